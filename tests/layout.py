@@ -26,7 +26,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("inputs",),
     ("text",),
     ("disk", "log", "showing", "worker_pool"),
-    ("errors",),
+    ("errors", "named"),
 )
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers and imports no wing.
 WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import pickle
 import subprocess
 import sys
+import typing
 from importlib import import_module
+
+import pytest
 
 import trietok
 from tests import layout
+from trietok.inputs.batch_encoding import CharSpan
+from trietok.named import NamedTuple
 
 GRAPH = layout.graph_of(layout.ROOT)
 
@@ -87,17 +94,74 @@ def test_importing_loads_nothing_that_is_not_needed():
     assert not unwanted & set(done.stdout.split())
 
 
-def test_loading_and_encoding_import_no_more_than_they_need():
-    program = """
+@pytest.mark.parametrize("kind", ["BertTokenizer", "BertTokenizerFast"])
+def test_loading_and_encoding_import_no_more_than_they_need(kind, tmp_path):
+    """Half of a program's start is imports; `inspect`, which `dataclasses` imports, would be a tenth of it."""
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    tokenizer.save_pretrained(tmp_path, tokenizer_json=True)
+    (tmp_path / "tokenizer_config.json").write_text("{}", encoding="utf-8")  # else it has the added tokens
+    program = f"""
 import sys
 import trietok
-assert trietok.BertTokenizer.from_pretrained("trietok-en").encode("The people")
+assert trietok.{kind}.from_pretrained({str(tmp_path)!r}).encode("The people")
 print(*sorted(set(sys.modules)))
 """
     command = [sys.executable, "-S", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=layout.ROOT, check=True)
     loaded = set(done.stdout.split())
     assert "trietok.tokenizer.bert" in loaded
-    unwanted = {"dataclasses", "inspect", "pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy"}
+    unwanted = {"pathlib", "logging", "tempfile", "hashlib", "regex", "pygtrie", "numpy", "importlib.resources"}
     unwanted |= {f"trietok.{name}" for name in ("files.save", "files.atomic", "workbench", "training", "inputs.rows")}
+    if kind == "BertTokenizer":
+        unwanted |= {"dataclasses", "inspect", "ast", "heapq", "trietok.files.tokenizer_json", "trietok.text.bpe"}
     assert not loaded & unwanted
+
+
+def test_importing_compiles_no_pattern_and_no_annotation():
+    """Either would be a tenth of the time to import the core: patterns that few need, types that nobody asks for."""
+    program = """
+import json, typing, re
+def refuse(*args, **kwargs):
+    raise AssertionError(f"the import calls it with {args}")
+re.compile = typing._make_nmtuple = refuse
+import trietok
+trietok.BertTokenizer, trietok.BatchEncoding, trietok.AddedToken
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=layout.ROOT, capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_a_named_tuple_is_what_typing_makes():
+    """But its annotations, which stay text."""
+
+    class Ours(NamedTuple):
+        """A pair."""
+
+        first: int
+        second: str = "b"
+
+        @property
+        def both(self) -> str:
+            return f"{self.first}{self.second}"
+
+    class Theirs(typing.NamedTuple):
+        """A pair."""
+
+        first: int
+        second: str = "b"
+
+    ours, theirs = Ours(1), Theirs(1)
+    assert ours == theirs == (1, "b")
+    assert (ours.both, ours._replace(first=2), ours._asdict()) == ("1b", (2, "b"), theirs._asdict())
+    assert repr(ours).endswith(".Ours(first=1, second='b')") or repr(ours) == "Ours(first=1, second='b')"
+    assert typing.get_type_hints(Ours) == typing.get_type_hints(Theirs)
+    assert (Ours._fields, Ours._field_defaults, Ours.__match_args__) == (
+        ("first", "second"),
+        {"second": "b"},
+        ours._fields,
+    )
+    assert (Ours.__doc__, Ours.__module__, Ours.__bases__) == ("A pair.", __name__, (tuple,))
+    assert (Ours.__qualname__.split(".")[-1], Ours.__name__) == ("Ours", "Ours")
+    assert inspect.signature(Ours).parameters.keys() == inspect.signature(Theirs).parameters.keys()
+    assert pickle.loads(pickle.dumps(CharSpan(1, 2))) == CharSpan(1, 2)

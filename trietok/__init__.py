@@ -8,14 +8,14 @@
 The pages of the documentation are in docs/ of the source, which an installation does not have. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
-- "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md, docs/guides/train.md,
-  docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use it for
+- "Guides" (docs/adapting.md, and add_tokens.md, domain_terms.md, replace_transformers.md, train.md, encode_a_corpus.md
+  and debug_a_text.md in docs/guides): what people use it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
 - "Errors" (docs/errors.md): what each error means, and what to do
 - "The command line" (docs/command_line.md): the command `trietok`
 """
 
-from importlib import import_module
+import sys
 
 __version__ = "0.2.0"
 
@@ -83,18 +83,20 @@ _HOMES = {
     for name in names.split()
 }
 __all__ = ["__version__", "kernel", *_HOMES]
+__dir__ = __all__.copy
+
+
+def _module(name: str) -> object:
+    __import__(f"{__name__}.{name}")  # importlib would take longer than most modules here
+    return sys.modules[f"{__name__}.{name}"]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOMES.values():
-        return import_module(f"{__name__}.{name}")
+        return _module(name)
     if name == "kernel":  # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
-        return import_module(f"{__name__}.text.kernel.chosen").kernel_at_work()
+        return _module("text.kernel.chosen").kernel_at_work()  # type: ignore[attr-defined]
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = globals()[name] = getattr(_module(_HOMES[name]), name)
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -14,9 +14,10 @@ import io
 import os
 import stat
 from collections.abc import Iterator
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
+from trietok.named import NamedTuple
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 ANY_SIZE = 1 << 62

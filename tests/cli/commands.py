@@ -67,7 +67,7 @@ def out(*arguments: str, stdin: str | bytes = "") -> list[str]:
 def error(*arguments: str, stdin: str | bytes = "") -> str:
     """The message of a run that fails."""
     result = run(*arguments, stdin=stdin)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("trietok: error: ")
     assert result.stderr.count("\n") == 1
     return result.stderr.removeprefix("trietok: error: ").rstrip("\n")

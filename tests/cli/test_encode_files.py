@@ -37,7 +37,7 @@ from trietok.corpus.shard_files import FORMATS
 def test_a_summary(english, tmp_path):
     write(tmp_path / "a.txt")
     assert out("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1") == [
-        f"{tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
+        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
     ]
     assert rows_in(tmp_path / "ids") == ids_of(english)
 
@@ -65,11 +65,11 @@ def test_the_options(english, tmp_path, vocab_file):
 def test_other_columns(english, tmp_path):
     path = str(write(tmp_path / "a.jsonl"))
     command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
-    out(*command, "--keep", "id, text", "--with", "attention_mask,special_tokens_mask")
+    out(*command, "--keep-columns", "id, text", "--include", "attention_mask,special_tokens_mask")
     corpus = open_corpus(tmp_path / "ids")
     assert corpus.column_names == ("input_ids", "attention_mask", "special_tokens_mask", "id", "text")
     assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
-    assert "no such column; there are attention_mask, " in usage_error(*command, "--with", "offsets")
+    assert "'offsets' is none of attention_mask, " in usage_error(*command, "--include", "offsets")
 
 
 def test_json(tmp_path):
@@ -285,7 +285,7 @@ def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
     command += ["--workers", "2", "-q"]
     done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
     said = done.communicate()[1].decode()
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert re.fullmatch(
         r"trietok: error: cannot write \S+spool-\S+: File too large\. Finished shards stay in .*\n", said
     )

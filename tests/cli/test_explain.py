@@ -54,12 +54,15 @@ def test_texts_from_a_pipe(tiny):
 
 def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
     page = tmp_path / "page.html"
-    assert out("explain", "-m", tiny, "--html", str(page), "<script>x</script> hello") == []
+    said = [f"written to {page}: 1 text"]
+    assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello") == said
+    assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello", "--force") == said
+    assert "is there already" in error("explain", "-m", tiny, "-o", str(page), "a")
     html = page.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "<script" not in html
-    assert "cannot write" in error("explain", "-m", tiny, "--html", str(tmp_path / "no" / "page.html"), "a")
-    assert "not both" in usage_error("explain", "--html", str(page), "--json", "a")
+    assert "there is no folder" in error("explain", "-m", tiny, "-o", str(tmp_path / "no" / "page.html"), "a")
+    assert "not both" in usage_error("explain", "-o", f"{page}.html", "--json", "a")
 
 
 def test_against_a_vocabulary_and_a_profile(tiny):

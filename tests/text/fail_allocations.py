@@ -19,7 +19,7 @@ from trietok.text.kernel import chosen as kernel
 module: Any = sys.modules["trietok.text.kernel._kernel"]
 # More slots, more bytes in the arena and more ids than there is room for at first; handed over, and told by pairs.
 TEXTS = [
-    *(f"word{i} [x{i}] {'longer' * 4}{i} é{i}ж" for i in range(700)),
+    *(f"word{i} [x{i}] <y{i}> <{'longer' * 100}> {'longer' * 4}{i} é{i}ж" for i in range(700)),
     "unknown " * 600 + "x" * 600,
     "ক\u09be ে\u09be e\u0301",
     " ".join(map(chr, range(0x100, 0x2000, 7))),
@@ -36,7 +36,7 @@ def plain(text: str) -> list[int]:
 
 def new_kernel() -> Any:
     entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["["], True)
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), ["[", "<y1", "<ent" * 20], True)
     return compiled_kernel(
         entries,
         classify.classify,
@@ -44,6 +44,7 @@ def new_kernel() -> Any:
         stay_apart=classify.stay_apart,
         compose=classify.compose,
         plain=plain,
+        patterns=classify.patterns,
         limit=1 << 18,
     )
 

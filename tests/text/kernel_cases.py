@@ -56,6 +56,7 @@ def compiled_kernel(
     stay_apart: Callable[[str], bool] = bool,
     compose: Callable[[str], str | None] = lambda part: None,
     plain: Callable[[str], list[int]] = list,  # type: ignore[assignment]
+    patterns: Any = None,
     limit: int = 1 << 20,
     module: Any = None,
 ) -> Any:
@@ -65,7 +66,8 @@ def compiled_kernel(
     vocabulary = kernel.vocabulary_of(ids, "##", len(ids), 100)
     steps = lambda chunk: (1, len(chunk))  # noqa: E731
     return module.Kernel(
-        vocabulary, classify, stay_apart, compose, hand_over, plain, steps, (0x4E00, 0x9000), limit, bytes(range(16))
+        *(vocabulary, classify, stay_apart, compose, hand_over, plain, steps),
+        *(patterns, (0x4E00, 0x9000), limit, bytes(range(16))),
     )
 
 

@@ -10,7 +10,7 @@ import importlib.util
 import runpy
 import sys
 
-import trietok.text
+import trietok.text.kernel
 
 
 def load(library: str) -> None:

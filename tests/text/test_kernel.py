@@ -34,6 +34,7 @@ from tests.text.kernel_cases import (
     random_text,
     write_vocabulary_of_characters,
 )
+from trietok.text.characters import is_chinese_char
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
 
@@ -152,10 +153,19 @@ def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
         assert tokenizer.tokenize("中[\u0301CLS]\u0301中") == ["中", "[CLS]", "中"]
 
 
-def test_only_marks_and_letters_without_case_may_compose():
-    """The kernel asks what may compose of these categories only."""
-    assert {unicodedata.category(char) for char in kernel.may_compose()} <= {"Mn", "Mc", "Me", "Lo"}
-    assert {"\u0301", "\u1161", "\u11c2", "\u09be", "\u3099"} <= kernel.may_compose()
+def test_what_may_compose_is_known_of_this_unicode():
+    """The kernel asks whether they may of these categories only; all that characters are composed of is known."""
+    decomposed = [unicodedata.normalize("NFD", chr(code)) for code in (*range(0xC0, 0xD800), *range(0xF900, 0x30000))]
+    composing = {char for chars in decomposed for char in chars[1:]}
+    assert {unicodedata.category(char) for char in composing} <= {"Mn", "Mc", "Me", "Lo"}
+    assert [hex(ord(char)) for char in sorted(composing) if not kernel.may_compose(char)] == []
+    assert not any(map(kernel.may_compose, "aé世가क"))
+
+
+def test_common_chinese_characters_are_words_and_the_same_in_every_form():
+    chars = "".join(map(chr, range(kernel.COMMON_CHINESE[0], kernel.COMMON_CHINESE[1] + 1)))
+    assert chars.isprintable() and all(map(is_chinese_char, map(ord, chars)))
+    assert all(unicodedata.is_normalized(form, chars) for form in ("NFC", "NFD", "NFKC", "NFKD"))
 
 
 # ---- texts that are no ordinary str --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -41,43 +42,64 @@ _ALL = Page("The command line", "docs/command_line.md")
 _TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
 _LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
 # The summary of each command, so that listing them imports none; and the page that its help ends with.
-_COMMANDS: dict[str, tuple[str, Page]] = {
-    "encode": ("Turn texts into ids, special tokens included.", _ALL),
-    "tokenize": ("Split texts into tokens, without adding special tokens.", _ALL),
-    "decode": ("Turn ids back into text.", _ALL),
-    "explain": ("Show what each stage does to a text, and why.", Page("Why a text has its ids", "docs/explaining.md")),
-    "play": ("Serve the playground, a page for trying texts.", Page("The playground", "docs/playground.md")),
-    "diff": (
-        "Compare two tokenizers, and show what differs.",
-        Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
-    ),
-    "check": (
-        "Find contradictions in a tokenizer's files, and repair them.",
-        Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
-    ),
-    "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
-    "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
-    "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
-    "suggest": (
-        "List the words of your texts that are worth adding.",
-        Page("Which words to add", "docs/suggesting.md"),
-    ),
-    "adapt": (
-        "Find words that deserve a token, and add them to a model.",
-        Page("Adapting a model to your texts", "docs/adapting.md"),
-    ),
-    "add": ("Add a list of terms to a tokenizer; no id moves.", _TRIMMING),
-    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _TRIMMING),
-    "rows": (
-        "Copy a model with the rows that a changed tokenizer needs.",
-        Page("The rows of a model", "docs/model_rows.md"),
-    ),
-    "lock": ("Record the ids of golden texts in a lock file.", _LOCKING),
-    "verify": ("Check that a tokenizer still gives the locked ids.", _LOCKING),
-    "export": ("Write a tokenizer as one file.", _LOCKING),
-    "train": ("Train a vocabulary from text.", Page("Training a vocabulary", "docs/training.md")),
+_GROUPS: dict[str, dict[str, tuple[str, Page]]] = {
+    "Texts to ids": {
+        "encode": ("Turn texts into ids, special tokens included.", _ALL),
+        "tokenize": ("Split texts into tokens, without adding special tokens.", _ALL),
+        "decode": ("Turn ids back into text.", _ALL),
+        "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
+    },
+    "Questions": {
+        "explain": (
+            "Show what each stage does to a text, and why.",
+            Page("Why a text has its ids", "docs/explaining.md"),
+        ),
+        "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
+        "diff": (
+            "Compare two tokenizers, and show what differs.",
+            Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
+        ),
+        "check": (
+            "Find contradictions in a tokenizer's files, and repair them.",
+            Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
+        ),
+        "lock": ("Record the ids of golden texts in a lock file.", _LOCKING),
+        "verify": ("Check that a tokenizer still gives the locked ids.", _LOCKING),
+        "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
+        "play": ("Serve the playground, a page for trying texts.", Page("The playground", "docs/playground.md")),
+    },
+    "Vocabularies": {
+        "train": ("Train a vocabulary from text.", Page("Training a vocabulary", "docs/training.md")),
+        "suggest": (
+            "List the words of your texts that are worth adding.",
+            Page("Which words to add", "docs/suggesting.md"),
+        ),
+        "add": ("Add a list of terms to a tokenizer; no id moves.", _TRIMMING),
+        "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _TRIMMING),
+        "export": ("Write a tokenizer as one file.", _LOCKING),
+    },
+    "Models": {
+        "adapt": (
+            "Find words that deserve a token, and add them to a model.",
+            Page("Adapting a model to your texts", "docs/adapting.md"),
+        ),
+        "rows": (
+            "Copy a model with the rows that a changed tokenizer needs.",
+            Page("The rows of a model", "docs/model_rows.md"),
+        ),
+    },
 }
+_COMMANDS = {name: told for group in _GROUPS.values() for name, told in group.items()}
 COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
+_WIDEST = max(map(len, COMMANDS))
+
+
+# What the arguments are, which click's help does not list.
+_ARGUMENTS = {
+    "texts": "Each argument is one text; - reads texts from standard input, one a line.",
+    "files": "FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be "
+    "compressed with gzip or zstd. - is standard input.",
+}
 
 
 def page_of(name: str) -> Page:
@@ -98,10 +120,13 @@ def _imported(name: str) -> click.Command:
 
 
 def _prepare(command: click.Command, page: Page) -> None:
-    """Have the help of a command, and of the commands in it, end with its page; and their texts be UTF-8."""
+    """Have the help of a command, and of those in it, say what its texts are and name its page; and texts be UTF-8."""
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Utf8()
+        if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument) and not parameter.required:
+            summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
+            command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
@@ -121,8 +146,9 @@ class _Group(click.Group):
         return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for group, commands in _GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:{_WIDEST}}", COMMANDS[name]) for name in commands])
 
     def main(self, *args: Any, **options: Any) -> Any:
         open_streams()

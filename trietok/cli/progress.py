@@ -168,17 +168,17 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def shown_reading(texts: BytesRead[Text], phase: str, *, while_writing: bool = False) -> Iterator[Iterable[Text]]:
+def shown_reading(texts: Any, phase: str, *, while_writing: bool = False) -> Iterator[Any]:
     """The texts, to be read in the body; a bar shows how far that is, once it has taken half a second.
 
     Args:
-        texts: what is read.
+        texts: what is read, a `BytesRead`; None stays None.
         phase: what the body does with them.
         while_writing: whether the body writes results as it reads. Then there is no bar where they go to the terminal
             themselves, or to a pipe, whose other end may be a pager on the same terminal.
     """
     with shown_bars(transient=True) as bars:
-        if bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
+        if texts is None or bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
             yield texts
         else:
             yield Watched(texts, phase, bars)

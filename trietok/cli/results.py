@@ -26,7 +26,7 @@ def write_result(
     """Write what came of a command in the form that suits who reads it.
 
     Args:
-        result: a value for JSON, or what has one as its `to_dict`.
+        result: a dict for JSON, or a report, which has its `to_json`.
         as_json: as one JSON object, wherever that goes.
         lines: what a file or a pipe is given, and a terminal, too, unless there is `draw`.
         draw: writes it on a terminal, in colour.

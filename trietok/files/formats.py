@@ -13,10 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
+from trietok.named import NamedTuple
 
 Check = Callable[[Any], bool]
 
@@ -204,25 +205,38 @@ def read_json_object(path: Path_) -> dict[str, Any]:
     return value
 
 
-def read_added_tokens_of_tokenizer_json(path: Path_) -> list[dict[str, Any]]:
+def read_added_tokens_of_tokenizer_json(path: Path_, others: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
 
-    Raises as `read_json_object`, and where the list is missing.
+    Raises as `read_json_object`, and where the list is missing. `others` is filled with the members before it.
     """
+    others = {} if others is None else others
     for key, value in top_level_members(path):
         if key == "added_tokens":
             if isinstance(value, list) and all(isinstance(token, dict) for token in value):
                 return value
             break
+        others[key] = value
     raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
+
+
+def lengths_in_tokenizer_json(path: Path_, members: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tokenizer.json holds of truncation and padding, read from the file unless both are in `members`."""
+    found = {key: members[key] for key in ("truncation", "padding") if key in members}
+    for key, value in () if len(found) == 2 else top_level_members(path):
+        if key in ("truncation", "padding"):
+            found[key] = value
+        if key == "model" or len(found) == 2:  # every writer puts the two before the model
+            break
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
     """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text = read_json_text(path)
+    text, blanks = read_json_text(path), re.compile(r"[ \t\n]*")
 
     def past_blanks(position: int) -> int:
-        return _BLANKS.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+        return blanks.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
 
     def skip(position: int, expected: str) -> int:
         position = past_blanks(position)
@@ -248,7 +262,6 @@ def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         raise _bad_json(path, error) from None
 
 
-_BLANKS = re.compile(r"[ \t\n]*")
 DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
@@ -348,26 +361,13 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
     write_text(path, "".join(token + "\n" for token in tokens))
 
 
-HALF_PAIR = re.compile("[\ud800-\udfff]")  # of surrogates: JSON can write them, UTF-8 cannot
+HALF_PAIR = "[\ud800-\udfff]"  # of surrogates: JSON can write them, UTF-8 cannot
 
 
 def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
-    write_text(path, HALF_PAIR.sub(_escape, text) + "\n")
-
-
-# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
-_ESCAPED_IN_LINES = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
-def json_line(values: Any) -> str:
-    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    return _ESCAPED_IN_LINES.sub(_escape, json.dumps(values, ensure_ascii=False))
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+    write_text(path, re.sub(HALF_PAIR, lambda half: f"\\u{ord(half[0]):04x}", text) + "\n")
 
 
 def write_text(path: Path_, text: str) -> None:
@@ -383,7 +383,7 @@ def write_text(path: Path_, text: str) -> None:
         file.write(content)
 
 
-_PLAIN_KEY = re.compile(r"\w{1,60}")
+_PLAIN_KEY = r"\w{1,60}"
 
 
 class JsonPlace(NamedTuple):
@@ -411,7 +411,7 @@ class JsonPlace(NamedTuple):
 
     def member(self, key: str) -> JsonPlace:
         """The value under `key`, which must be there."""
-        step = f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{key!r:.60}]"
+        step = f".{key}" if re.fullmatch(_PLAIN_KEY, key) else f"[{key!r:.60}]"
         return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
@@ -443,7 +443,7 @@ class JsonPlace(NamedTuple):
         """A string that UTF-8 can keep."""
         if not isinstance(self.value, str):
             raise self.wrong("a string")
-        if HALF_PAIR.search(self.value):
+        if not self.value.isascii() and re.search(HALF_PAIR, self.value):
             raise self.error(f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot keep it")
         return self.value
 

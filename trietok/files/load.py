@@ -13,7 +13,7 @@ import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputTypeError, SpecialTokenError, TrietokError, VocabularyError
@@ -43,6 +43,7 @@ from trietok.files.formats import (
     template_files,
     wrong_settings,
 )
+from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 
@@ -211,11 +212,13 @@ class AddedIds:
     Attributes:
         decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
+        members: what a tokenizer.json that was read for them holds before them.
     """
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
+        self.members: dict[str, Any] = {}
         self._ids: dict[str, int] = {}
         self._without_id: dict[str, str] = {}
 
@@ -356,7 +359,7 @@ def _load_once(
                 raise FileFormatError(f"{path}: {RECORD}.assigned_unused says {which}", path=path)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
-        tokenizer._take_lengths_of(json)
+        tokenizer._take_lengths_of(json, ids.members)
     model_config = os.path.join(directory, CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
@@ -446,7 +449,7 @@ def _arguments(cls: Any, directory: str, files: ModelFiles, kwargs: dict[str, An
         _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
         if TOKENIZER_FILE in files.found:
             source = files.found[TOKENIZER_FILE]
-            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source), source)
+            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source, ids.members), source)
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.

@@ -24,7 +24,6 @@ from trietok.files.formats import (
     JsonPlace,
     Reader,
     read_json_object,
-    top_level_members,
     write_text,
 )
 from trietok.inputs.post_processors import (
@@ -270,15 +269,11 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
     return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
 
 
-def truncation_and_padding_of(path: Path_) -> tuple[Truncation | None, Padding | None]:
-    """What a tokenizer.json says of truncation and padding, without parsing the vocabulary that follows it."""
-    found: dict[str, Any] = {}
-    for key, value in top_level_members(path):
-        if key in ("truncation", "padding"):
-            found[key] = None if value is None else JsonPlace(value, key, path)
-        if key == "model" or len(found) == 2:  # every writer puts the two before the model
-            break
-    truncation, padding = found.get("truncation"), found.get("padding")
+def truncation_and_padding_of(found: dict[str, Any], path: Path_) -> tuple[Truncation | None, Padding | None]:
+    """What a tokenizer.json says of truncation and padding, if it holds `found`."""
+    truncation, padding = (
+        JsonPlace(found[key], key, path) if key in found else None for key in ("truncation", "padding")
+    )
     return truncation and _truncation(truncation), padding and _padding(padding)
 
 
@@ -846,7 +841,8 @@ def write_rust(path: Path_, tokenizer: Any) -> None:
             are tokens behind it; the message says what to do.
     """
     advice = (
-        "; or save it with save_pretrained(DIR, legacy_format=True), --slow in a command: slow classes and trietok's "
+        "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command: slow classes and "
+        "trietok's "
         f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
     )
     _write(path, tokenizer_json_of(tokenizer), tokenizer, advice)
@@ -864,7 +860,7 @@ def _write(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") 
 
 def _gap(tokenizer: Any) -> str:
     """The first id that the vocabulary or the added tokens skip, and the way to have none skipped."""
-    repair = "load what `trietok check DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
+    repair = "load what `trietok check -m DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
     lines: dict[str, int] = {}
     for line, token in enumerate(tokenizer.vocabulary.tokens, start=1):
         if token is None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError
 from trietok.inputs.call_inputs import kind_of
 from trietok.inputs.truncation import TruncationStrategy
+from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS
 
 if TYPE_CHECKING:

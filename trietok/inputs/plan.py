@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trietok import log
 from trietok.errors import InputError, NotSupportedError
@@ -29,6 +29,7 @@ from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece, require_ids
 from trietok.inputs.tensors import TensorType, int64_to_tensor
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy
+from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok.inputs.template import Kind, Piece, Template
+from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -7,11 +7,12 @@ In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.call_inputs import ids_of, ids_of_text, kind_of, pair_of, whole_pair_of
 from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
+from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder

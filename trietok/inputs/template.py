@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from trietok.errors import SpecialTokenError
+from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
 

@@ -7,10 +7,9 @@ the Rust tokenizers make more rows of what does not fit.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
+from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
 Window = tuple[int, int]

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError
+from trietok.named import NamedTuple
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import ReadOnlyDict, cached_property
 from trietok.text.characters import lower_each, touches_word

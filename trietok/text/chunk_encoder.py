@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import accumulate, chain
 from operator import sub
 from typing import TYPE_CHECKING
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
     from trietok.text.stages import Stages
 
 # str.split splits at these, BERT deletes them.
-_DELETED_WHITESPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
+_DELETED_WHITESPACE = "[\x0b\x0c\x1c-\x1f\x85]"
 # Words and punctuation of printable ASCII: every sign is punctuation.
-ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
+ASCII_WORDS = r"[A-Za-z0-9]+|[^A-Za-z0-9]"
 # The Chinese path of texts: without it plain Python takes five times as long for Chinese. These characters are words in
 # both profiles, each by itself, and no stage changes them; rarer ones go the way of all words.
 _CHINESE = "\u4e00-\u9fef"
@@ -59,8 +60,10 @@ _CHINESE = "\u4e00-\u9fef"
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 # Runs without Chinese; and without this punctuation too, at which a text is cut unless it holds strange characters:
 # BERT finds no special word in `、[\u0301CLS]\u0301、`, whose accents go after it has looked, and would in a part.
-_NOT_CHINESE = re.compile(f"([^{_CHINESE}]+)"), re.compile(f"([^{_CHINESE}{CHINESE_PUNCTUATION}]+)")
-_STRANGE_TO_CHINESE = re.compile(f"[^ -~{_CHINESE}{CHINESE_PUNCTUATION}]")
+_NOT_CHINESE = f"([^{_CHINESE}]+)", f"([^{_CHINESE}{CHINESE_PUNCTUATION}]+)"
+_STRANGE_TO_CHINESE = f"[^ -~{_CHINESE}{CHINESE_PUNCTUATION}]"
+# Each is compiled where a text first needs it, and kept: all of them would be a tenth of the time to import this.
+_compiled = cache(re.compile)
 MOST_VARIANTS = 16
 
 
@@ -472,7 +475,7 @@ class ChunkEncoder(TextEncoder):
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
         if self._is_ascii_word(chunk):
             return self._words.work_out(chunk.lower() if self._lowers_words else chunk)
-        if not chunk.isprintable() and not _DELETED_WHITESPACE.search(chunk):
+        if not chunk.isprintable() and not _compiled(_DELETED_WHITESPACE).search(chunk):
             parts = chunk.split()
             if len(parts) > 1:
                 return tuple(self._ids_of_chunks(parts))
@@ -507,11 +510,11 @@ class ChunkEncoder(TextEncoder):
         """The ids of a text without spaces and added tokens, lower-cased as the stages do it around added tokens."""
         if text.isascii():
             if self._split_punctuation and text.isprintable():
-                words = ASCII_WORDS.findall(self._basic.normalize(text))
+                words = _compiled(ASCII_WORDS).findall(self._basic.normalize(text))
                 return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
         elif self._chinese_apart:
-            cuts_at_signs = self._split_punctuation and not _STRANGE_TO_CHINESE.search(text)
-            runs = _NOT_CHINESE[cuts_at_signs].split(text)
+            cuts_at_signs = self._split_punctuation and not _compiled(_STRANGE_TO_CHINESE).search(text)
+            runs = _compiled(_NOT_CHINESE[cuts_at_signs]).split(text)
             if runs[1:2] != [text]:
                 return self._ids_of_chinese(runs)
         return self._ids_of_words(text)
@@ -559,7 +562,7 @@ class ChunkEncoder(TextEncoder):
         vocab, longest = self._vocab, self._wordpiece.max_input_chars_per_word
         bounds, end, marked = [-1], 0, len(self._wordpiece.continuing_subword_prefix)
         lowered = chunk.lower() if self._lowers_words else chunk
-        for word in (lowered,) if lowered.isalnum() else ASCII_WORDS.findall(lowered):
+        for word in (lowered,) if lowered.isalnum() else _compiled(ASCII_WORDS).findall(lowered):
             start, end = end, end + len(word)
             bounds.append(start)
             if word not in vocab or len(word) > longest:

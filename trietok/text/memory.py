@@ -6,7 +6,8 @@ In: a chunk of text, a word, a character or an id. Out: the ids of the text, or 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from trietok.named import NamedTuple
 
 IdTuple = tuple[int, ...]
 

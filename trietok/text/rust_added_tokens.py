@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken, AddedTokens, order_counts
 from trietok.text.alignment import RejectedMatch
 from trietok.text.basic_tokenizer import RustBasicTokenizer

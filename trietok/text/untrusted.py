@@ -7,9 +7,10 @@ special tokens a tokenizer has.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
+from trietok.named import NamedTuple
 
 OPTIONS = ("allowed_special", "disallowed_special")
 

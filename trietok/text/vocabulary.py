@@ -59,10 +59,10 @@ class Vocabulary:
         if isinstance(tokens, str):
             raise VocabularyError(f"a vocabulary takes a list of tokens, not one string: {tokens!r:.60}")
         self.tokens: list[str | None] = list(tokens)
-        entries = zip(self.tokens, range(len(self.tokens)), strict=True)
-        self.token_to_id: ReadOnlyDict[str, int] = ReadOnlyDict(
-            entries if None not in self.tokens else (entry for entry in entries if entry[0] is not None)  # type: ignore[arg-type,misc]
-        )
+        ids: ReadOnlyDict[Any, int] = ReadOnlyDict(zip(self.tokens, range(len(self.tokens)), strict=True))
+        if None in ids:
+            ids = ReadOnlyDict((token, token_id) for token, token_id in ids.items() if token is not None)
+        self.token_to_id: ReadOnlyDict[str, int] = ids
         if not self.token_to_id:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")
         self._prefixes: pygtrie.CharTrie | None = None

@@ -23,7 +23,7 @@ from trietok.errors import (
     VocabularyError,
     brief,
 )
-from trietok.files.formats import RECORD, VOCAB_FILE, write_vocab_lines
+from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json, write_vocab_lines
 from trietok.inputs.template import BERT, Piece, Template
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
@@ -175,12 +175,14 @@ class BertTokenizer(PreTrainedTokenizer):
             snapshot.vocab = table.entries
         return snapshot
 
-    def _take_lengths_of(self, path: str) -> None:
+    def _take_lengths_of(self, path: str, members: Mapping[str, Any]) -> None:
         """Keep what a tokenizer.json beside the vocabulary says of truncation and padding, for the files of a save."""
-        from trietok.files.tokenizer_json import truncation_and_padding_of
-
         with contextlib.suppress(TrietokError):  # the slow profile takes nothing else of it that could be wrong
-            self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(path)
+            found = lengths_in_tokenizer_json(path, members)
+            if found:
+                from trietok.files.tokenizer_json import truncation_and_padding_of  # a third of the time to load
+
+                self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(found, path)
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         """The pieces of a row of one text, or two, in a call."""
@@ -714,7 +716,7 @@ def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
         raise InputTypeError(
             f"{what} takes a BertTokenizer, not a {type(tokenizer).__name__}: this one is a byte-pair encoding, whose "
             "vocabulary goes with its merges and stays as it is; tokens can be added beside it, by add_tokens or "
-            "`trietok add --as added`",
+            "`trietok add --way added`",
             value=tokenizer,
         )
     return tokenizer

@@ -12,17 +12,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok import log
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, TrietokError, brief
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
+from trietok.named import NamedTuple
 
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is given nor reach
 # attributes whose names begin with an underscore.
-_GENERATION = re.compile(r"\{%-?\s*generation\s*-?%\}")
+_GENERATION = r"\{%-?\s*generation\s*-?%\}"
 _END = "\N{SYMBOL FOR END OF TEXT}end of the final message\N{SYMBOL FOR END OF TEXT}"  # where the text is to stop
 
 
@@ -56,7 +57,7 @@ def render(
 ) -> list[Rendered]:
     """The text of each chat."""
     jinja2 = _jinja2()
-    if with_spans and not _GENERATION.search(template):
+    if with_spans and not re.search(_GENERATION, template):
         log.warning("the chat template has no {% generation %} block, so no token counts as the assistant's")
     for name, value in (("tools", tools), ("documents", documents)):
         if value is not None and not isinstance(value, (list, tuple)):

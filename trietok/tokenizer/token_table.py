@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock, get_ident
-from typing import Any, NamedTuple
+from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError, TokenIdError, UnknownTokenError, VocabularyError
+from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken, AddedTokens
 from trietok.text.changes import Version, cached_property, under_way
 from trietok.text.vocabulary import Vocabulary

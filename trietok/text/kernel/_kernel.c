@@ -7,11 +7,14 @@
    (`hand_over`): the part of it between characters that are set apart, or all of it where an added token may reach
    further. So there is one set of rules, and Python has it. What words and handed-over chunks became is remembered.
 
-   `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts words into pieces, `_kernel_state.h` is a kernel and a call to
-   it, `_kernel_characters.h` asks what becomes of characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and
-   `_kernel_rows.h` make Python objects of ids, and here are the types and the module. */
+   `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
+   words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
+   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids, and
+   here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
+#ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
+#endif
 #include <Python.h>
 
 #include "_kernel_rows.h"
@@ -27,8 +30,8 @@ PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, 
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernel(kernel, 1);
-    const Table *table = table_of(&kernel->memory);
-    unsigned long long words = table->words, chunks = table->chunks, spans = table->steps,
+    const Store *store = table_of(&kernel->memory)->store;
+    unsigned long long words = store->words, chunks = store->chunks, spans = store->steps,
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
                        times_full = kernel->memory.times_full, handed_over = kernel->handed_over;
     unlock_kernel(kernel);
@@ -54,7 +57,7 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 /* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing is
    written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
 static Kernel *first_kernel;
-static PyThread_type_lock forking; /* one thread at a time */
+static Lock forking; /* one thread at a time */
 
 static void enlist_kernel(Kernel *kernel)
 {
@@ -87,27 +90,13 @@ PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing 
 
 static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    if (!PyThread_acquire_lock(forking, NOWAIT_LOCK)) {
-        PyThreadState *state = PyEval_SaveThread();
-        PyThread_acquire_lock(forking, WAIT_LOCK);
-        PyEval_RestoreThread(state);
-    }
+    lock_patiently(&forking, 1);
     for (Kernel *kernel; (kernel = kernel_that(0));) { /* others may come and go while one is waited for */
         Py_INCREF((PyObject *)kernel);
         lock_kernel(kernel, 1);
         kernel->is_held = 1;
     }
     Py_RETURN_NONE;
-}
-
-/* A lock as nobody has it, in the child of a fork, where the others that might have it are not. */
-static void renew(PyThread_type_lock *lock)
-{
-    PyThread_type_lock fresh = PyThread_allocate_lock();
-    if (fresh)
-        *lock = fresh; /* the old one may be in any state; it is left */
-    else
-        PyThread_release_lock(*lock);
 }
 
 static PyObject *let_kernels_go(int in_child)
@@ -117,16 +106,10 @@ static PyObject *let_kernels_go(int in_child)
         for (size_t i = 0; in_child && i < kernel->readers_size; i++)
             if (kernel->readers[i].thread != PyThread_get_thread_ident())
                 kernel->readers[i].epoch = 0;
-        if (in_child)
-            renew(&kernel->lock);
-        else
-            unlock_kernel(kernel);
+        unlock_kernel(kernel);
         Py_DECREF((PyObject *)kernel);
     }
-    if (in_child)
-        renew(&forking);
-    else
-        PyThread_release_lock(forking);
+    unlock(&forking);
     Py_RETURN_NONE;
 }
 
@@ -166,6 +149,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
     Py_VISIT(kernel->hand_over);
     Py_VISIT(kernel->plain);
     Py_VISIT(kernel->steps);
+    Py_VISIT(kernel->patterns);
     return 0;
 }
 
@@ -187,6 +171,7 @@ static void Kernel_dealloc(Kernel *kernel)
     delist_kernel(kernel);
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
+    Py_XDECREF(kernel->patterns);
     for (size_t i = 0; i < kernel->numbers_size; i++)
         Py_XDECREF(kernel->numbers[i]);
     for (size_t i = 0; i < PAGES; i++)
@@ -196,8 +181,6 @@ static void Kernel_dealloc(Kernel *kernel)
     give_back(kernel->numbers);
     give_back(kernel->readers);
     free_memory(&kernel->memory);
-    if (kernel->lock)
-        PyThread_free_lock(kernel->lock);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(kernel);
     Py_DECREF(type);
 }
@@ -210,10 +193,13 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
     kernel->memory.seed[1] |= 1;
     kernel->memory.limit = kernel->limit = limit;
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
-    kernel->lock = PyThread_allocate_lock();
+    for (int byte = 0; byte < 256; byte++)
+        atomic_store_explicit(&kernel->follow[byte], byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER, memory_order_relaxed);
+    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last && kernel->alone_last <= LAST_CHINESE)
+        kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
     kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
     kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
-    if (!kernel->lock || !kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
+    if (!kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
         return -1;
     kernel->numbers_size = NUMBERS_KEPT;
     kernel->readers_size = FIRST_READERS;
@@ -221,7 +207,7 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, classify, stay_apart, compose, hand_over, plain, steps, patterns, alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
@@ -231,6 +217,7 @@ PyDoc_STRVAR(kernel_doc,
     "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
     "    plain: text -> the list of its ids.\n"
     "    steps: chunk -> the steps from its bounds to the next.\n"
+    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
     "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
@@ -239,76 +226,89 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 
 /* ---- the vocabulary ------------------------------------------------------------------------------------------------ */
 
-enum { PLAIN_ERROR = -1, TOO_LARGE = -2 };
+enum { PLAIN_ERROR = -3 };
 
-/* Add the entries between line ends, once as they are and, without their prefix, once for the rests of words. */
-static int add_entries(Pieces *pieces, size_t size, const int32_t *ids, size_t count, const char *prefix, size_t prefix_size)
+/* An entry as bytes, with more behind them. */
+typedef struct {
+    uint8_t bytes[LONGEST_PIECE + READ_AT_ONCE];
+    size_t length; /* 0 for what no word is: it has a line end, or half of a surrogate pair */
+} Line;
+
+/* Read a str without its UTF-8, which it would keep: most entries will never be asked for it again. */
+static int read_line(PyObject *text, Line *line)
 {
-    size_t start = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *entry = pieces->bytes + start, *stop = memchr(entry, '\n', size - start);
-        if (!stop || ids[i] < 0)
+    Py_UCS4 points[LONGEST_PIECE + 1];
+    Py_ssize_t count = PyUnicode_Check(text) ? PyUnicode_GetLength(text) : LONGEST_PIECE + 1;
+    if (count > LONGEST_PIECE)
+        return TOO_LARGE;
+    if (!PyUnicode_AsUCS4(text, points, LONGEST_PIECE + 1, 0))
+        return PLAIN_ERROR;
+    size_t length = line->length = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (points[i] == '\n' || (points[i] >= 0xd800 && points[i] < 0xe000))
+            return 0;
+        if (length + 4 > LONGEST_PIECE)
             return TOO_LARGE;
-        size_t length = (size_t)(stop - entry);
-        if (length && add_entry(pieces, FRONT, start, length, ids[i]))
-            return TOO_LARGE;
-        if (length > prefix_size && !memcmp(entry, prefix, prefix_size)
-            && add_entry(pieces, REST, start + prefix_size, length - prefix_size, ids[i]))
-            return TOO_LARGE;
-        start += length + 1;
+        length += put_code_point(line->bytes + length, points[i]);
     }
-    place_entries(pieces);
-    return start == size ? 0 : TOO_LARGE;
+    memset(line->bytes + length, 0, READ_AT_ONCE);
+    line->length = length;
+    return 0;
 }
 
-/* How many lines begin with a prefix. */
-static size_t count_rests(const char *lines, size_t size, const char *prefix, size_t prefix_size)
+/* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words; a pattern, which has no
+   prefix, in lower case. */
+static int add_line(Pieces *pieces, Line *line, PyObject *number, const char *prefix, size_t prefix_size)
 {
-    size_t count = 0;
-    for (const char *line = lines; line < lines + size; count++) {
-        const char *stop = memchr(line, '\n', size - (size_t)(line - lines));
-        if (!stop)
-            break;
-        count -= (size_t)(stop - line) < prefix_size || memcmp(line, prefix, prefix_size);
-        line = stop + 1;
+    if (!prefix) {
+        for (size_t i = 0; i < line->length; i++)
+            line->bytes[i] |= line->bytes[i] >= 'A' && line->bytes[i] <= 'Z' ? 32 : 0;
+        return add_piece(pieces, FRONT, line->bytes, line->length, 0);
     }
-    return count;
+    long id = PyLong_AsLong(number);
+    if (id == -1 && PyErr_Occurred())
+        return PLAIN_ERROR;
+    if (id < 0 || id > INT32_MAX)
+        return TOO_LARGE;
+    int result = add_piece(pieces, FRONT, line->bytes, line->length, (int32_t)id);
+    if (!result && line->length > prefix_size && !memcmp(line->bytes, prefix, prefix_size))
+        result = add_piece(pieces, REST, line->bytes + prefix_size, line->length - prefix_size, (int32_t)id);
+    return result;
 }
 
 PyDoc_STRVAR(vocabulary_doc,
-    "Vocabulary(entries, ids, prefix, unknown, longest_word, seed, /)\n--\n\n"
-    "The entries of a vocabulary, to cut words into: lines of UTF-8, each with its end, and an int32 for each line.\n\n"
+    "Vocabulary(entries, prefix, unknown, longest_word, seed, /)\n--\n\n"
+    "The entries of a vocabulary, to cut words into: a dict of their ids.\n\n"
+    "With None as prefix, what added tokens look like: the ids do not matter. Those that no text can hold are left out.\n"
     "ValueError for entries or ids that are too large.");
 
 static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
 {
     Pieces *pieces = &vocabulary->pieces;
-    const char *entries, *ids, *prefix, *seed;
-    Py_ssize_t size, ids_size, prefix_size, longest_word, seed_size;
+    PyObject *entries, *entry, *number;
+    const char *prefix, *seed;
+    Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
+    Line line;
     int unknown;
-    if (!PyArg_ParseTuple(arguments, "y#y#s#iny#", &entries, &size, &ids, &ids_size, &prefix, &prefix_size, &unknown,
-            &longest_word, &seed, &seed_size))
+    if (!PyArg_ParseTuple(arguments, "O!z#iny#", &PyDict_Type, &entries, &prefix, &prefix_size, &unknown, &longest_word,
+            &seed, &seed_size))
         return PLAIN_ERROR;
-    size_t count = (size_t)ids_size / sizeof(int32_t);
-    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES || (uint64_t)size >= UINT32_MAX)
+    size_t count = (size_t)PyDict_Size(entries);
+    if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES)
         return TOO_LARGE;
     memcpy(pieces->seed, seed, sizeof pieces->seed);
     pieces->seed[1] |= 1;
     pieces->unknown = unknown;
     pieces->longest_word = longest_word < 0 ? 0 : (uint64_t)longest_word;
-    if (make_pieces(pieces, entries, (size_t)size, count, count_rests(entries, (size_t)size, prefix, (size_t)prefix_size))) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
+    int result = make_pieces(pieces, count);
+    while (!result && PyDict_Next(entries, &at, &entry, &number)) {
+        result = read_line(entry, &line);
+        if (!result && line.length)
+            result = add_line(pieces, &line, number, prefix, (size_t)prefix_size);
     }
-    int32_t *numbers = (int32_t *)resized(NULL, (size_t)ids_size + sizeof *numbers); /* where int32 may lie */
-    if (!numbers) {
-        PyErr_NoMemory();
-        return PLAIN_ERROR;
-    }
-    memcpy(numbers, ids, count * sizeof *numbers);
-    int result = add_entries(pieces, (size_t)size, numbers, count, prefix, (size_t)prefix_size);
-    give_back(numbers);
-    return result;
+    if (!result)
+        result = place_pieces(pieces);
+    return result ? result : make_tables(pieces, prefix != NULL);
 }
 
 static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
@@ -320,7 +320,9 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     if (!result)
         return (PyObject *)vocabulary;
     Py_DECREF((PyObject *)vocabulary);
-    if (result == TOO_LARGE)
+    if (result == NO_MEMORY)
+        PyErr_NoMemory();
+    else if (result == TOO_LARGE)
         PyErr_SetString(PyExc_ValueError, "no kernel for this vocabulary: an entry or an id is too large");
     return NULL;
 }
@@ -369,8 +371,8 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 
 /* ---- the module ---------------------------------------------------------------------------------------------------- */
 
-/* Of what `kernel.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 1 };
+/* Of what `chosen.py` relies on: it takes no library with another number. */
+enum { INTERFACE = 2 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -448,16 +450,35 @@ static PyTypeObject *type_of_rows(PyObject *kernel)
     return state ? state->rows : NULL;
 }
 
+/* Take what added tokens look like from a tuple of `Vocabulary`. */
+static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
+{
+    kernel->patterns = Py_NewRef(patterns);
+    if (patterns == Py_None)
+        return 0;
+    kernel->pattern_count = PyTuple_Check(patterns) ? (size_t)PyTuple_Size(patterns) : MOST_PATTERNS + 1;
+    for (size_t i = 0; i < kernel->pattern_count; i++) {
+        PyObject *set = i < MOST_PATTERNS ? PyTuple_GetItem(patterns, (Py_ssize_t)i) : NULL;
+        if (!set || !Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of at most 16 Vocabulary, or None");
+            return -1;
+        }
+        kernel->pattern_sets[i] = &((Vocabulary *)set)->pieces;
+    }
+    kernel->has_patterns = 1;
+    return 0;
+}
+
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps, *patterns;
     const char *seed;
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
-            &compose, &hand_over, &plain, &steps, &alone_first, &alone_last, &limit, &seed, &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, &vocabulary, &classify, &stay_apart,
+            &compose, &hand_over, &plain, &steps, &patterns, &alone_first, &alone_last, &limit, &seed, &seed_length))
         return NULL;
     if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
@@ -480,6 +501,10 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         return PyErr_NoMemory();
     }
     enlist_kernel(kernel);
+    if (take_patterns(kernel, state->vocabulary, patterns)) {
+        Py_DECREF((PyObject *)kernel);
+        return NULL;
+    }
     return (PyObject *)kernel;
 }
 
@@ -519,10 +544,6 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    if (!forking && !(forking = PyThread_allocate_lock())) {
-        PyErr_NoMemory();
-        return -1;
-    }
     if (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE))
         return -1;
     state->vocabulary = add_type(module, &vocabulary_spec);

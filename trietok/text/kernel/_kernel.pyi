@@ -16,7 +16,7 @@ HAND_OVER: int
 
 class Vocabulary:
     def __new__(
-        cls, entries: bytes, ids: bytes, prefix: str, unknown: int, longest_word: int, seed: bytes, /
+        cls, entries: dict[str, Any], prefix: str | None, unknown: int, longest_word: int, seed: bytes, /
     ) -> Vocabulary: ...
     def ids(self, word: str, /) -> list[int] | None: ...
 
@@ -40,6 +40,7 @@ class Kernel:
         hand_over: Callable[[str], Iterable[int] | None],
         plain: Callable[[str], list[int]],
         steps: Callable[[str], Iterable[int]],
+        patterns: tuple[Vocabulary, ...] | None,
         alone: tuple[int, int],
         limit: int,
         seed: bytes,

@@ -11,8 +11,14 @@
 enum { UNASKED, ORDINARY, DELETED, SPACE, ALONE, HAND_OVER, KINDS };
 
 /* IS_KEY: an added token may stand around it. IS_BOUNDARY: spaces are set around it. MAY_COMPOSE: with what is before
-   it. IS_PLAIN: it is not composed itself, so it can be told by two whether what follows composes with it. */
-enum { IS_KEY = 1, IS_BOUNDARY = 2, MAY_COMPOSE = 4, IS_PLAIN = 8, FLAGS = 16 };
+   it. IS_PLAIN: it is not composed itself, so it can be told by two whether what follows composes with it. MAY_PASS: of
+   ASCII that added tokens hold; what else is said of it holds where none of them stands, which `is_free` tells. */
+enum { IS_KEY = 1, IS_BOUNDARY = 2, MAY_COMPOSE = 4, IS_PLAIN = 8, MAY_PASS = 16, FLAGS = 32 };
+
+/* What a byte behind a word gives, if it is no id: a space ends the chunk, other whitespace the word. */
+enum Follow { CHUNK_ENDS = -1, WORD_ENDS = -2, LOOK_CLOSER = -3 };
+
+enum Letters { NOT_ASKED, ARE_SIMPLE, ARE_NOT_SIMPLE };
 
 enum { LONGEST_OUTPUT = 64, SHORT_OUTPUT = 4 }; /* bytes that a code point may become */
 
@@ -56,18 +62,16 @@ static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
     return (first & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
 }
 
-static size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
+static inline size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
 {
     if (code_point < 0x80) {
         bytes[0] = (uint8_t)code_point;
         return 1;
     }
     size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-    for (size_t i = length; --i;) {
-        bytes[i] = (uint8_t)(0x80 | (code_point & 63));
-        code_point >>= 6;
-    }
-    bytes[0] = (uint8_t)((0xf00 >> length) | code_point);
+    bytes[0] = (uint8_t)((0xf00 >> length) | code_point >> 6 * (length - 1));
+    for (size_t i = 1; i < length; i++)
+        bytes[i] = (uint8_t)(0x80 | (code_point >> 6 * (length - 1 - i) & 63));
     return length;
 }
 
@@ -120,6 +124,34 @@ static int put_output(Kernel *kernel, Char *made, const uint8_t *bytes)
     return 1;
 }
 
+static inline int is_alphanumeric(uint32_t code_point)
+{
+    return (code_point | 32) - 'a' < 26 || code_point - '0' < 10;
+}
+
+static inline int is_simple(const Kernel *kernel, uint32_t code_point)
+{
+    _Atomic uint64_t *bits = &((Kernel *)kernel)->is_simple[code_point / 64];
+    return atomic_load_explicit(bits, memory_order_relaxed) >> code_point % 64 & 1;
+}
+
+/* Note that a code point is simple: it stays in its word, composes with nothing before it, and is no key; or it is a
+   letter or digit of ASCII, whose keys are looked for once a word is new. And what ASCII behind a word gives. */
+static void note_quickly(Kernel *kernel, uint32_t code_point, Char made)
+{
+    int may_be_key = made.flags & (IS_KEY | MAY_PASS);
+    if (made.kind == ORDINARY && code_point < 0x10000 && !made.combining_class && !(made.flags & MAY_COMPOSE)
+        && (!may_be_key || (made.flags & MAY_PASS && is_alphanumeric(code_point))))
+        atomic_fetch_or_explicit(
+            &kernel->is_simple[code_point / 64], (uint64_t)1 << code_point % 64, memory_order_relaxed);
+    if (code_point >= 0x80 || code_point == ' ' || may_be_key)
+        return;
+    if (made.kind == SPACE)
+        atomic_store_explicit(&kernel->follow[code_point], WORD_ENDS, memory_order_relaxed);
+    else if (made.kind == ALONE && !(made.flags & (IS_BOUNDARY | MAY_COMPOSE)))
+        atomic_store_explicit(&kernel->follow[code_point], made.id, memory_order_relaxed);
+}
+
 /* Write down what becomes of a code point, unless another thread was first. */
 static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint8_t *bytes)
 {
@@ -144,10 +176,7 @@ static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint
     uint64_t number;
     memcpy(&number, &made, sizeof number);
     atomic_store_explicit(&cells[code_point % PAGE], number, memory_order_release);
-    if (code_point < 0x80) {
-        uint8_t is_ordinary = made.kind == ORDINARY && !(made.flags & IS_KEY);
-        atomic_store_explicit(&kernel->is_ordinary[code_point], is_ordinary, memory_order_release);
-    }
+    note_quickly(kernel, code_point, made);
     return made;
 }
 
@@ -210,6 +239,22 @@ static inline Char char_at(Call *call, const uint8_t *at, const uint8_t **next)
             return known;
     }
     return ask_about(call, code_point);
+}
+
+/* Ask about the letters and digits of ASCII, of which most words are. -1 for an error. */
+static int ask_about_letters(Call *call)
+{
+    int are_simple = 1;
+    for (uint8_t byte = '0'; byte <= 'z'; byte++) {
+        const uint8_t *next;
+        if (!is_alphanumeric(byte))
+            continue;
+        if (char_at(call, &byte, &next).kind == UNASKED)
+            return -1;
+        are_simple &= is_simple(call->kernel, byte);
+    }
+    atomic_store_explicit(&call->kernel->letters, are_simple ? ARE_SIMPLE : ARE_NOT_SIMPLE, memory_order_relaxed);
+    return 0;
 }
 
 /* The bytes that a code point becomes. */

@@ -2,22 +2,21 @@
 
    In: bytes of UTF-8 and their ids. Out: the ids of bytes that have been met before.
 
-   A key of at most 15 bytes lies in its slot as it is; a longer one is a hash there, and its bytes are in the arena.
-   So are ids, where there are more than three. When the next entry would take more memory than allowed, all is
-   forgotten. The hash depends on a random seed, so nobody can choose texts whose words all fall on one slot.
+   The table has four bytes a place, which lead to an entry. The entries lie one behind the other in the order in which
+   they came, so those of frequent words lie together. A key of at most 15 bytes is in its entry as it is; of a longer
+   one there is a hash, and its bytes are in the arena. So are ids, where there are more than three. When the next entry
+   would take more memory than allowed, all is forgotten. The hash depends on a random seed, so nobody can choose texts
+   whose words all fall on one place.
 
-   Any number of threads may read while one writes, without a lock: an entry is there when the second number of its key
-   is, which is written last; and a table that has become too small is replaced by a copy, not changed. The old one is
-   retired: it is given back when no reader can have it any more, which the readers' epochs tell. */
+   Any number of threads may read while one writes, without a lock: an entry is there when a place leads to it, which is
+   written last; entries and arena grow by segments and never move; and a table that has become too small is replaced by
+   another, not changed. The old one is retired: it is given back when no reader can have it any more, which the readers'
+   epochs tell. */
 #ifndef TRIETOK_KERNEL_MEMORY_H
 #define TRIETOK_KERNEL_MEMORY_H
 
-#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the kernel reads bytes as numbers, the first byte as the lowest"
-#endif
+#include "_kernel_platform.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,12 +60,6 @@ typedef struct {
     uint64_t low, high;
 } Pair;
 
-static inline uint64_t mixed(uint64_t a, uint64_t b)
-{
-    __uint128_t product = (__uint128_t)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 static inline uint64_t up_to_8_bytes(const uint8_t *bytes, size_t length)
 {
     uint64_t number = 0;
@@ -100,29 +93,43 @@ static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t len
 
 /* ---- keys --------------------------------------------------------------------------------------------------------- */
 
-enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_SLOT = 3, MOST_IDS = 4 * LONGEST_KEY };
+enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_ENTRY = 3, MOST_IDS = 4 * LONGEST_KEY };
 
 /* What a key stands for. Keys of two kinds are never the same. */
 typedef enum { WORD, CHUNK, PAIR, STEPS } KeyKind;
 
-/* The last byte of a key's second number tells its kind and its length plus one, so that it is never 0, which is what
-   an empty slot has. Of a long key the byte before it is its length, and the rest is where its bytes are. */
+/* The last byte of a key's second number tells its kind and its length plus one. Of a long key the byte before it is its
+   length, and the rest is where its bytes are. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 #define PLACE_MASK (((uint64_t)1 << LONG_LENGTH_SHIFT) - 1)
 
 typedef struct {
-    uint64_t first;
-    _Atomic uint64_t second; /* 0 in an empty slot; written last */
+    uint64_t first, second;
     uint32_t count;
-    int32_t ids[IDS_IN_SLOT]; /* where there are more, the first is their place in the arena */
-} Slot;
+    int32_t ids[IDS_IN_ENTRY]; /* where there are more, the first is their place in the arena */
+} Entry;
+
+/* Memory that grows and never moves: each segment is twice as large as the one before. */
+enum { FIRST_SEGMENT = 12, SEGMENTS = 21 }; /* the logarithm of the first one's bytes; together more than 4 GiB */
+
+typedef struct {
+    uint8_t *segments[SEGMENTS];
+    size_t used;
+} Growing;
+
+typedef struct {
+    Growing entries, arena;
+    size_t bytes; /* of all segments */
+    uint64_t words, chunks, pairs, steps;
+} Store;
+
+typedef _Atomic uint32_t Place; /* 0, or the number of an entry from 1 on and, above the table's mask, bits of its hash */
 
 typedef struct Table {
-    Slot *slots;
-    uint64_t mask; /* the number of slots, a power of two, less one */
-    uint8_t *arena;
-    size_t arena_used, arena_size;
-    uint64_t words, chunks, pairs, steps;
+    Place *places;
+    uint64_t mask; /* the number of places, a power of two, less one */
+    Store *store;
+    int owns_store; /* no later table has it */
     uint64_t retired_in; /* the epoch */
     struct Table *next_retired;
 } Table;
@@ -136,6 +143,18 @@ typedef struct {
     uint64_t seed[2];
     uint64_t times_full;
 } Memory;
+
+static inline uint8_t *at_place(const Growing *growing, uint64_t place)
+{
+    uint64_t shifted = place + ((uint64_t)1 << FIRST_SEGMENT);
+    unsigned top = highest_bit(shifted);
+    return growing->segments[top - FIRST_SEGMENT] + (shifted ^ (uint64_t)1 << top);
+}
+
+static inline const Entry *entry_of(const Store *store, uint64_t number)
+{
+    return (const Entry *)(const void *)at_place(&store->entries, (number - 1) * sizeof(Entry));
+}
 
 static inline Table *table_of(const Memory *memory)
 {
@@ -173,22 +192,29 @@ static inline uint64_t hash_of_key(const Memory *memory, uint64_t first, uint64_
 
 /* ---- looking up --------------------------------------------------------------------------------------------------- */
 
-/* The slot of a key, or NULL; `*place` is set to its place, or the empty one where it would be. */
-static inline Slot *slot_of(
-    const Memory *memory, const Table *table, Pair key, const uint8_t *bytes, size_t length, uint64_t *place)
+/* The number of an entry that a place leads to if it may have this hash; 0 where it may not. */
+static inline uint64_t number_if(const Table *table, uint32_t place, uint64_t hash)
 {
-    int is_long = length > LONGEST_SHORT;
-    for (*place = hash_of_key(memory, key.low, key.high) & table->mask;; *place = (*place + 1) & table->mask) {
-        Slot *slot = &table->slots[*place];
-        uint64_t second = atomic_load_explicit(&slot->second, memory_order_acquire);
-        if (!second)
+    uint32_t mask = (uint32_t)table->mask;
+    return (place ^ (uint32_t)(hash >> 32)) & ~mask ? 0 : place & mask;
+}
+
+/* The entry of a key, or NULL; `*at` is set to its place, or the empty one where it would be. */
+static inline const Entry *find_entry(
+    const Table *table, Pair key, uint64_t hash, const uint8_t *bytes, size_t length, uint64_t *at)
+{
+    for (*at = hash & table->mask;; *at = (*at + 1) & table->mask) {
+        uint32_t place = atomic_load_explicit(&table->places[*at], memory_order_acquire);
+        if (!place)
             return NULL;
-        if (slot->first != key.low)
+        uint64_t number = number_if(table, place, hash);
+        const Entry *entry = number ? entry_of(table->store, number) : NULL;
+        if (!entry || entry->first != key.low)
             continue;
-        if (is_long ? (second & ~PLACE_MASK) == key.high
-                          && !memcmp(table->arena + (second & PLACE_MASK), bytes, length)
-                    : second == key.high)
-            return slot;
+        if (length <= LONGEST_SHORT ? entry->second == key.high
+                                    : (entry->second & ~PLACE_MASK) == key.high
+                                          && !memcmp(at_place(&table->store->arena, entry->second & PLACE_MASK), bytes, length))
+            return entry;
     }
 }
 
@@ -197,55 +223,68 @@ typedef struct {
     uint32_t count;
 } Known;
 
+static inline Known known_of(const Table *table, const Entry *entry)
+{
+    if (LIKELY(entry->count <= IDS_IN_ENTRY))
+        return (Known){entry->ids, entry->count};
+    const void *ids = at_place(&table->store->arena, (uint32_t)entry->ids[0]);
+    return (Known){ids, entry->count};
+}
+
 /* What bytes became. It is good until the reader's next epoch. */
 static inline Known recall(
     const Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const uint8_t *end)
 {
     if (length > LONGEST_KEY)
         return (Known){NULL, 0};
-    uint64_t place;
+    uint64_t at;
     const Table *table = table_of(memory);
-    const Slot *slot = slot_of(memory, table, key_of(memory, kind, bytes, length, end), bytes, length, &place);
-    if (!slot)
-        return (Known){NULL, 0};
-    if (slot->count <= IDS_IN_SLOT)
-        return (Known){slot->ids, slot->count};
-    return (Known){(const int32_t *)(table->arena + (uint32_t)slot->ids[0]), slot->count};
+    Pair key = key_of(memory, kind, bytes, length, end);
+    const Entry *entry = find_entry(table, key, hash_of_key(memory, key.low, key.high), bytes, length, &at);
+    return entry ? known_of(table, entry) : (Known){NULL, 0};
 }
 
 /* ---- remembering: by one writer at a time ------------------------------------------------------------------------- */
 
-enum { FEWEST_SLOTS = 1024, LEAST_ARENA = 4096 };
+enum { FEWEST_PLACES = 1024, MANY_PLACES = 1 << 16 };
 
-static uint64_t table_entries(const Table *table) { return table->words + table->chunks + table->pairs + table->steps; }
+static uint64_t count_of(const Store *store) { return store->words + store->chunks + store->pairs + store->steps; }
 
-static size_t bytes_of_table(const Table *table) { return (table->mask + 1) * sizeof(Slot) + table->arena_size; }
+static size_t bytes_of_table(const Table *table)
+{
+    return (table->mask + 1) * sizeof(Place) + (table->owns_store ? table->store->bytes : 0);
+}
 
 static size_t memory_bytes(const Memory *memory) { return bytes_of_table(table_of(memory)) + memory->retired_bytes; }
 
 static void free_table(Table *table)
 {
-    if (table) {
-        give_back(table->slots);
-        give_back(table->arena);
+    if (table && table->owns_store && table->store) {
+        for (int i = 0; i < SEGMENTS; i++) {
+            give_back(table->store->entries.segments[i]);
+            give_back(table->store->arena.segments[i]);
+        }
+        give_back(table->store);
     }
+    if (table)
+        give_back(table->places);
     give_back(table);
 }
 
-static Table *new_table(size_t slots, size_t arena_size)
+/* A table for the entries of a store, or for new ones. */
+static Table *new_table(size_t places, Store *store)
 {
     Table *table = new_zeroed(1, sizeof *table);
     if (!table)
         return NULL;
-    table->slots = new_zeroed(slots, sizeof(Slot));
-    table->arena = arena_size ? resized(NULL, arena_size) : NULL;
-    if (!table->slots || (arena_size && !table->arena)) {
-        free_table(table);
-        return NULL;
-    }
-    table->mask = slots - 1;
-    table->arena_size = arena_size;
-    return table;
+    table->mask = places - 1;
+    table->places = new_zeroed(places, sizeof(Place));
+    table->owns_store = !store;
+    table->store = store ? store : new_zeroed(1, sizeof *store);
+    if (table->places && table->store)
+        return table;
+    free_table(table);
+    return NULL;
 }
 
 /* Let readers have another table from now on. */
@@ -253,6 +292,10 @@ static void publish(Memory *memory, Table *table)
 {
     Table *before = table_of(memory);
     uint64_t epoch = atomic_load_explicit(&memory->epoch, memory_order_relaxed);
+    if (before && before->store == table->store) {
+        before->owns_store = 0;
+        table->owns_store = 1;
+    }
     atomic_store_explicit(&memory->table, table, memory_order_release);
     if (before) {
         before->retired_in = epoch;
@@ -281,7 +324,7 @@ static void free_retired(Memory *memory, uint64_t epoch)
 /* Begin anew with an empty table. -1 for no memory: then nothing has changed. */
 static int forget_all(Memory *memory)
 {
-    Table *table = new_table(FEWEST_SLOTS, 0);
+    Table *table = new_table(FEWEST_PLACES, NULL);
     if (!table)
         return -1;
     publish(memory, table);
@@ -294,60 +337,83 @@ static void free_memory(Memory *memory)
     free_table(table_of(memory));
 }
 
-static void copy_entries(const Memory *memory, Table *to, const Table *from)
+static void lead_to(Table *table, uint64_t at, uint64_t hash, uint64_t number)
 {
-    for (uint64_t i = 0; i <= from->mask; i++) {
-        const Slot *slot = &from->slots[i];
-        uint64_t second = atomic_load_explicit(&slot->second, memory_order_relaxed);
-        if (!second)
-            continue;
-        uint64_t place = hash_of_key(memory, slot->first, second) & to->mask;
-        while (atomic_load_explicit(&to->slots[place].second, memory_order_relaxed))
-            place = (place + 1) & to->mask;
-        memcpy(&to->slots[place], slot, sizeof *slot);
-    }
-    if (from->arena_used)
-        memcpy(to->arena, from->arena, from->arena_used);
-    to->arena_used = from->arena_used;
-    to->words = from->words;
-    to->chunks = from->chunks;
-    to->pairs = from->pairs;
-    to->steps = from->steps;
+    uint32_t tag = (uint32_t)(hash >> 32) & ~(uint32_t)table->mask;
+    atomic_store_explicit(&table->places[at], tag | (uint32_t)number, memory_order_release);
 }
 
-/* See to it that the table has room for one more entry with so many bytes in the arena, forgetting all if need be: 1, 0
-   where that has to wait until retired tables are given back, -1 for no memory. */
-static int make_room(Memory *memory, size_t more, Table **made)
+/* Replace the table by one with so many places. -1 for no memory. */
+static int grow_table(Memory *memory, size_t places)
 {
-    Table *table = *made = table_of(memory);
-    size_t slots = table->mask + 1, arena_size = table->arena_size;
-    if (2 * table_entries(table) > table->mask)
-        slots *= 2;
-    if (table->arena_used + more > arena_size)
-        arena_size = 2 * arena_size + more + LEAST_ARENA;
-    if (slots == table->mask + 1 && arena_size == table->arena_size)
+    Store *store = table_of(memory)->store;
+    Table *table = new_table(places, store);
+    if (!table)
+        return -1;
+    for (uint64_t number = 1; number <= count_of(store); number++) {
+        const Entry *entry = entry_of(store, number);
+        uint64_t hash = hash_of_key(memory, entry->first, entry->second), at = hash & table->mask;
+        while (atomic_load_explicit(&table->places[at], memory_order_relaxed))
+            at = (at + 1) & table->mask;
+        lead_to(table, at, hash, number);
+    }
+    publish(memory, table);
+    return 0;
+}
+
+/* Let `used` be where so many bytes lie within one segment, whose number is returned; `*missing` is its size where it is
+   still to be made, else 0. */
+static unsigned reach(Growing *growing, size_t size, size_t *missing)
+{
+    size_t place = growing->used + ((size_t)1 << FIRST_SEGMENT);
+    unsigned top = highest_bit(place);
+    if (place + size > (size_t)2 << top)
+        growing->used = ((size_t)1 << ++top) - ((size_t)1 << FIRST_SEGMENT);
+    unsigned segment = top - FIRST_SEGMENT;
+    *missing = size && (segment >= SEGMENTS || !growing->segments[segment]) ? (size_t)1 << top : 0;
+    return segment;
+}
+
+static int add_segment(Store *store, Growing *growing, unsigned segment, size_t size)
+{
+    if (size && !(growing->segments[segment] = resized(NULL, size)))
+        return -1;
+    store->bytes += size;
+    return 0;
+}
+
+/* See to it that there is room for one more entry with so many bytes in the arena, forgetting all if need be: 1, 0 where
+   that has to wait until retired tables are given back, -1 for no memory. */
+static int make_room(Memory *memory, size_t more)
+{
+    const Table *table = table_of(memory);
+    Store *store = table->store;
+    size_t places = table->mask + 1, for_entries, for_arena, wanted = 0;
+    unsigned entries = reach(&store->entries, sizeof(Entry), &for_entries), arena = reach(&store->arena, more, &for_arena);
+    if (4 * count_of(store) > 3 * table->mask)
+        wanted = sizeof(Place) * (places *= places < MANY_PLACES ? 4 : 2);
+    wanted += for_entries + for_arena;
+    if (!wanted)
         return 1;
-    size_t wanted = slots * sizeof(Slot) + arena_size;
-    int is_full = bytes_of_table(table) + wanted > memory->limit;
+    int is_full = bytes_of_table(table) + wanted > memory->limit || entries >= SEGMENTS || arena >= SEGMENTS;
     if (is_full ? memory->retired != NULL : memory_bytes(memory) + wanted > memory->limit)
         return 0;
-    Table *grown = is_full ? new_table(FEWEST_SLOTS, more ? more + LEAST_ARENA : 0) : new_table(slots, arena_size);
-    if (!grown)
-        return -1;
-    if (is_full)
+    if (is_full) {
+        if (forget_all(memory))
+            return -1;
         memory->times_full++;
-    else
-        copy_entries(memory, grown, table);
-    publish(memory, grown);
-    *made = grown;
-    return 1;
+        return make_room(memory, more) > 0 ? 1 : -1;
+    }
+    if (add_segment(store, &store->entries, entries, for_entries) || add_segment(store, &store->arena, arena, for_arena))
+        return -1;
+    return places > table->mask + 1 && grow_table(memory, places) ? -1 : 1;
 }
 
-static size_t put_into_arena(Table *table, const void *from, size_t length)
+static size_t put_into_arena(Store *store, const void *from, size_t length)
 {
-    size_t place = table->arena_used;
-    memcpy(table->arena + place, from, length);
-    table->arena_used += (length + 7) & ~(size_t)7; /* ids lie where int32 may lie */
+    size_t place = store->arena.used;
+    memcpy(at_place(&store->arena, place), from, length);
+    store->arena.used += (length + 7) & ~(size_t)7; /* ids lie where int32 may lie */
     return place;
 }
 
@@ -357,26 +423,27 @@ static int put_entry(
 {
     if (length > LONGEST_KEY || count > MOST_IDS)
         return 0;
-    int is_long = length > LONGEST_SHORT, are_many = count > IDS_IN_SLOT;
-    Table *table;
-    int has_room = make_room(memory, (is_long ? length + 8 : 0) + (are_many ? count * sizeof *ids + 8 : 0), &table);
+    int is_long = length > LONGEST_SHORT, are_many = count > IDS_IN_ENTRY;
+    int has_room = make_room(memory, (is_long ? length + 7 : 0) + (are_many ? count * sizeof *ids + 7 : 0));
     if (has_room <= 0)
         return has_room;
-    uint64_t place;
+    Table *table = table_of(memory);
+    Store *store = table->store;
     Pair key = key_of(memory, kind, bytes, length, bytes + length);
-    if (slot_of(memory, table, key, bytes, length, &place))
+    uint64_t at, hash = hash_of_key(memory, key.low, key.high);
+    if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */
-    Slot *slot = &table->slots[place];
-    slot->first = key.low;
-    slot->count = (uint32_t)count;
+    Entry *entry = (Entry *)(void *)at_place(&store->entries, store->entries.used);
+    entry->first = key.low;
+    entry->count = (uint32_t)count;
     if (are_many)
-        slot->ids[0] = (int32_t)(uint32_t)put_into_arena(table, ids, count * sizeof *ids);
+        entry->ids[0] = (int32_t)(uint32_t)put_into_arena(store, ids, count * sizeof *ids);
     else
-        memcpy(slot->ids, ids, count * sizeof *ids);
-    if (is_long)
-        key.high |= put_into_arena(table, bytes, length);
-    *(kind == WORD ? &table->words : kind == CHUNK ? &table->chunks : kind == PAIR ? &table->pairs : &table->steps) += 1;
-    atomic_store_explicit(&slot->second, key.high, memory_order_release);
+        memcpy(entry->ids, ids, count * sizeof *ids);
+    entry->second = key.high | (is_long ? put_into_arena(store, bytes, length) : 0);
+    store->entries.used += sizeof *entry;
+    *(kind == WORD ? &store->words : kind == CHUNK ? &store->chunks : kind == PAIR ? &store->pairs : &store->steps) += 1;
+    lead_to(table, at, hash, count_of(store));
     return 0;
 }
 

@@ -2,11 +2,11 @@
 
    In: the entries of a vocabulary with their ids, then words of UTF-8. Out: the ids of their pieces.
 
-   The entries lie one behind the other, and a hash table leads to them: of those that may begin a word, and of those
-   that may continue one, without their prefix. What the first four bytes of a rest are tells which lengths an entry
-   there may have; these are tried, the longest first. So a piece costs a step for each such length, whatever the length
-   of the word. What is compared are whole entries, never hashes alone. All is made once and only read afterwards, so
-   any number of kernels and threads may share it. */
+   A hash table leads to the entries: to those that may begin a word, and to those that may continue one, without their
+   prefix. An entry of at most 11 bytes lies in its place as it is. What the first four and the first eight bytes of a
+   rest are tells which lengths an entry there may have; these are tried, the longest first. So a piece costs a step for
+   each such length, whatever the length of the word. What is compared are whole entries, never hashes alone. All is made
+   once and only read afterwards, so any number of kernels and threads may share it. */
 #ifndef TRIETOK_KERNEL_PIECES_H
 #define TRIETOK_KERNEL_PIECES_H
 
@@ -15,110 +15,149 @@
 enum {
     FRONT = 0,
     REST = 1,
-    LONGEST_ENTRY = 1024,   /* bytes */
-    BYTES_TOLD_BY = 4,      /* entries of fewer bytes are always tried */
+    LONGEST_PIECE = 1024,   /* bytes */
     FIRST_LONG = 31,        /* entries of so many bytes and more have one bit together */
     MOST_LONG_LENGTHS = 64, /* how many lengths such entries may have */
     MOST_ENTRIES = 1 << 26,
-    ENTRIES_AHEAD = 16,
+    PIECES_AHEAD = 16,
+    BYTES_AHEAD = 32,
+    FIRST_CHINESE = 0x4e00,
+    LAST_CHINESE = 0x9fef,
     NO_ID = -1
 };
 
+/* The last byte of `high` tells the root of a piece and its length plus one, so that it is never 0, which is what an empty
+   place has. Of a long one it is a hash, and its number among the long ones is in the rest of `high`. */
+enum { LONGEST_INLINE = 11, PIECE_TAG = 24, MOST_LONG = 1 << PIECE_TAG };
+
 typedef struct {
-    uint32_t hash;
-    uint32_t start;  /* in `bytes` */
-    uint16_t length; /* 0 in an empty place */
-    uint16_t root;
+    uint64_t low;
+    uint32_t high;
     int32_t id;
-} Entry;
+} Piece;
 
-/* An entry that is not in its place yet. */
+/* Where the bytes of a long piece are. */
 typedef struct {
-    uint32_t place;
-    Entry entry;
-} Added;
+    uint32_t start, length;
+} LongPiece;
 
 typedef struct {
-    Entry *entries;
-    Added *added;
-    size_t count;
-    uint32_t mask;     /* the number of places for entries, a power of two, less one */
-    uint64_t *marks;   /* a bit by hash: where it is not set, there is no such entry; it is in the cache, they are not */
-    uint32_t marks_mask;
-    uint8_t *bytes;    /* of all entries, and READ_AT_ONCE more */
-    uint32_t *lengths; /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be */
-    uint32_t lengths_mask;
+    Piece *places;
+    uint64_t mask;   /* the number of places, a power of two, less one */
+    uint64_t *marks; /* a bit by hash: where it is not set, there is no such entry; it is in the cache, they are not */
+    uint64_t marks_mask;
+    uint8_t *by_4;   /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be, n from 4 to 7 */
+    uint32_t *by_8;  /* the same from 8 bytes on */
+    uint64_t by_mask;
+    uint32_t short_lengths; /* bits 2 and 3: whether there are entries of so many bytes */
+    Piece *added;    /* while it is made: the entries in turn */
+    size_t count, room;
+    LongPiece *longs;
+    size_t longs_count;
+    uint8_t *bytes;  /* of long entries */
+    size_t bytes_count;
     uint16_t long_lengths[MOST_LONG_LENGTHS]; /* the longest first */
     size_t long_count;
     uint64_t seed[2];
     int32_t unknown;
-    uint64_t longest_word; /* code points */
+    uint64_t longest_word;  /* code points */
+    int32_t ones[2][0x80];  /* the ids of entries of one byte */
+    int32_t *chinese;       /* the ids of words of one character from FIRST_CHINESE on */
 } Pieces;
 
-/* An entry as it is looked for. READ_AT_ONCE bytes behind it must be there to be read. */
 typedef struct {
-    const uint8_t *bytes;
-    size_t length;
-    int root;
-    Pair pair; /* its bytes, if they are no more than READ_AT_ONCE */
-    uint64_t hash;
-} Wanted;
+    uint64_t low;
+    uint32_t high;
+} PieceKey;
 
-static inline Wanted wanted(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
+/* The key of a piece; READ_AT_ONCE bytes behind its start must be there to be read, or all its bytes if it is long. */
+static inline PieceKey piece_key(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
-    uint64_t tag = (uint64_t)root << 32 | length;
-    Wanted entry = {bytes, length, root, {0, 0}, 0};
-    if (length > READ_AT_ONCE) {
-        entry.hash = mixed(hash_of(pieces->seed, bytes, length) ^ tag, pieces->seed[1]);
-    } else {
-        entry.pair = pair_of(bytes, length);
-        entry.hash = mixed(entry.pair.low ^ pieces->seed[0] ^ tag, entry.pair.high ^ pieces->seed[1]);
-    }
-    return entry;
+    uint32_t tag = (uint32_t)root << 31;
+    if (UNLIKELY(length > LONGEST_INLINE))
+        return (PieceKey){hash_of(pieces->seed, bytes, length), tag | (uint32_t)IS_LONG << PIECE_TAG};
+    Pair pair = pair_of(bytes, length);
+    return (PieceKey){pair.low, (uint32_t)pair.high | tag | (uint32_t)(length + 1) << PIECE_TAG};
+}
+
+static inline uint64_t piece_hash(const Pieces *pieces, uint64_t low, uint32_t high)
+{
+    if ((high >> PIECE_TAG & 31) == IS_LONG)
+        high &= ~(uint32_t)(MOST_LONG - 1);
+    return mixed(low ^ pieces->seed[0], high ^ pieces->seed[1]);
 }
 
 static inline uint64_t *mark_of(const Pieces *pieces, uint64_t hash)
 {
-    return &pieces->marks[(uint32_t)(hash >> 26) & pieces->marks_mask];
+    return &pieces->marks[hash >> 32 & pieces->marks_mask];
 }
 
-static inline int is_entry(const Pieces *pieces, const Entry *entry, const Wanted *is)
+static inline uint8_t *lengths_by_4(const Pieces *pieces, int root, const uint8_t *bytes)
 {
-    if (entry->hash != (uint32_t)(is->hash >> 32) || entry->length != is->length || entry->root != is->root)
+    uint64_t first = (uint64_t)root << 32 | up_to_8_bytes(bytes, 4);
+    return &pieces->by_4[(first * 0x9e3779b97f4a7c15u) >> 32 & pieces->by_mask];
+}
+
+static inline uint32_t *lengths_by_8(const Pieces *pieces, int root, const uint8_t *bytes)
+{
+    uint64_t first = up_to_8_bytes(bytes, 8) ^ pieces->seed[0];
+    return &pieces->by_8[(mixed(first, 0xe7037ed1a0b428dbu + (uint64_t)root) & pieces->by_mask) >> 1];
+}
+
+/* Whether a piece that has the key's low number is of these bytes. */
+static inline int is_of_bytes(
+    const Pieces *pieces, const Piece *piece, uint32_t high, const uint8_t *bytes, size_t length)
+{
+    if (LIKELY(length <= LONGEST_INLINE))
+        return piece->high == high;
+    if ((piece->high & ~(uint32_t)(MOST_LONG - 1)) != high)
         return 0;
-    const uint8_t *bytes = pieces->bytes + entry->start;
-    if (is->length > READ_AT_ONCE)
-        return !memcmp(bytes, is->bytes, is->length);
-    Pair pair = pair_of(bytes, is->length);
-    return pair.low == is->pair.low && pair.high == is->pair.high;
+    const LongPiece *is = &pieces->longs[piece->high & (MOST_LONG - 1)];
+    return is->length == length && !memcmp(pieces->bytes + is->start, bytes, length);
 }
 
-static inline uint32_t *lengths_at(const Pieces *pieces, int root, const uint8_t *bytes)
+/* The id of an entry; NO_ID where there is none. What must be there to be read: see `piece_key`. */
+static inline int32_t id_of_piece(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
-    uint32_t first;
-    memcpy(&first, bytes, BYTES_TOLD_BY);
-    uint64_t hash = ((uint64_t)root << 32 | first) * 0x9e3779b97f4a7c15u;
-    return &pieces->lengths[(hash >> 32) & pieces->lengths_mask];
-}
-
-/* The id of an entry; NO_ID where there is none. */
-static inline int32_t id_of_entry(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
-{
-    Wanted is = wanted(pieces, root, bytes, length);
-    if (!(*mark_of(pieces, is.hash) >> (is.hash >> 58) & 1))
+    PieceKey key = piece_key(pieces, root, bytes, length);
+    uint64_t hash = piece_hash(pieces, key.low, key.high);
+    if (!(*mark_of(pieces, hash) >> (hash >> 58) & 1))
         return NO_ID;
-    for (uint32_t at = (uint32_t)is.hash & pieces->mask;; at = (at + 1) & pieces->mask) {
-        const Entry *entry = &pieces->entries[at];
-        if (!entry->length)
+    for (uint64_t at = hash & pieces->mask;; at = (at + 1) & pieces->mask) {
+        const Piece *piece = &pieces->places[at];
+        if (!piece->high)
             return NO_ID;
-        if (is_entry(pieces, entry, &is))
-            return entry->id;
+        if (piece->low == key.low && is_of_bytes(pieces, piece, key.high, bytes, length))
+            return piece->id;
     }
 }
 
 /* ---- making it ---------------------------------------------------------------------------------------------------- */
 
-/* Note that entries may have this length. -1 where there are too many lengths. */
+enum { NO_MEMORY = -1, TOO_LARGE = -2 };
+
+static size_t power_of_two(size_t least, size_t from)
+{
+    while (from < least)
+        from *= 2;
+    return from;
+}
+
+/* Room to add so many lines, each of which may be an entry twice. */
+static int make_pieces(Pieces *pieces, size_t lines)
+{
+    size_t by = power_of_two(lines, 256), marks = power_of_two(lines / 4, 64); /* 16 bits an entry */
+    pieces->room = 2 * lines;
+    pieces->added = resized(NULL, (pieces->room + 1) * sizeof *pieces->added);
+    pieces->marks = new_zeroed(marks, sizeof *pieces->marks);
+    pieces->by_4 = new_zeroed(by, sizeof *pieces->by_4);
+    pieces->by_8 = new_zeroed(by / 2, sizeof *pieces->by_8);
+    pieces->by_mask = by - 1;
+    pieces->marks_mask = marks - 1;
+    return pieces->added && pieces->marks && pieces->by_4 && pieces->by_8 ? 0 : NO_MEMORY;
+}
+
+/* Note that entries may have this length. */
 static int note_long_length(Pieces *pieces, size_t length)
 {
     size_t at = 0;
@@ -127,103 +166,142 @@ static int note_long_length(Pieces *pieces, size_t length)
     if (at < pieces->long_count && pieces->long_lengths[at] == length)
         return 0;
     if (pieces->long_count == MOST_LONG_LENGTHS)
-        return -1;
+        return TOO_LARGE;
     memmove(pieces->long_lengths + at + 1, pieces->long_lengths + at, (pieces->long_count - at) * sizeof(uint16_t));
     pieces->long_lengths[at] = (uint16_t)length;
     pieces->long_count++;
     return 0;
 }
 
-/* Note an entry that is not empty and whose bytes are in `bytes` already; it is put in its place later. -1 where it, or
-   the number of lengths, is too large. */
-static int add_entry(Pieces *pieces, int root, size_t start, size_t length, int32_t id)
+/* Room for one more of so many items; the array has room for a power of two of them. */
+static void *room_for(void *items, size_t count, size_t more, size_t size)
 {
-    const uint8_t *bytes = pieces->bytes + start;
-    if (length > LONGEST_ENTRY || (length >= FIRST_LONG && note_long_length(pieces, length)))
-        return -1;
-    if (length >= BYTES_TOLD_BY)
-        *lengths_at(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
-    uint64_t hash = wanted(pieces, root, bytes, length).hash;
-    *mark_of(pieces, hash) |= (uint64_t)1 << (hash >> 58);
-    pieces->added[pieces->count++] = (Added){
-        (uint32_t)hash, {(uint32_t)(hash >> 32), (uint32_t)start, (uint16_t)length, (uint16_t)root, id}};
+    size_t has = count ? power_of_two(count, 64) : 0;
+    return count + more <= has ? items : resized(items, power_of_two(count + more, 64) * size);
+}
+
+static int keep_long(Pieces *pieces, const uint8_t *bytes, size_t length)
+{
+    LongPiece *longs = room_for(pieces->longs, pieces->longs_count, 1, sizeof *longs);
+    if (longs)
+        pieces->longs = longs;
+    uint8_t *kept = room_for(pieces->bytes, pieces->bytes_count, length, 1);
+    if (kept)
+        pieces->bytes = kept;
+    if (!longs || !kept)
+        return NO_MEMORY;
+    if (pieces->longs_count == MOST_LONG || pieces->bytes_count > UINT32_MAX - LONGEST_PIECE)
+        return TOO_LARGE;
+    memcpy(kept + pieces->bytes_count, bytes, length);
+    longs[pieces->longs_count++] = (LongPiece){(uint32_t)pieces->bytes_count, (uint32_t)length};
+    pieces->bytes_count += length;
     return 0;
+}
+
+/* Add an entry that is not empty; READ_AT_ONCE bytes behind it must be there to be read. 0, NO_MEMORY, or TOO_LARGE where
+   it, or the number of lengths, is so. It is put in its place later. */
+static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t length, int32_t id)
+{
+    uint32_t bit = (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
+    if (length < 4)
+        pieces->short_lengths |= bit & ~2u; /* those of one byte have a table */
+    else if (length < 8)
+        *lengths_by_4(pieces, root, bytes) |= (uint8_t)bit;
+    else
+        *lengths_by_8(pieces, root, bytes) |= bit;
+    int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
+    PieceKey key = piece_key(pieces, root, bytes, length);
+    uint64_t hash = piece_hash(pieces, key.low, key.high);
+    if (!result && length > LONGEST_INLINE) {
+        key.high |= (uint32_t)pieces->longs_count;
+        result = keep_long(pieces, bytes, length);
+    }
+    *mark_of(pieces, hash) |= (uint64_t)1 << (hash >> 58);
+    pieces->added[pieces->count++] = (Piece){key.low, key.high, id};
+    return result;
 }
 
 /* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
-static void place_entries(Pieces *pieces)
+static int place_pieces(Pieces *pieces)
 {
-    for (size_t i = 0; i < pieces->count; i++) {
-        size_t ahead = i + ENTRIES_AHEAD < pieces->count ? i + ENTRIES_AHEAD : i;
-        __builtin_prefetch(&pieces->entries[pieces->added[ahead].place & pieces->mask], 1);
-        uint32_t at = pieces->added[i].place & pieces->mask;
-        while (pieces->entries[at].length)
+    size_t places = power_of_two(pieces->count + pieces->count / 2, 256);
+    pieces->places = new_zeroed(places, sizeof *pieces->places);
+    pieces->mask = places - 1;
+    for (size_t i = 0; pieces->places && i < pieces->count + PIECES_AHEAD; i++) {
+        if (i < pieces->count) {
+            const Piece *ahead = &pieces->added[i];
+            FETCH(&pieces->places[piece_hash(pieces, ahead->low, ahead->high) & pieces->mask]);
+        }
+        if (i < PIECES_AHEAD)
+            continue;
+        const Piece *piece = &pieces->added[i - PIECES_AHEAD];
+        uint64_t at = piece_hash(pieces, piece->low, piece->high) & pieces->mask;
+        while (pieces->places[at].high)
             at = (at + 1) & pieces->mask;
-        pieces->entries[at] = pieces->added[i].entry;
+        pieces->places[at] = *piece;
     }
     give_back(pieces->added);
     pieces->added = NULL;
+    return pieces->places ? 0 : NO_MEMORY;
 }
 
-/* Room for so many lines, of which so many have an entry for rests, too. -1 for no memory. */
-static int make_pieces(Pieces *pieces, const char *bytes, size_t size, size_t lines, size_t rests)
+/* Make the tables of ids that are had without a hash. */
+static int make_tables(Pieces *pieces, int has_words)
 {
-    size_t places = 1024, lengths = 1024, marks = 64;
-    while (2 * places < 3 * (lines + rests))
-        places *= 2;
-    while (lengths < lines)
-        lengths *= 2;
-    while (4 * marks < lines + rests) /* 16 bits an entry */
-        marks *= 2;
-    pieces->marks = new_zeroed(marks, sizeof *pieces->marks);
-    pieces->entries = new_zeroed(places, sizeof *pieces->entries);
-    pieces->added = resized(NULL, (lines + rests + 1) * sizeof *pieces->added);
-    pieces->lengths = new_zeroed(lengths, sizeof *pieces->lengths);
-    pieces->bytes = resized(NULL, size + READ_AT_ONCE);
-    if (!pieces->marks || !pieces->entries || !pieces->added || !pieces->lengths || !pieces->bytes)
-        return -1;
-    pieces->mask = (uint32_t)(places - 1);
-    pieces->marks_mask = (uint32_t)(marks - 1);
-    pieces->lengths_mask = (uint32_t)(lengths - 1);
-    memcpy(pieces->bytes, bytes, size);
-    memset(pieces->bytes + size, 0, READ_AT_ONCE);
-    return 0;
+    uint8_t bytes[READ_AT_ONCE] = {0};
+    for (int root = FRONT; root <= REST; root++)
+        for (*bytes = 0; *bytes < 0x80; ++*bytes)
+            pieces->ones[root][*bytes] = id_of_piece(pieces, root, bytes, 1);
+    if (!has_words)
+        return 0;
+    pieces->chinese = resized(NULL, (LAST_CHINESE - FIRST_CHINESE + 1) * sizeof *pieces->chinese);
+    for (uint32_t code = FIRST_CHINESE; pieces->chinese && code <= LAST_CHINESE; code++) {
+        bytes[0] = (uint8_t)(0xe0 | code >> 12);
+        bytes[1] = (uint8_t)(0x80 | (code >> 6 & 63));
+        bytes[2] = (uint8_t)(0x80 | (code & 63));
+        int32_t id = pieces->longest_word ? id_of_piece(pieces, FRONT, bytes, 3) : NO_ID;
+        pieces->chinese[code - FIRST_CHINESE] = id == NO_ID ? pieces->unknown : id;
+    }
+    return pieces->chinese ? 0 : NO_MEMORY;
 }
 
 static void free_pieces(Pieces *pieces)
 {
-    give_back(pieces->marks);
-    give_back(pieces->entries);
-    give_back(pieces->added);
-    give_back(pieces->lengths);
-    give_back(pieces->bytes);
+    void *const all[] = {pieces->places, pieces->marks, pieces->by_4, pieces->by_8, pieces->added, pieces->longs,
+        pieces->bytes, pieces->chinese};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        give_back(all[i]);
 }
 
 /* ---- cutting words ------------------------------------------------------------------------------------------------ */
 
-/* The id of the longest entry at the front of a rest, whose length is set. */
-static inline int32_t longest_entry(const Pieces *pieces, int root, const uint8_t *rest, size_t left, size_t *length)
+/* The id of the longest entry at the front of a rest, whose length is set. READ_AT_ONCE bytes behind it must be there. */
+static inline int32_t longest_piece(const Pieces *pieces, int root, const uint8_t *rest, size_t left, size_t *length)
 {
-    uint32_t lengths = left < BYTES_TOLD_BY ? 0 : *lengths_at(pieces, root, rest);
-    if (lengths >> FIRST_LONG) {
+    uint32_t lengths = pieces->short_lengths;
+    if (left >= 4)
+        lengths |= *lengths_by_4(pieces, root, rest);
+    if (left >= 8)
+        lengths |= *lengths_by_8(pieces, root, rest);
+    if (UNLIKELY(lengths >> FIRST_LONG)) {
         for (size_t i = 0; i < pieces->long_count; i++) {
             *length = pieces->long_lengths[i];
-            int32_t id = *length > left ? NO_ID : id_of_entry(pieces, root, rest, *length);
+            int32_t id = *length > left ? NO_ID : id_of_piece(pieces, root, rest, *length);
             if (id != NO_ID)
                 return id;
         }
+        lengths ^= (uint32_t)1 << FIRST_LONG;
     }
-    lengths = (lengths | 14) & (((uint32_t)1 << FIRST_LONG) - 1); /* one, two and three bytes are always tried */
-    if (left + 1 < FIRST_LONG)
+    if (left < FIRST_LONG)
         lengths &= ((uint32_t)2 << left) - 1;
-    while (lengths) {
-        *length = 31 - (size_t)__builtin_clz(lengths);
-        int32_t id = id_of_entry(pieces, root, rest, *length);
+    for (; lengths; lengths ^= (uint32_t)1 << *length) {
+        *length = highest_bit(lengths);
+        int32_t id = id_of_piece(pieces, root, rest, *length);
         if (id != NO_ID)
             return id;
-        lengths ^= (uint32_t)1 << *length;
     }
-    return NO_ID;
+    *length = 1;
+    return *rest < 0x80 ? pieces->ones[root][*rest] : NO_ID;
 }
 
 /* The ids of a word that is not empty; there is room for as many as it has bytes, and READ_AT_ONCE bytes more can be
@@ -232,8 +310,15 @@ static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t size
 {
     size_t count = 0, at = 0, length = 0;
     if (code_points <= pieces->longest_word) {
+        /* Any character may begin a rest. What tells of the lengths there lies far apart: memory is asked for all of it. */
+        for (size_t i = 1; i + 4 <= size && i < BYTES_AHEAD; i++) {
+            if ((word[i] & 0xc0) == 0x80)
+                continue;
+            FETCH(lengths_by_4(pieces, REST, word + i));
+            FETCH(lengths_by_8(pieces, REST, word + i));
+        }
         for (; at < size; at += length) {
-            int32_t id = longest_entry(pieces, at ? REST : FRONT, word + at, size - at, &length);
+            int32_t id = longest_piece(pieces, at ? REST : FRONT, word + at, size - at, &length);
             if (id == NO_ID)
                 break;
             ids[count++] = id;

@@ -23,6 +23,14 @@ static inline PyObject *number_of(Kernel *kernel, long long number)
     return made;
 }
 
+#ifdef Py_LIMITED_API
+#define PUT_ITEM PyList_SetItem
+#else
+#define PUT_ITEM PyList_SET_ITEM
+#endif
+
+enum { INTS_AHEAD = 12 }; /* ints lie far from each other, so memory is asked for some ahead */
+
 /* Put the items of `from`, a list or NULL, into `list` from `at` on. Returns where they end. */
 static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
 {
@@ -30,7 +38,7 @@ static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *item = PyList_GetItem(from, i);
         Py_INCREF(item);
-        PyList_SetItem(list, at++, item);
+        PUT_ITEM(list, at++, item);
     }
     return at;
 }
@@ -44,12 +52,15 @@ static PyObject *list_of(Kernel *kernel, PyObject *front, const int32_t *ids, si
         return NULL;
     Py_ssize_t at = put_items(list, 0, front);
     for (size_t i = 0; i < count; i++) {
+        size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
+        if (ahead < kernel->numbers_size)
+            FETCH(kernel->numbers[ahead]);
         PyObject *number = number_of(kernel, ids[i]);
         if (!number) {
             Py_DECREF(list);
             return NULL;
         }
-        PyList_SetItem(list, at++, number);
+        PUT_ITEM(list, at++, number);
     }
     put_items(list, at, back);
     return list;
@@ -80,6 +91,36 @@ static int is_list_or_absent(PyObject *around)
     return 0;
 }
 
+#ifdef Py_LIMITED_API
+#define short_text(call, text, size) NULL
+#else
+/* The UTF-8 of a short str that is not of ASCII, in the call's own memory with a space and bytes behind it, so that the
+   str does not keep it; NULL for another str. */
+static const uint8_t *short_text(Call *call, PyObject *text, size_t *size)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    if (!PyUnicode_CheckExact(text) || PyUnicode_READY(text))
+#else
+    if (!PyUnicode_CheckExact(text))
+#endif
+        return NULL;
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    if (PyUnicode_IS_ASCII(text) || length > TEXT_AT_HAND / 4)
+        return NULL;
+    uint8_t *to = call->text_at_hand;
+    const void *data = PyUnicode_DATA(text);
+    for (Py_ssize_t i = 0, kind = PyUnicode_KIND(text); i < length; i++) {
+        Py_UCS4 point = PyUnicode_READ((int)kind, data, i);
+        if (point >= 0xd800 && point < 0xe000)
+            return NULL;
+        to += put_code_point(to, point);
+    }
+    memset(to, ' ', PADDING);
+    *size = (size_t)(to - call->text_at_hand);
+    return call->text_at_hand;
+}
+#endif
+
 PyDoc_STRVAR(ids_doc, "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists.");
 
 static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
@@ -91,14 +132,14 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     PyObject *text = arguments[0], *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
     if (!is_list_or_absent(front) || !is_list_or_absent(back))
         return NULL;
+    Call call;
     size_t size;
-    const uint8_t *bytes = utf8_of(text, &size);
+    const uint8_t *copy = short_text(&call, text, &size), *bytes = copy ? copy : utf8_of(text, &size);
     if (!bytes)
         return PyErr_Occurred() ? NULL : plain_list(kernel, front, text, back);
-    Call call;
     if (begin(&call, kernel, size > BYTES_WITH_GIL))
         return NULL;
-    Outcome outcome = encode_text(&call, bytes, size);
+    Outcome outcome = copy ? encode_padded(&call, copy, size) : encode_text(&call, bytes, size);
     take_gil(&call);
     PyObject *list = outcome == DONE ? list_of(kernel, front, call.ids, call.count, back) : NULL;
     end(&call, outcome == FAILURE);

@@ -14,11 +14,13 @@ enum {
     OUTPUT_BLOCK = 4096,
     OUTPUT_BLOCKS = 1024,
     FIRST_READERS = 8,
-    IDS_AT_HAND = 256,             /* ids that a call has room for without asking for memory */
+    IDS_AT_HAND = 1024,            /* ids that a call has room for without asking for memory */
     BYTES_AT_HAND = 512,           /* the same for the bytes of a word */
+    TEXT_AT_HAND = 4096,           /* and for those of a text */
+    PADDING = 64,                  /* bytes that may be read behind what is read, the first of them a space */
+    MOST_PATTERNS = 16,
     BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
     BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
-    TIMES_TO_TRY = 200,            /* to get the lock before sleeping; it is held for less than a microsecond */
     LEAST_LIMIT = 1 << 18
 };
 
@@ -39,18 +41,24 @@ typedef struct {
 
 typedef struct Kernel {
     PyObject_HEAD
-    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
-    PyThread_type_lock lock;
+    PyObject *vocabulary, *classify, *stay_apart, *compose, *hand_over, *plain, *steps, *patterns;
+    Lock lock;
     Memory memory;
     Reader *readers;
     size_t readers_size;
     uint32_t alone_first, alone_last; /* code points that are set between spaces and become themselves */
+    uint32_t chinese_count;           /* how many of them, from the first on, the vocabulary has a table for */
     PageCell pages[PAGES];
     uint8_t *outputs[OUTPUT_BLOCKS];
     size_t outputs_used;
     size_t limit;                   /* bytes, of all that is remembered */
     size_t char_bytes;              /* of pages and outputs, at most half of them */
-    _Atomic uint8_t is_ordinary[256]; /* ASCII that stays in its word, and nothing else is to be said of it */
+    _Atomic uint64_t is_simple[0x10000 / 64]; /* a bit each: see `note_quickly` */
+    _Atomic int32_t follow[256];    /* what a byte behind a word gives; see `Follow` */
+    _Atomic int letters;            /* whether all letters and digits of ASCII are simple; see `Letters` */
+    const Pieces *pattern_sets[MOST_PATTERNS]; /* of what added tokens look like, if `has_patterns` */
+    size_t pattern_count;
+    int has_patterns;
     PyObject **numbers;             /* ints already made; read and written with the GIL */
     size_t numbers_size;
     uint64_t handed_over;
@@ -74,25 +82,32 @@ typedef struct {
     size_t word_size;
     int32_t ids_at_hand[IDS_AT_HAND];
     uint8_t word_at_hand[BYTES_AT_HAND];
+    uint8_t part_at_hand[BYTES_AT_HAND + PADDING];
+    uint8_t text_at_hand[TEXT_AT_HAND + PADDING];
 } Call;
 
 /* ---- the lock ----------------------------------------------------------------------------------------------------- */
 
 /* A thread that has the GIL gives it up while it waits; so whoever has the lock may wait for the GIL. */
-static void lock_kernel(Kernel *kernel, int has_gil)
+static void lock_patiently(Lock *lock, int has_gil)
 {
-    for (int i = 0; i < TIMES_TO_TRY; i++)
-        if (PyThread_acquire_lock(kernel->lock, NOWAIT_LOCK))
-            return;
+    if (soon_lock(lock))
+        return;
     PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
-    PyThread_acquire_lock(kernel->lock, WAIT_LOCK);
+    wait_for_lock(lock);
     if (state)
         PyEval_RestoreThread(state);
 }
 
-static void unlock_kernel(Kernel *kernel) { PyThread_release_lock(kernel->lock); }
+static inline void lock_kernel(Kernel *kernel, int has_gil)
+{
+    if (!try_lock(&kernel->lock))
+        lock_patiently(&kernel->lock, has_gil);
+}
 
-static void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
+static inline void unlock_kernel(Kernel *kernel) { unlock(&kernel->lock); }
+
+static inline void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
 
 /* ---- readers: with the lock --------------------------------------------------------------------------------------- */
 
@@ -258,10 +273,10 @@ static inline int need_word(Call *call, size_t size, size_t more)
 
 static inline int put_known(Call *call, Known known)
 {
-    if (need(call, known.count + IDS_IN_SLOT))
+    if (need(call, known.count + IDS_IN_ENTRY))
         return -1;
-    if (known.count <= IDS_IN_SLOT)
-        memcpy(call->ids + call->count, known.ids, IDS_IN_SLOT * sizeof *known.ids); /* the same each time is quick */
+    if (known.count <= IDS_IN_ENTRY)
+        memcpy(call->ids + call->count, known.ids, IDS_IN_ENTRY * sizeof *known.ids); /* the same each time is quick */
     else
         memcpy(call->ids + call->count, known.ids, known.count * sizeof *known.ids);
     call->count += known.count;

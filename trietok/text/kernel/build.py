@@ -1,10 +1,10 @@
 """Compiles the C kernel, for a checkout or a wheel.
 
-    python -m trietok.text.kernel.build
+    python -m trietok.text.kernel.build [--full-api] [OPTION OF THE COMPILER ...]
 
 In: the C sources beside this file, and a C compiler: `$CC`, or the one that Python was built with. Out: one shared
-library that every CPython from 3.11 on loads, or a line that says why there is none. Then trietok does the same in
-plain Python.
+library that every CPython from 3.11 on loads; with `--full-api` one for this version only, a little faster, which it
+finds before the other. Or a line that says why there is none. Then trietok does the same in plain Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 SOURCE = pathlib.Path(__file__).with_name("_kernel.c")
 LIBRARY = "_kernel.abi3.so"
 WHEEL_TAG = "cp311-abi3"
-OPTIONS = ("-O3", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
+OPTIONS = ("-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
 SECONDS = 300
 
 
@@ -90,9 +90,11 @@ def _why_not_here() -> str | None:
 
 def main() -> int:
     """Compile the kernel in place."""
-    library = SOURCE.with_name(LIBRARY)
+    options = ["-DTRIETOK_FULL_API" if option == "--full-api" else option for option in sys.argv[1:]]
+    is_full = "-DTRIETOK_FULL_API" in options
+    library = SOURCE.with_name(f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if is_full else LIBRARY)
     try:
-        compile_kernel(library, sys.argv[1:])
+        compile_kernel(library, options)
     except NoKernelError as error:
         print(f"no compiled kernel: {error}; trietok stays plain Python", file=sys.stderr)
         return 1

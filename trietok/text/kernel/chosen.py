@@ -10,20 +10,19 @@ The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import unicodedata
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from trietok.named import NamedTuple
 from trietok.text.basic_tokenizer import PUNCTUATION
 from trietok.text.characters import is_chinese_char, lower_each, normalize
-from trietok.text.trie import Prefilter, bulk
+from trietok.text.trie import Prefilter
 
 if TYPE_CHECKING:
     from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
@@ -39,7 +38,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 1  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 2  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
 # hundreds will most likely have more.
@@ -48,14 +47,15 @@ TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
-IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN = 1, 2, 4, 8
+IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
+_ASCII_ALPHANUMERICS = re.compile("[A-Za-z0-9]+")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
-COMMON_CHINESE = (0x4E00, 0x9FEF)  # one block: if its ends are Chinese, all of it is
+COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
 class _Choice(NamedTuple):
@@ -125,7 +125,8 @@ class Classifier(ABC):
     """Says what becomes of a character by itself, where that does not depend on what is around it.
 
     A character of an added token is a *key*: the chunk around it is handed over. Where no added token holds what chunks
-    are cut at, nor looks at what is around it, the part of the chunk between such characters is enough.
+    are cut at, nor looks at what is around it, the part of the chunk between such characters is enough. A key of ASCII
+    may pass if the kernel finds that none of the added tokens stands in the chunk.
 
     Args:
         added: what the added tokens look like in a text, of which none may be missed.
@@ -133,17 +134,27 @@ class Classifier(ABC):
     """
 
     def __init__(self, added: Collection[str], is_plain: bool) -> None:
-        self.keys = Prefilter(added).keys
+        self.keys = keys_of(added)
+        self.patterns = patterns_of(added)
         stay_in_parts = is_plain and not any(map(self.is_boundary, set().union(*added)))
         self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
+
+    def classify(self, code_point: int) -> Answer:
+        """What becomes of a code point that is no surrogate."""
+        answer = self._classify(code_point, self.keys)
+        if code_point < 0x80 and answer is self._key:
+            kind, combining_class, flags, word = self._classify(code_point, frozenset())
+            if kind != HAND_OVER:
+                return kind, combining_class, flags | answer[2] | MAY_PASS, word
+        return answer
 
     @abstractmethod
     def is_boundary(self, char: str) -> bool:
         """Whether a character is whitespace, or is set between spaces."""
 
     @abstractmethod
-    def classify(self, code_point: int) -> Answer:
-        """What becomes of a code point that is no surrogate."""
+    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
+        """What becomes of a code point with these keys."""
 
     @abstractmethod
     def stay_apart(self, pair: str) -> bool:
@@ -155,11 +166,47 @@ class Classifier(ABC):
 
     def alone(self) -> tuple[int, int]:
         """The first and the last of code points that are set between spaces and become themselves; (1, 0) for none."""
-        return 1, 0
+        first, last = COMMON_CHINESE
+        kind, _, flags, _ = self.classify(first)
+        has_keys = any(first <= ord(key) <= last for key in self.keys)
+        return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
-    def _is_key(self, *forms: str) -> bool:
-        """Whether an added token may stand around a character that has these forms on its way."""
-        return any(not self.keys.isdisjoint(form) for form in forms)
+
+def keys_of(added: Iterable[str]) -> frozenset[str]:
+    """The key characters of added tokens.
+
+    Letters and digits of ASCII are keys only of tokens made of such, which stand within one word: so the kernel has to
+    look for them only in words that are new. A token with other characters has its key among those.
+
+    >>> sorted(keys_of(["<ent>", "b2b", "new-york"]))
+    ['-', '2', '<']
+    """
+    within: set[str] = set()
+    across: set[str] = set()
+    lacks_key = across.isdisjoint
+    for token in added:
+        if lacks_key(token):
+            others = _ASCII_ALPHANUMERICS.sub("", token)
+            if others:
+                across |= Prefilter([others]).keys
+            elif within.isdisjoint(token):
+                within |= Prefilter([token]).keys
+    return frozenset(within | across)
+
+
+def patterns_of(added: Collection[str]) -> tuple[_kernel.Vocabulary, ...] | None:
+    """What added tokens look like, for a kernel to look for; None where it cannot."""
+    if not _IS_THERE:
+        return None
+    try:
+        return (_kernel.Vocabulary(dict.fromkeys(added), None, 0, 0, os.urandom(16)),)
+    except ValueError:  # some are too long
+        return None
+
+
+def _is_key(keys: frozenset[str], *forms: str) -> bool:
+    """Whether an added token may stand around a character that has these forms on its way."""
+    return any(not keys.isdisjoint(form) for form in forms)
 
 
 class SlowClassifier(Classifier):
@@ -178,17 +225,16 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
-        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
 
-    def classify(self, code_point: int) -> Answer:
+    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
-        if raw > "\u3400" and self._is_common_chinese(raw):
-            return ALONE, 0, IS_BOUNDARY, raw.encode()
         char = lower_each(raw) if self._lower else raw
+        if self._is_common_letter(char) and keys.isdisjoint((raw, char)):
+            return ORDINARY, 0, IS_PLAIN, char.encode()
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
-        if self._is_key(raw, char, word):
+        if _is_key(keys, raw, char, word):
             return self._key
         if not cleaned:
             return DELETED, 0, 0, b""
@@ -202,25 +248,19 @@ class SlowClassifier(Classifier):
         lowered = lower_each(part) if self._lower else part
         composed = normalize("NFC", lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms apart.
-        return None if composed == part or self._is_key(part, lowered, composed) else composed
+        return None if composed == part or _is_key(self.keys, part, lowered, composed) else composed
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if self._chinese_apart and are_plain_chinese() and not any(first <= ord(key) <= last for key in self.keys):
-            return COMMON_CHINESE
-        return super().alone()
-
-    def _is_common_chinese(self, char: str) -> bool:
-        """Whether a character is Chinese and no stage changes it; texts have thousands of them."""
+    def _is_common_letter(self, char: str) -> bool:
+        """Whether a character is a letter that no stage changes, but for its case, nor anything that may follow it."""
         return (
-            self._chinese_apart
-            and is_chinese_char(ord(char))
-            and char not in self.keys
-            and char.isprintable()  # assigned
+            char.isalpha()
+            and len(char) == 1
+            and (not self._lower or char == char.lower())
             and not unicodedata.decomposition(char)
+            and not (char > "\u10ff" and (may_compose(char) or char >= "\uac00" or is_chinese_char(ord(char))))
         )
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
@@ -232,7 +272,7 @@ class SlowClassifier(Classifier):
             return None
         decomposed = normalize("NFD", char)
         may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
-        flags = MAY_COMPOSE if may_be and decomposed[0] in may_compose() else 0
+        flags = MAY_COMPOSE if may_be and may_compose(decomposed[0]) else 0
         if not combining_class and decomposed == char:
             flags |= IS_PLAIN
         is_boundary = cleaned != char
@@ -250,36 +290,22 @@ class SlowClassifier(Classifier):
         return normalize("NFC", pair) == pair
 
 
-def _text_of(code_points: array[int]) -> str:
-    return code_points.tobytes().decode(f"utf-32-{sys.byteorder[0]}e")
+# The characters that may compose with what is before them: all that are not the first of a decomposition, up to this
+# version of Unicode. One of which an older version knows nothing costs a question that is never asked.
+COMPOSING_UP_TO = 16
+_COMPOSING = re.compile(
+    "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
+    "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
+    "\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u0f72\u0f74\u0f80\u0fb5\u0fb7\u102e\u1161-\u1175"
+    "\u11a8-\u11c2\u1b35\u3099\u309a\U000110ba\U00011127\U0001133e\U00011357\U000113b8\U000113bb\U000113c2\U000113c9"
+    "\U000114b0\U000114ba\U000114bd\U000115af\U00011930\U0001611e-\U00016120\U00016129\U00016d67\U0001d165"
+    "\U0001d16e-\U0001d172]"
+)
 
 
-@cache
-def are_plain_chinese() -> bool:
-    """Whether all of `COMMON_CHINESE` are assigned, Chinese, and the same in every form."""
-    first, last = COMMON_CHINESE
-    chars = _text_of(array("I", range(first, last + 1)))
-    is_same = unicodedata.is_normalized("NFD", chars) and unicodedata.is_normalized("NFC", chars)
-    return is_same and chars.isprintable() and all(map(is_chinese_char, (first, last)))
-
-
-# Blocks without characters that are composed of others, but for Hangul, and too large to look at each time.
-_NOT_COMPOSED = ((0x3100, 0xFB1D), (0xFB50, 0x10000), (0x12000, 0x16100), (0x16E00, 0x1D100), (0x1D200, 0x20000))
-_HANGUL_VOWELS_AND_ENDS = (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))
-
-
-@cache
-def may_compose() -> frozenset[str]:
-    """The characters that may compose with what is before them: whatever is not the first of a decomposition."""
-    starts = [0xC0, *(stop for _, stop in _NOT_COMPOSED)]
-    stops = [*(start for start, _ in _NOT_COMPOSED), 0x20000]
-    code_points = array("I", chain.from_iterable(map(range, starts, stops)))
-    spaced = array("I", [ord(" ")]) * (2 * len(code_points))
-    spaced[::2] = code_points
-    decomposed = normalize("NFD", _text_of(spaced)).split(" ")
-    return frozenset(
-        (*(char for chars in decomposed if len(chars) > 1 for char in chars[1:]), *map(chr, _HANGUL_VOWELS_AND_ENDS))
-    )
+def may_compose(char: str) -> bool:
+    """Whether a character may compose with what is before it."""
+    return _COMPOSING.match(char) is not None or int(unicodedata.unidata_version.split(".")[0]) > COMPOSING_UP_TO
 
 
 class RustClassifier(Classifier):
@@ -294,10 +320,10 @@ class RustClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
 
-    def classify(self, code_point: int) -> Answer:
+    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
         normalized = self._basic.normalized(raw)
-        if self._is_key(raw, raw.lower(), normalized):
+        if _is_key(keys, raw, raw.lower(), normalized):
             return self._key
         if not normalized:
             return DELETED, 0, 0, b""
@@ -313,14 +339,6 @@ class RustClassifier(Classifier):
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
-
-    def alone(self) -> tuple[int, int]:
-        first, last = COMMON_CHINESE
-        if any(first <= ord(key) <= last for key in self.keys) or not are_plain_chinese():
-            return super().alone()
-        answers = [self.classify(code_point) for code_point in COMMON_CHINESE]
-        is_alone = all(kind == ALONE and flags == IS_BOUNDARY for kind, _, flags, _ in answers)
-        return COMMON_CHINESE if is_alone else super().alone()
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
@@ -339,12 +357,11 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
     wordpiece = stages.wordpiece
     try:
         unknown = stages.to_id(wordpiece.unk_token)
-        with bulk():
-            entries = dict(wordpiece.vocab)
-            entries.update({content: stages.to_id(content) for content in stages.added.encoder if content in entries})
-            return vocabulary_of(
-                entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word
-            )
+        entries = dict(wordpiece.vocab)
+        entries.update(
+            {content: stages.to_id(content) for content in entries.keys() & stages.added.encoder.flat().keys()}
+        )
+        return vocabulary_of(entries, wordpiece.continuing_subword_prefix, unknown, wordpiece.max_input_chars_per_word)
     except (LookupError, OverflowError, TypeError, ValueError):  # an entry or an id that is no text or number of use
         return None
 
@@ -353,7 +370,7 @@ def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_wo
     """Entries with their ids for a kernel.
 
     Args:
-        entries: the ids by entry; those that no text gives are taken out.
+        entries: the ids by entry; those that no text gives do not matter.
         prefix: what entries begin with that continue a word.
         unknown: the id of what no entries make up.
         longest_word: how many code points a word may have that is cut.
@@ -361,24 +378,7 @@ def vocabulary_of(entries: dict[str, int], prefix: str, unknown: int, longest_wo
     Raises:
         OverflowError, TypeError, ValueError: an entry or an id is no text or number that the kernel can use.
     """
-    lines = _lines(entries)
-    ids = array("i", entries.values()).tobytes()
-    return _kernel.Vocabulary(lines, ids, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
-
-
-def _lines(entries: dict[str, int]) -> bytes:
-    """Entries as lines of UTF-8. Those with a line end, or half a surrogate pair, are taken out: no word is such."""
-    lines = "\n".join([*entries, ""])
-    try:
-        utf8 = lines.encode()
-    except UnicodeEncodeError:
-        utf8 = b""
-    if utf8 and lines.count("\n") == len(entries):
-        return utf8
-    for entry in list(entries):
-        if "\n" in entry or any("\ud800" <= char <= "\udfff" for char in entry):
-            del entries[entry]
-    return "\n".join([*entries, ""]).encode()
+    return _kernel.Vocabulary(entries, prefix, unknown, min(longest_word, LONGEST_WORD), os.urandom(16))
 
 
 def new_kernel(
@@ -411,6 +411,7 @@ def new_kernel(
         hand_over,
         plain,
         steps,
+        classifier.patterns,
         classifier.alone(),
         min(limit, MOST_LIMIT),
         os.urandom(16),

@@ -1,18 +1,23 @@
 """How fast trietok is on a user's own text, beside other tokenizers, and whether they give the same ids.
 
 In: texts, the name of a model, the names of contenders. Out: a `Benchmark` or a list of `Agreement`, as attributes, as
-JSON and as text. Nothing is measured in this process: each contender has one of its own, one thread in it, and packages
-of other tokenizers are imported there and nowhere else.
+JSON and as text. Nothing is measured in this process: each contender has one of its own, fresh in each round, on one
+CPU and one thread, and packages of other tokenizers are imported there and nowhere else. What is measured is CPU time.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.profiles import Profile
+from trietok.log import renamed
+from trietok.showing.characters import number_of
+from trietok.showing.report import Report, Table
 from trietok.tokenizer.auto import choose
 from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
@@ -23,6 +28,7 @@ CONTENDERS = tuple(ENGINES)
 # Those with the ids of a profile, which are measured unless others are named; transformers has both profiles.
 _OF_PROFILE = {"slow": ("transformers", "flash-tokenizer"), "fast": ("transformers", "tokenizers")}
 Progress = Callable[[str], None]
+SHORTEST_PASS = 0.02  # seconds of CPU time; in a shorter one the clock and an interruption weigh too much
 # Two lines for each column of the table.
 HEAD = (
     ("tokenizer", ""),
@@ -40,7 +46,7 @@ _HEADS = tuple(f"{upper} {lower}".strip() for upper, lower in HEAD)
 
 
 class Round(NamedTuple):
-    """One process of one contender: seconds to import and load; MB/s of the first pass, of the best one after it."""
+    """One process of one contender: CPU seconds to import and load; MB/s of the first pass, of the best one after."""
 
     load_seconds: float
     cold: float
@@ -64,14 +70,16 @@ class Throughput(NamedTuple):
     @property
     def median(self) -> Round | None:
         """The medians of the rounds."""
-        if not self.rounds:
-            return None
-        import statistics  # slow to import
+        return Round(*map(statistics.median, zip(*self.rounds, strict=True))) if self.rounds else None
 
-        return Round(*(statistics.median(values) for values in zip(*self.rounds, strict=True)))
+    def spread(self, part: int) -> str:
+        """Half the way from a `Round`'s lowest value to its highest, as a share of the median; empty for one round."""
+        values = [measured[part] for measured in self.rounds]
+        return f"±{(max(values) - min(values)) / 2 / statistics.median(values):.0%}" if len(values) > 1 else ""
 
 
-class Benchmark(NamedTuple):
+@dataclass(frozen=True)
+class Benchmark(Report):
     """The throughput of trietok and of others on the same texts. `str` makes a table of it.
 
     Attributes:
@@ -80,6 +88,7 @@ class Benchmark(NamedTuple):
         size: their bytes in UTF-8; a MB is 10⁶ of them.
         passes: how often each process went over the texts: the first pass is cold, the others are warm.
         results: one for each contender, trietok first.
+        cpu: the number of the CPU on which all of them ran; None where the system does not pin a process to one.
     """
 
     model: str
@@ -87,11 +96,30 @@ class Benchmark(NamedTuple):
     size: int
     passes: int
     results: list[Throughput]
+    cpu: int | None = None
 
     def speedups(self, result: Throughput) -> tuple[float, float] | None:
-        """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured."""
-        ours, theirs = self.results[0].median, result.median
-        return None if ours is None or theirs is None else (ours.cold / theirs.cold, ours.warm / theirs.warm)
+        """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured.
+
+        They are medians of the rounds' ratios: what a machine does elsewhere slows the two of a round alike.
+        """
+        pairs = list(zip(self.results[0].rounds, result.rounds, strict=False))
+        if not pairs:
+            return None
+        cold, warm = ([ours[part] / theirs[part] for ours, theirs in pairs] for part in (1, 2))
+        return statistics.median(cold), statistics.median(warm)
+
+    @property
+    def too_small(self) -> str:
+        """Why the text is too small for figures that mean anything; empty where it is large enough."""
+        fastest = max((result.median.warm for result in self.results if result.median), default=0.0)
+        seconds = self.size / 1e6 / fastest if fastest else SHORTEST_PASS
+        if seconds >= SHORTEST_PASS:
+            return ""
+        return (
+            f"the text is too small for these figures to mean anything: a pass took {seconds * 1e3:.2g} ms, and should "
+            f"take {SHORTEST_PASS * 1e3:.0f}; give about {max(fastest * SHORTEST_PASS, 1):.0f} MB"
+        )
 
     def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
         """Texts a second, cold and warm; None where it could not be measured."""
@@ -102,6 +130,7 @@ class Benchmark(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; numbers that could not be had are None."""
         about = {"model": self.model, "lines": self.lines, "bytes": self.size, "passes": self.passes}
+        about |= {"clock": "cpu", "cpu": self.cpu, "too_small": self.too_small}
         return {**about, "results": [self._result_dict(result) for result in self.results]}
 
     def _result_dict(self, result: Throughput) -> dict[str, Any]:
@@ -127,7 +156,8 @@ class Benchmark(NamedTuple):
             median, per_second, speedups = result.median, self.lines_per_second(result), self.speedups(result)
             if median is None or per_second is None:
                 continue
-            numbers = f"{median.load_seconds * 1e3:.0f}", _speed(median.cold), _speed(median.warm)
+            speeds = (f"{_speed(median[part])} {result.spread(part)}".rstrip() for part in (1, 2))
+            numbers = f"{median.load_seconds * 1e3:.0f}", *speeds
             is_ours = result is self.results[0]
             times = ("", "") if speedups is None or is_ours else tuple(f"{_speed(times)} ×" for times in speedups)
             rows.append((result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times))
@@ -137,28 +167,15 @@ class Benchmark(NamedTuple):
     def summary(self) -> str:
         """What was measured, in a line."""
         rounds = max((len(result.rounds) for result in self.results), default=0)
-        return (
-            f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}; median of {_count(rounds, 'round')}"
-        )
+        where = ", not pinned to a CPU, which this system does not offer" if self.cpu is None else f" on CPU {self.cpu}"
+        text = f"{number_of(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}"
+        return f"{text}; CPU time{where}, median of {number_of(rounds, 'round')}"
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        parts = [heading("Benchmark"), note(self.summary), table(_HEADS, self.rows(), right=range(2, len(_HEADS)))]
-        return fragment(*parts, *(note(problem, "bad") for problem in self._problems()), label="Benchmark")
-
-    def _problems(self) -> list[str]:
-        return [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
-
-    def __str__(self) -> str:
-        rows = [_HEADS, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [self.summary]
-        for name, version, *numbers in rows:
-            cells = [name.ljust(widths[0]), version.ljust(widths[1])]
-            cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, *self._problems()])
+    def _parts(self) -> Iterator[str | Table]:
+        yield self.summary
+        yield Table(_HEADS, self.rows(), right=range(2, len(_HEADS)))
+        yield from (f"{result.contender}: {result.problem}" for result in self.results if result.problem)
+        yield from filter(None, [self.too_small])
 
 
 class Difference(NamedTuple):
@@ -186,7 +203,8 @@ class Difference(NamedTuple):
     cut: bool
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True)
+class Agreement(Report):
     """Whether a contender gives trietok's ids. `str` makes it readable.
 
     Attributes:
@@ -205,55 +223,52 @@ class Agreement(NamedTuple):
     differences: list[Difference]
 
     @property
+    def ok(self) -> bool:
+        """Whether they could be compared, and all ids are the same."""
+        return not self.problem and not self.differing
+
+    @property
     def summary(self) -> str:
         """The answer in a line."""
         if self.problem:
             return f"{self.contender}: {self.problem}"
         if not self.differing:
-            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines} lines'}"
-        return f"{self.contender}: other ids on {self.differing} of {_count(self.lines, 'line')}"
+            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines:,} lines'}"
+        return f"{self.contender}: other ids on {self.differing:,} of {number_of(self.lines, 'line')}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "differences": [difference._asdict() for difference in self.differences]}
-
-    def __str__(self) -> str:
-        lines = [self.summary]
+    def _parts(self) -> Iterator[str]:
+        yield self.summary
         for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
             more = " ..." if cut else ""
-            lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
-            lines.append(f"    {OURS}: {' '.join(tokens)}{more} {ids}")
-            lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
-        return "\n".join(lines)
+            yield f"  line {number}, from token {position + 1}: {text!r:.100}"
+            yield f"    {OURS}: {' '.join(tokens)}{more} {ids}"
+            yield f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}"
 
 
 def _speed(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
+@renamed(against="engines")
 def measure(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] | None = None,
+    engines: Sequence[str] | None = None,
     profile: Profile | None = None,
-    rounds: int = 3,
+    rounds: int = 5,
     passes: int = 3,
     progress: Progress | None = None,
 ) -> Benchmark:
-    """Measure how fast trietok and others turn texts into ids, one text after the other, on one thread.
+    """Measure how fast trietok and others turn texts into ids, one text after the other, on one thread and one CPU.
 
     In each round every contender in turn gets a fresh process. It loads the model, encodes one short line, and goes
-    over the texts `passes` times.
+    over the texts `passes` times. Its CPU time is what counts, so a machine that does other things disturbs less.
 
     Args:
         texts: what to encode; written to a temporary file, and held in the memory of the processes.
         model: a directory, a vocab.txt, a built-in name or a name on the hub.
-        against: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
+        engines: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
             `"transformers"` is its class of the same profile.
         profile: `"slow"` or `"fast"`; by default the one that `AutoTokenizer` takes.
         rounds: processes for each contender; medians of them are what is reported.
@@ -261,16 +276,21 @@ def measure(
         progress: called with a note before each process starts.
 
     Raises:
-        InputError: `against` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
+        InputError: `engines` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> benchmark = measure(["The people, united!"] * 10, against=[], rounds=1, passes=2)
+    >>> benchmark = measure(["The people, united!"] * 10, engines=[], rounds=1, passes=2)
     >>> [result.contender for result in benchmark.results], benchmark.lines, benchmark.size
     (['trietok'], 10, 190)
     """
     if rounds < 1 or passes < 2:
         raise InputError(f"at least 1 round of 2 passes is needed, not {rounds} of {passes}")
-    with _Workers(texts, model, against, profile) as workers:
+    try:
+        cpu = max(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, os.sched_getaffinity(0))
+    except (AttributeError, OSError):  # not every system has it, and a sandbox may refuse it
+        cpu = None
+    with _Workers(texts, model, engines, profile) as workers:
         results = {name: Throughput(name, "", "", []) for name in workers.names}
         for number in range(1, rounds + 1):
             for name in workers.names:
@@ -278,7 +298,7 @@ def measure(
                     continue
                 if progress is not None:
                     progress(f"round {number} of {rounds}: {name}")
-                answer = workers.run(workers.engine(name), "measure", passes=passes)
+                answer = workers.run(workers.engine(name), "measure", passes=passes, cpu=cpu)
                 version = answer["version"] or results[name].version
                 if "problem" in answer:
                     results[name] = Throughput(name, version, answer["problem"], [])
@@ -286,14 +306,15 @@ def measure(
                 speeds = [workers.size / max(seconds, 1e-9) / 1e6 for seconds in answer["seconds"]]
                 measured = Round(answer["load_s"], speeds[0], max(speeds[1:]))
                 results[name] = Throughput(name, version, "", [*results[name].rounds, measured])
-        return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()))
+        return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()), cpu)
 
 
+@renamed(against="engines")
 def validate(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] | None = None,
+    engines: Sequence[str] | None = None,
     profile: Profile | None = None,
     most: int = 5,
     progress: Progress | None = None,
@@ -301,18 +322,18 @@ def validate(
     """Compare the ids that others give with those of trietok, text by text, special tokens included.
 
     Args:
-        texts, model, against, profile, progress: as for `measure`; trietok in `against` is passed over.
+        texts, model, engines, profile, progress: as for `measure`; trietok in `engines` is passed over.
         most: how many differences of each contender are kept.
 
     Raises:
         InputError: as `measure`, or trietok cannot encode a text.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> validate(["The people, united!"], against=[])
+    >>> validate(["The people, united!"], engines=[])
     []
     """
     agreements: list[Agreement] = []
-    with _Workers(texts, model, against, profile) as workers:
+    with _Workers(texts, model, engines, profile) as workers:
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
@@ -331,16 +352,16 @@ class _Workers(EngineWork):
         self,
         texts: Iterable[str],
         model: str | os.PathLike[str],
-        against: Sequence[str] | None,
+        engines: Sequence[str] | None,
         profile: Profile | None,
     ) -> None:
-        if isinstance(texts, (str, bytes)) or isinstance(against, str):
-            raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
-        for name in against or ():
+        if isinstance(texts, (str, bytes)) or isinstance(engines, str):
+            raise InputTypeError("texts are a list of texts and `engines` a list of names, not one string", value=texts)
+        for name in engines or ():
             if name not in CONTENDERS:
                 raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
         self.tokenizer = choose(os.fspath(model), profile).load()  # what it cannot load is no benchmark
-        likes = _OF_PROFILE[self.tokenizer.profile] if against is None else against
+        likes = _OF_PROFILE[self.tokenizer.profile] if engines is None else engines
         self.names = list(dict.fromkeys((OURS, *likes)))
         super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts

@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
-from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, read_json_object, write_text
 from trietok.inputs.profiles import Profile
+from trietok.showing.characters import number_of
+from trietok.showing.report import Report, json_line
 from trietok.tokenizer.fingerprint import digest, state_of
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.worker import roles_of
@@ -45,7 +47,7 @@ class LockedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lock:
+class Lock(Report):
     """What a tokenizer is and gives, written down to be verified later.
 
     Attributes:
@@ -83,6 +85,15 @@ class Lock:
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     texts: tuple[LockedText, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `save` writes to a file in the present directory, as values."""
+        values: dict[str, Any] = json.loads("".join(_lines(self, LOCK_FILE)))
+        return values
+
+    def _parts(self) -> list[str]:
+        ids = f"{sum(len(each.ids) for each in self.texts):,} ids, {len(self.special_tokens)} special ids"
+        return [f"{number_of(len(self.texts), 'text')}, {ids}, {self.fingerprint}"]
 
     def save(self, path: str | os.PathLike[str] = LOCK_FILE) -> None:
         """Write the file, whole or not at all. A model in a directory is written down relative to the file.
@@ -270,12 +281,6 @@ def _is_special(role: Any, token: Any, token_id: Any) -> bool:
 
 def _is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= HIGHEST_ID
-
-
-def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
-    """What `save` writes to that path, as values."""
-    values: dict[str, Any] = json.loads("".join(_lines(lock, path)))
-    return values
 
 
 _LIBRARIES = ("transformers", "tokenizers", "flash-tokenizer")

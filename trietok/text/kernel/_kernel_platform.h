@@ -1,0 +1,120 @@
+/* What compilers and systems have each in its own way. Nothing else of the kernel is written for one of them. */
+#ifndef TRIETOK_KERNEL_PLATFORM_H
+#define TRIETOK_KERNEL_PLATFORM_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef _MSC_VER /* with /std:c11 /experimental:c11atomics; all that Windows runs on has its lowest byte first */
+
+#include <intrin.h>
+#include <windows.h>
+
+#define LIKELY(condition) (condition)
+#define UNLIKELY(condition) (condition)
+#define FETCH(address) _mm_prefetch((const char *)(address), _MM_HINT_T0)
+
+static inline uint64_t mixed(uint64_t a, uint64_t b)
+{
+    uint64_t high, low = _umul128(a, b, &high);
+    return low ^ high;
+}
+
+static inline unsigned lowest_bit(uint32_t bits)
+{
+    unsigned long place;
+    _BitScanForward(&place, bits);
+    return place;
+}
+
+static inline unsigned highest_bit(uint64_t bits)
+{
+    unsigned long place;
+    _BitScanReverse64(&place, bits);
+    return place;
+}
+
+static inline void take_breath(void) { _mm_pause(); }
+static inline void take_nap(void) { Sleep(0); }
+
+#if defined(_M_X64) && !defined(TRIETOK_NO_SIMD)
+#define TRIETOK_SSE2
+#endif
+
+#else /* GCC and Clang */
+
+#include <time.h>
+
+#if defined(__SSE2__) && !defined(TRIETOK_NO_SIMD)
+#define TRIETOK_SSE2
+#include <emmintrin.h>
+#endif
+
+#if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the kernel reads bytes as numbers, the first byte as the lowest"
+#endif
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define FETCH(address) __builtin_prefetch(address)
+
+/* Both halves of a product in one number: each of its bits depends on all of both factors. */
+static inline uint64_t mixed(uint64_t a, uint64_t b)
+{
+    __uint128_t product = (__uint128_t)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The place of the lowest, and of the highest, bit that is set; there is one. */
+static inline unsigned lowest_bit(uint32_t bits) { return (unsigned)__builtin_ctz(bits); }
+static inline unsigned highest_bit(uint64_t bits) { return 63 - (unsigned)__builtin_clzll(bits); }
+
+/* Let the other thread of a core go on for some cycles; and the other threads of the machine. */
+static inline void take_breath(void)
+{
+#ifdef __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+static inline void take_nap(void)
+{
+    struct timespec some_microseconds = {0, 20000};
+    nanosleep(&some_microseconds, NULL);
+}
+
+#endif
+
+/* ---- a lock that is held for less than a microsecond, but for a table that grows or a fork -------------------------- */
+
+typedef _Atomic int Lock; /* 1 while a thread has it */
+
+enum { TIMES_TO_TRY = 200 }; /* before sleeping */
+
+static inline int try_lock(Lock *lock)
+{
+    return !atomic_load_explicit(lock, memory_order_relaxed)
+           && !atomic_exchange_explicit(lock, 1, memory_order_acquire);
+}
+
+/* Whether the lock could be had soon. */
+static int soon_lock(Lock *lock)
+{
+    for (int i = 0; i < TIMES_TO_TRY; i++) {
+        if (try_lock(lock))
+            return 1;
+        take_breath();
+    }
+    return 0;
+}
+
+static void wait_for_lock(Lock *lock)
+{
+    while (!soon_lock(lock))
+        take_nap();
+}
+
+static inline void unlock(Lock *lock) { atomic_store_explicit(lock, 0, memory_order_release); }
+
+#endif
