@@ -43,17 +43,15 @@ _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
 
 def _tokenizer_to_change(model: str) -> Any:
-    """The tokenizer of a name or directory, whose two profiles have the same tokens unless one is asked for."""
-    if options.asked_profile() or not has_tokenizer_json(model):
-        return tokenizer_of(model)
+    """The tokenizer of a name or directory; what both profiles read there must be the same tokens."""
     from trietok.workbench.adapting.adapt import require_same_tokens  # `suggest` has no use for it
 
-    try:
-        tokenizer = tokenizer_of(model)
-        slow: Any = trietok.AutoTokenizer.from_pretrained(model, use_fast=False)
-        require_same_tokens(tokenizer, slow, model)
-    except trietok.TrietokError as error:
-        raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
+    tokenizer = tokenizer_of(model)
+    if tokenizer.profile == "fast" and has_tokenizer_json(model):
+        try:
+            require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
+        except trietok.TrietokError as error:
+            raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
 
 
