@@ -160,4 +160,5 @@ def test_errors_save_nothing(tiny, terms, tmp_path):
     assert "is not special" in error(*given, terms, "--special", "--way", "wordpiece")
     assert "--way" in usage_error(*given, terms, "--way", "anyhow")
     assert "Missing option '--terms'" in usage_error("add", "-o", new)
+    assert "Standard input is read once" in usage_error(*given, "-", "-")
     assert not (tmp_path / "new").exists()

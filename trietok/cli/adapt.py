@@ -43,17 +43,15 @@ _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
 
 def _tokenizer_to_change(model: str) -> Any:
-    """The tokenizer of a name or directory, whose two profiles have the same tokens unless one is asked for."""
-    if options.asked_profile() or not has_tokenizer_json(model):
-        return tokenizer_of(model)
+    """The tokenizer of a name or directory; what both profiles read there must be the same tokens."""
     from trietok.workbench.adapting.adapt import require_same_tokens  # `suggest` has no use for it
 
-    try:
-        tokenizer = tokenizer_of(model)
-        slow: Any = trietok.AutoTokenizer.from_pretrained(model, use_fast=False)
-        require_same_tokens(tokenizer, slow, model)
-    except trietok.TrietokError as error:
-        raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
+    tokenizer = tokenizer_of(model)
+    if tokenizer.profile == "fast" and has_tokenizer_json(model):
+        try:
+            require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
+        except trietok.TrietokError as error:
+            raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
 
 
@@ -92,7 +90,9 @@ _allow_left_out = options.flag("--allow-left-out", help="Exit with 0 even if a t
 class _Terms:
     """The terms of a file, one a line, and which line each is on."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, files: Sequence[str]) -> None:
+        if path == STANDARD_INPUT in files:
+            raise click.UsageError("Standard input is read once: give the terms or the texts in a file.")
         self._where = "standard input" if path == STANDARD_INPUT else path
         if os.path.isdir(path):
             raise trietok.InputError(
@@ -156,7 +156,7 @@ def add(
       trietok add --terms terms.txt -m my-tokenizer --way single-word -o with-terms texts.txt
     """
     texts = read(files) if files else None
-    given = _Terms(terms)
+    given = _Terms(terms, files)
     before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
     if texts is not None:
@@ -487,7 +487,7 @@ def adapt(
         raise click.UsageError("Give FILES to find words in, or --terms FILE.")
     if output is None and not dry_run:
         raise click.UsageError("Missing option '--output' / '-o'; --dry-run goes without.")
-    given = None if terms is None else _Terms(terms)
+    given = None if terms is None else _Terms(terms, files)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
     profile = choice_of(model).kind.profile

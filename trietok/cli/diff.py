@@ -42,7 +42,9 @@ def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None
     """
     texts = read(files) if files else None
     before = tokenizer_of(old)
-    after = tokenizer_of(new, new_profile or before.profile, "as asked for" if new_profile else "as OLD is read")
+    if new_profile is not None:
+        click.get_current_context().meta["trietok.profile"] = new_profile
+    after = tokenizer_of(new, before.profile, "as OLD is read")
     with shown_reading(texts, "comparing") as shown:
         comparison = trietok.compare(before, after, shown)
     write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))

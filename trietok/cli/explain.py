@@ -15,6 +15,7 @@ from trietok.cli.options import Encoding, lines_of, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
 from trietok.cli.results import on_screen
 from trietok.showing.characters import number_of
+from trietok.tokenizer.auto import choose
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -103,7 +104,7 @@ def explain(
 def _other(against: str, model: str) -> Any:
     """The tokenizer to show beside; the name of a profile is the same model in it, unless a directory has that name."""
     if against in _PROFILES and not os.path.exists(against):
-        return tokenizer_of(model, "fast" if against == "fast" else "slow", "as --against asks")
+        return choose(model, "fast" if against == "fast" else "slow").load()
     return tokenizer_of(against)
 
 

@@ -75,10 +75,7 @@ def verify(lock: str, model: str | None, engines: list[str] | None, as_json: boo
     trouble = False
     locked = trietok.Lock.load(lock)
     name = model_there(locked, model)
-    ours = trietok.verify(
-        tokenizer_of(name) if options.asked_profile() else tokenizer_of(name, locked.profile, "as the lock has it"),
-        locked,
-    )
+    ours = trietok.verify(tokenizer_of(name, locked.profile, "as the lock has it"), locked)
     ok = _write(ours, as_json)
     for engine in engines or ():
         try:

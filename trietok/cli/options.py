@@ -358,31 +358,21 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 # a whole. Lines end at U+000A only, and nothing but that is taken off.
 
 
-def asked_profile() -> Profile | None:
-    """What `--profile` says."""
-    asked: Profile | None = click.get_current_context().meta.get("trietok.profile")
-    return asked
+def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
+    """What a name is read with: in the profile that `--profile` names, or that of something else, or by `choose`.
+
+    It is said which and why; `why` is the reason to give for `like`.
+    """
+    asked = click.get_current_context().meta.get("trietok.profile")
+    choice = choose(name, asked or like)
+    choice = choice if asked or like is None else choice._replace(why=why)
+    say_choice(choice)
+    return choice
 
 
 def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
-    """The tokenizer of a name, in the profile that `--profile` or else `choose` says; it is said which and why.
-
-    Args:
-        name: a directory, a file, a built-in name or a name on the hub.
-        like: the profile to read it in instead: that of what it is compared with.
-        why: the reason to give for that.
-    """
-    choice = choose(name, like or asked_profile())
-    tokenizer = choice.load()
-    say_choice(choice._replace(why=why) if like else choice)
-    return tokenizer
-
-
-def choice_of(name: str) -> Choice:
-    """What `tokenizer_of` loads, where something else loads it; it is said."""
-    choice = choose(name, asked_profile())
-    say_choice(choice)
-    return choice
+    """The tokenizer that `choice_of` chooses."""
+    return choice_of(name, like, why).load()
 
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message

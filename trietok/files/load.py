@@ -320,19 +320,14 @@ def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) 
     _SAID.add(os.path.join(name, subfolder or ""))
 
 
-def _say_profile(cls: Any, directory: str, files: ModelFiles, saved_class: str) -> None:
+def _say_profile(cls: Any, directory: str, asks: str) -> None:
     """Say once that a slow class reads what `AutoTokenizer` reads with the fast profile."""
-    asks = TOKENIZER_FILE if TOKENIZER_FILE in files.found else saved_class
     is_for_it = cls.profile == "slow" and [*_own_names(cls)][-1].removesuffix("Tokenizer") in WORDPIECE_FAMILY
     if is_for_it and asks.endswith((TOKENIZER_FILE, "Fast")) and directory not in _SAID:
         _SAID.add(directory)
-        log.warning(
-            "%s has a %s, whose ids are those of the fast profile; %s gives the slow one's, which differ for some "
-            "texts; AutoTokenizer takes the profile that the files ask for",
-            directory.rstrip(os.sep),
-            asks,
-            cls.__name__,
-        )
+        where, other = directory.rstrip(os.sep), "which differ for some texts; AutoTokenizer takes the profile that the"
+        what = "%s has a %s, whose ids are those of the fast profile; %s gives the slow one's, %s files ask for"
+        log.warning(what, where, asks, cls.__name__, other)
 
 
 def _load_once(
@@ -438,7 +433,7 @@ def _arguments(cls: Any, directory: str, files: ModelFiles, kwargs: dict[str, An
         for error in wrong_settings(arguments, source, cls):
             raise error
         refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
-    _say_profile(cls, directory, files, str(saved_class))
+    _say_profile(cls, directory, TOKENIZER_FILE if TOKENIZER_FILE in files.found else str(saved_class))
     templates = read_templates(files.found)
     if templates is not None:  # those of the config are of an older format
         arguments["chat_template"] = templates

@@ -234,8 +234,8 @@ def suggest_tokens(
 
     A word is suggested where it is several tokens or unknown. It is ranked by the tokens that adding it saves,
     (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight` × frequency. Of equals the more
-    frequent comes first, then the one whose code points are lower. The order of the texts makes no difference unless
-    words have to be forgotten.
+    frequent comes first, then the one whose code points are lower. Those picked so that save no token come after those
+    that do. The order of the texts makes no difference unless words have to be forgotten.
 
     A word is left out where adding it would make other words of the texts longer, or unknown, that together stand there
     more than a hundredth as often.
