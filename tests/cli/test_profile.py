@@ -82,10 +82,10 @@ def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_
         ((), "trietok: profile: fast, because tokenizer.json is there\n"),
         (("--profile", "slow"), "trietok: profile: slow, as asked for\n"),
     ):
-        output, on_error = said("diff", model, model, "--texts", str(texts), *arguments)
+        output, on_error = said("diff", model, model, str(texts), *arguments)
         assert output.startswith("the ids are the same\n")
         assert on_error.startswith(lines)
-    output, on_error = said("diff", model, model, "--texts", str(texts), "--new-profile", "slow")
+    output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow")
     assert output.startswith("the tokenizers differ")
     assert on_error.endswith(f"trietok: profile: slow, as asked for ({model})\n")
     assert said("lock", "-m", model, "-t", str(texts), "-o", lock)[1].endswith(

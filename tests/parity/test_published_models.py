@@ -85,6 +85,6 @@ def test_the_guide_ends_with_no_difference_for_either_class(multilingual, tmp_pa
     texts = tmp_path / "texts.txt"
     texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
     for folder in sorted(multilingual.parent.iterdir()):
-        arguments = ["bench", str(texts), "-m", str(folder), "--rounds", "0", "--validate", "--strict"]
-        done = run(*arguments, "--against", "transformers", *(["--profile", profile] if profile else []))
+        arguments = ["bench", str(texts), "-m", str(folder), "--rounds", "0", "--validate"]
+        done = run(*arguments, "--with", "transformers", *(["--profile", profile] if profile else []))
         assert (done.exit_code, done.stdout) == (0, f"transformers: the same ids on all {len(TEXTS)} lines\n")
