@@ -78,7 +78,7 @@ def _rows_lines(tokenizer: Any, model: str, out: str, is_changed: bool = True) -
     if not is_changed:
         return [f"written to {out}; no term is new, so its ids are those of before, and a model needs no other rows"]
     rows, rounded = tokenizer.embedding_rows(1), tokenizer.embedding_rows()
-    lines = [f"written to {out}; the model needs {rows} embedding rows; {rounded} as a multiple of 8"]
+    lines = [f"written to {out}; the model needs {rows:,} embedding rows; {rounded:,} as a multiple of 8"]
     command = _rows_command(model, out)
     return lines if command is None else [*lines, f"{model} holds a model; update its rows with: {command}"]
 

@@ -194,7 +194,7 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
         )
     tokenizer.warn_once(
         "more-rows-than-the-config",
-        f"the tokenizer needs {rows} embedding rows, and the model's config.json says it has {has}; {advice}",
+        f"the tokenizer needs {rows:,} embedding rows, and the model's config.json says it has {has:,}; {advice}",
     )
 
 
