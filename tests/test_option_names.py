@@ -35,6 +35,7 @@ FORMER = {
     "benchmarking.measure": {"against": "engines"},
     "benchmarking.validate": {"against": "engines"},
     "TextFiles": {"errors": "on_error"},
+    "TokenizeBatch": {"keep": "keep_columns"},
 }
 # No function has an option of these names; each is in the table above or means what has another name.
 GONE = {name for names in FORMER.values() for name in names} - {"path", "to", "keep"}

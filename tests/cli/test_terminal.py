@@ -75,7 +75,7 @@ def test_json_and_decoded_text_look_alike_on_a_terminal(tiny):
 @posix
 def test_a_terminal_that_could_be_typed_at_is_no_input():
     shown = unframed(COLOURS.sub("", on_terminal("encode")))
-    assert "Give texts as arguments, with --file FILE or through a pipe; - reads what you type." in shown
+    assert "Give texts as arguments, by -f FILE or through a pipe; - reads what you type." in shown
 
 
 # ---- the page in docs/ ----------------------------------------------------------------------------------------------
@@ -142,6 +142,6 @@ def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
 
 @posix
 def test_the_page_shows_the_table_of_a_terminal():
-    table = re.search(r"^```text\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    table = re.search(r"^```text\n(Tokenizers .*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     shown = COLOURS.sub("", on_terminal("encode", table[1].split("\n")[0]))
     assert [line.rstrip() for line in shown.split("\n")] == table[1].split("\n")

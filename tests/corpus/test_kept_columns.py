@@ -190,7 +190,7 @@ def test_what_cannot_be_kept(english, tmp_path):
     fails(InputError, r"a\.parquet has no column 'labels'; it has 'id', 'text'", keep_columns=["labels"])
     fails(InputTypeError, r"keep_columns is 'id'; it is a list of columns: \['id'\]", keep_columns="id")
     fails(InputError, "keep_columns does not work with pack", pack=8)
-    fails(InputError, "keep has 'input_ids', which the ids' own columns have too", keep_columns=["input_ids"])
+    fails(InputError, "keep_columns has 'input_ids', which the ids' own columns have too", keep_columns=["input_ids"])
     fails(InputError, r"a\.txt holds lines of text, which have no columns", write(tmp_path / "a.txt"))
 
 

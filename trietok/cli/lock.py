@@ -16,6 +16,7 @@ from trietok.cli.results import write_result
 from trietok.workbench.engines.worker import OTHERS
 from trietok.workbench.locking.export import FILES
 from trietok.workbench.locking.lock import LOCK_FILE, model_there
+from trietok.workbench.locking.lock import as_json as values_of
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -50,7 +51,7 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
         made = trietok.lock(tokenizer, shown)
     made = dataclasses.replace(made, model=model)
     made.save(output)
-    write_result(made, as_json, lambda: [f"written to {output}: {made}"])
+    write_result(values_of(made, output), as_json, lambda: [f"written to {output}: {made}"])
 
 
 @options.command()

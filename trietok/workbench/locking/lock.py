@@ -88,8 +88,7 @@ class Lock(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """What `save` writes to a file in the present directory, as values."""
-        values: dict[str, Any] = json.loads("".join(_lines(self, LOCK_FILE)))
-        return values
+        return as_json(self)
 
     def _parts(self) -> list[str]:
         ids = f"{sum(len(each.ids) for each in self.texts):,} ids, {len(self.special_tokens)} special ids"
@@ -281,6 +280,12 @@ def _is_special(role: Any, token: Any, token_id: Any) -> bool:
 
 def _is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= HIGHEST_ID
+
+
+def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
+    """What `save` writes to that path, as values."""
+    values: dict[str, Any] = json.loads("".join(_lines(lock, path)))
+    return values
 
 
 _LIBRARIES = ("transformers", "tokenizers", "flash-tokenizer")
