@@ -8,8 +8,9 @@
 The pages of the documentation are in docs/ of the source, which an installation does not have. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
-- "Guides" (docs/adapting.md, and add_tokens.md, domain_terms.md, replace_transformers.md, train.md, encode_a_corpus.md
-  and debug_a_text.md in docs/guides): what people use it for
+- "Guides" (docs/guides/add_tokens.md, docs/guides/domain_terms.md, docs/guides/replace_transformers.md,
+  docs/adapting.md, docs/guides/train.md, docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use
+  it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
 - "Errors" (docs/errors.md): what each error means, and what to do
 - "The command line" (docs/command_line.md): the command `trietok`
