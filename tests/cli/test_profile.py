@@ -82,15 +82,13 @@ def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_
         ((), "trietok: profile: fast, because tokenizer.json is there\n"),
         (("--profile", "slow"), "trietok: profile: slow, as asked for\n"),
     ):
-        output, on_error = said("diff", model, model, "--texts", str(texts), *arguments)
+        output, on_error = said("diff", model, model, str(texts), *arguments)
         assert output.startswith("the ids are the same\n")
         assert on_error.startswith(lines)
-    output, on_error = said("diff", model, model, "--texts", str(texts), "--new-profile", "slow")
+    output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow")
     assert output.startswith("the tokenizers differ")
     assert on_error.endswith(f"trietok: profile: slow, as asked for ({model})\n")
-    assert said("lock", "-m", model, "-t", str(texts), "-o", lock)[1].endswith(
-        "fast, because tokenizer.json is there\n"
-    )
+    assert said("lock", "-m", model, str(texts), "-o", lock)[1].endswith("fast, because tokenizer.json is there\n")
     output, on_error = said("verify", lock)
     assert ("as locked" in output, on_error) == (True, "trietok: profile: fast, as the lock has it\n")
     output, on_error = said("verify", lock, "--profile", "slow")
@@ -114,7 +112,7 @@ def test_every_command_that_makes_ids_takes_a_profile():
     without = {"check", "play", "train"}
     for command in set(COMMANDS) - without:
         shown = run_saying_all(command, "--help").stdout
-        assert re.search(r"^  --profile \[slow\|fast\] ", shown, re.MULTILINE), command
+        assert re.search(r"^  --profile (PROFILE|\[slow\|fast\]) ", shown, re.MULTILINE), command
         assert re.search(r"^  -q, --quiet ", shown, re.MULTILINE), command
 
 

@@ -49,7 +49,8 @@ def _tokenizer_to_change(model: str) -> Any:
     tokenizer = tokenizer_of(model)
     if tokenizer.profile == "fast" and has_tokenizer_json(model):
         try:
-            require_same_tokens(tokenizer, trietok.AutoTokenizer.from_pretrained(model, use_fast=False), model)
+            slow: Any = trietok.AutoTokenizer.from_pretrained(model, use_fast=False)
+            require_same_tokens(tokenizer, slow, model)
         except trietok.TrietokError as error:
             raise trietok.InputError(f"{error}; with --profile slow the tokenizer.json is not read") from error
     return tokenizer
