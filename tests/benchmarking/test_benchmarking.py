@@ -300,7 +300,7 @@ def test_transformers_5_has_no_slow_tokenizer(packages, model):
             def __init__(self, vocab_file): pass
     """
     write_package(packages, "transformers", code)
-    assert problem("transformers", model) == (
+    assert problem("transformers-slow", model) == (
         "transformers 5.1.0 has no slow BertTokenizer; transformers 4 has: 'transformers<5'"
     )
 

@@ -88,9 +88,7 @@ def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_
     output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow")
     assert output.startswith("the tokenizers differ")
     assert on_error.endswith(f"trietok: profile: slow, as asked for ({model})\n")
-    assert said("lock", "-m", model, "-t", str(texts), "-o", lock)[1].endswith(
-        "fast, because tokenizer.json is there\n"
-    )
+    assert said("lock", "-m", model, str(texts), "-o", lock)[1].endswith("fast, because tokenizer.json is there\n")
     output, on_error = said("verify", lock)
     assert ("as locked" in output, on_error) == (True, "trietok: profile: fast, as the lock has it\n")
     output, on_error = said("verify", lock, "--profile", "slow")
