@@ -8,8 +8,9 @@
 The pages of the documentation are in docs/ of the source, which an installation does not have. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
-- "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md, docs/guides/train.md,
-  docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use it for
+- "Guides" (docs/guides/add_tokens.md, docs/guides/domain_terms.md, docs/guides/replace_transformers.md,
+  docs/adapting.md, docs/guides/train.md, docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use
+  it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
 - "Errors" (docs/errors.md): what each error means, and what to do
 - "The command line" (docs/command_line.md): the command `trietok`
@@ -83,6 +84,7 @@ _HOMES = {
     for name in names.split()
 }
 __all__ = ["__version__", "kernel", *_HOMES]
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> object:
@@ -94,7 +96,3 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

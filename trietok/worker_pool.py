@@ -35,13 +35,12 @@ _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 
 @contextlib.contextmanager
 def worker_pool(
-    workers: int, option: str, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
+    workers: int, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
 ) -> Iterator[Submit]:
     """So many processes, for the length of a `with` block.
 
     Args:
         workers: how many.
-        option: how the user asked for them, such as `"workers"`; for the errors.
         make_ready: called in each process, with the value and an event. The event is set where the block ends by an
             exception, so that what a process is working on can be given up.
         value: what each process needs; it is pickled once.
@@ -55,17 +54,17 @@ def worker_pool(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    refuse_while_starting(option)
+    refuse_while_starting()
     # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one that draws a bar.
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    with _written(value, option, folder) as path:
+    with _written(value, folder) as path:
         executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
         try:
             try:
                 _start(executor, workers)
             except BrokenProcessPool:
-                raise InputError(f"the processes have ended before they were ready; {_advice(option)}") from None
+                raise InputError(f"the processes have ended before they were ready; {_ADVICE}") from None
             yield partial(_submit, executor)
         except BrokenProcessPool:  # the one that died may have held the event's lock
             raise
@@ -106,7 +105,13 @@ def _quota(groups: Path, root: Path) -> float:
     return least
 
 
-def refuse_while_starting(option: str) -> None:
+_ADVICE = (
+    'a script that asks for several processes has to call under `if __name__ == "__main__":`, because each of them '
+    "imports the script; workers=1 (--workers 1) does without them"
+)
+
+
+def refuse_while_starting() -> None:
     """See that this process is not just being started for another one, which makes it import the program's script.
 
     What the script would do then has been begun by the other one.
@@ -114,16 +119,7 @@ def refuse_while_starting(option: str) -> None:
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(
-            f"this process was started for the script's own work, and begins it once more; {_advice(option)}"
-        )
-
-
-def _advice(option: str) -> str:
-    return (
-        'a script that asks for several processes has to call under `if __name__ == "__main__":`, because each of them '
-        f"imports the script; {option}=1 (--{option} 1) does without them"
-    )
+        raise InputError(f"this process was started for the script's own work, and begins it once more; {_ADVICE}")
 
 
 @contextlib.contextmanager
@@ -172,7 +168,7 @@ def _interrupts_counted_later() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _written(value: Any, option: str, folder: Path | None) -> Iterator[str]:
+def _written(value: Any, folder: Path | None) -> Iterator[str]:
     """A file with the value, for the length of a `with` block; its path."""
     import pickle
     import tempfile
@@ -182,7 +178,7 @@ def _written(value: Any, option: str, folder: Path | None) -> Iterator[str]:
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
             f"what is to work cannot be sent to other processes: {error}; give functions and classes that a module "
-            f"defines, or {option}=1"
+            f"defines, or workers=1"
         ) from None
     handle, path = tempfile.mkstemp(prefix="temporary-", dir=folder)
     try:

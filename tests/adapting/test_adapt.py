@@ -40,12 +40,13 @@ def files_of(directory: pathlib.Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-@pytest.mark.parametrize("way", ["wordpiece", "added", "unused"])
+@pytest.mark.parametrize("way", ["auto", "wordpiece", "single-word", "unused"])
 def test_the_whole_job(model, tmp_path, kind, way):
     directory = model(kind)
     there = files_of(directory)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2)
+    profile = "fast" if kind is BertTokenizerFast else "slow"
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=profile)
     assert files_of(directory) == there
     words = list(adapted.terms.added)
     assert words == ["covid", "vaccines"]
@@ -70,9 +71,58 @@ def test_the_whole_job(model, tmp_path, kind, way):
     assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == len(new)
 
 
+TERMS = ["Covid", "Atrial fibrillation", "TNF-\u03b1", "##ology", "vaccines", "the", "COVID", "\u200d"]
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_list_of_terms(model, tmp_path, kind):
+    directory = model(kind)
+    old = safetensors.load_file(directory / "model.safetensors")[NAME]
+    profile = "fast" if kind is BertTokenizerFast else "slow"
+    first = adapt(directory, None, terms=iter(TERMS), profile=profile)
+    assert sorted(os.listdir(tmp_path)) == [directory.name]
+    assert (first.applied, first.out, [each.frequency for each in first.new]) == (None, "", [0] * 5)
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile)
+    assert (adapted.terms, adapted.plan, adapted.suggestions) == (first.terms, first.plan, None)
+    assert adapted.terms.entries == ["covid", "##ology", "vaccines"]
+    assert (adapted.terms.known, adapted.terms.duplicates) == (["the"], ["COVID"])
+    assert [each.number for each in adapted.terms.refused] == [8]
+    assert [(each.token.lower(), each.frequency, each.tokens_saved) for each in adapted.new] == [
+        *(("covid", 3, 6), ("atrial fibrillation", 1, 6), ("tnf-\u03b1", 0, 0), ("##ology", 0, 0), ("vaccines", 2, 4))
+    ]
+    assert adapted.before.tokens - adapted.after.tokens == 16
+    before, after = (kind.from_pretrained(each) for each in (directory, tmp_path / "out"))
+    assert {token: after.get_vocab()[token] for token in before.get_vocab()} == before.get_vocab()
+    new = safetensors.load_file(tmp_path / "out" / "model.safetensors")[NAME]
+    assert new[:8000].tobytes() == old.tobytes()
+    for text, place in (
+        ("the covid;", 8000),
+        ("(ATRIAL FIBRILLATION)", 8003),
+        ("TNF-\u03b1, the", 8004),
+        ("theology", 8001),
+    ):
+        assert after.encode(text, add_special_tokens=False).count(place) == 1, text
+    pieces = before.encode("atrial fibrillation", add_special_tokens=False)
+    assert np.allclose(new[8003], old[pieces].mean(axis=0))
+    assert "left out: '\\u200d', number 8: the tokenizer makes nothing of it" in str(adapted)
+
+
+def test_only_a_look_at_the_words_of_texts(model, tmp_path):
+    directory = model()
+    looked = adapt(directory, None, TEXTS, min_frequency=2)
+    assert str(looked).split("\n")[:4] == [
+        "token     as     now             frequency  tokens saved",
+        "covid     entry  co ##v ##id             3             6",
+        "vaccines  entry  vac ##ci ##nes          2             4",
+        "2 words added: covid, vaccines",
+    ]
+    assert os.listdir(tmp_path) == [directory.name]
+    assert adapt(directory, None, terms=["the"]).new == []
+
+
 def test_phrases(model, tmp_path):
     texts = [*TEXTS, "No atrial fibrillation", "ATRIAL FIBRILLATION again"] * 3
-    adapted = adapt(model(), tmp_path / "out", texts, way="added", phrases=2)
+    adapted = adapt(model(), tmp_path / "out", texts, phrases=2)
     assert "atrial fibrillation" in adapted.terms.added
 
 
@@ -82,12 +132,19 @@ def test_phrases(model, tmp_path):
         ({"texts": []}, "texts"),
         ({"texts": ["the people"]}, "none of the words"),
         ({"min_frequency": 4}, "none of the words of the 3 texts"),
-        ({"way": "best"}, "'wordpiece', 'added', 'single-word' or 'unused'"),
+        ({"way": "best"}, "'auto', 'wordpiece', 'single-word', 'added' or 'unused'"),
+        ({"way": "added"}, "say 'single-word'"),
+        ({"terms": ["the"]}, "nothing to add: known already: the"),
+        ({"terms": ["\u200d"]}, "nothing to add: .*makes nothing of it"),
+        ({"terms": ["a b"], "way": "wordpiece"}, "nothing to add: 'a b': this tokenizer splits it into 2 words"),
+        ({"terms": "covid"}, "takes a list of terms"),
+        ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
+        ({"profile": "rust"}, "profile"),
         ({"new": "best"}, "new is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
-        ({"way": "unused", "most": "3"}, "max_suggestions is '3'"),
+        ({"way": "unused", "most": "3"}, "most is .*'3'"),
         ({"leave_out": "covid"}, "leave_out is a list"),
         ({"leave_out": ["COVID", "vaccines"]}, "none of the words"),
         ({"multiple_of": 0}, "multiple_of"),
@@ -127,8 +184,12 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
         return files
 
     monkeypatch.setattr(BertTokenizer, "save_pretrained", save)
-    with pytest.raises(trietok.VocabularyError, match="gives other ids"):
-        adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
+    for profile, said in (
+        ("slow", "gives other ids"),
+        (None, "'covet', id 8000 in vocab.txt, is not in tokenizer.json"),
+    ):
+        with pytest.raises(trietok.VocabularyError, match=said):
+            adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile=profile)
     assert os.listdir(tmp_path) == [directory.name]
 
 

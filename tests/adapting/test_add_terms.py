@@ -24,7 +24,9 @@ def reasons(done) -> dict[int, str]:
 
 def test_entries(tokenizer):
     done = add_terms(
-        tokenizer, ["Covid", "the", "covid", "a b", "##ology", "co-op", "##", " ", "x" * 101, "çovid", "The"]
+        tokenizer,
+        ["Covid", "the", "covid", "a b", "##ology", "co-op", "##", " ", "x" * 101, "çovid", "The"],
+        "wordpiece",
     )
     assert done.added == {"covid": 16, "##ology": 17}
     assert done.known == ["the"]
@@ -72,7 +74,7 @@ def test_special_ones_are_not_lower_cased(tokenizer):
     assert done.added == {"[SUBJ]": 16}
     assert tokenizer.decode([16, 5], skip_special_tokens=True) == "the"
     with pytest.raises(InputError, match="is not special"):
-        add_terms(tokenizer, ["x"], special=True)
+        add_terms(tokenizer, ["x"], "wordpiece", special=True)
 
 
 def test_unused_slots_in_order(tokenizer):
@@ -108,11 +110,13 @@ def test_an_error_leaves_the_tokenizer_as_it_was(tokenizer):
 
 def test_what_each_way_does(tokenizer):
     before = tokenizer.fingerprint()
-    entries, added, alone = effects_of_terms(
+    mixed, entries, alone, added = effects_of_terms(
         tokenizer, ["covid", "a b"], iter(["Covid", "the covids", "a b, a", "the"])
     )
     assert entries[:7] == ("wordpiece", 1, 1, 4, 2, 13, 9)
     assert [each[:4] for each in entries.other_words] == [("covids", 1, ["co", "##v", "##id", "##s"], ["covid", "##s"])]
+    assert mixed[:7] == ("auto", 2, 0, 4, 3, 13, 8)
+    assert mixed.other_words == entries.other_words
     assert added[:7] == ("added", 2, 0, 4, 3, 13, 8)
     assert added.other_words[0].after == ["covid", "[UNK]"]
     assert alone[:7] == ("single-word", 2, 0, 4, 2, 13, 10)
@@ -121,7 +125,7 @@ def test_what_each_way_does(tokenizer):
 
 
 def test_the_sentence_of_a_way(tokenizer):
-    (entries, _, _) = effects_of_terms(tokenizer, ["covid"], ["covids"])
+    (_, entries, _, _) = effects_of_terms(tokenizer, ["covid"], ["covids"])
     assert str(entries) == (
         "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word split differently "
         "(1 occurrence): covids → covid ##s"
@@ -135,3 +139,76 @@ def test_spaces_and_line_ends_around_a_term_are_no_part_of_it(way):
     assert list(done.added) == ["covid", "zoology"]
     assert done.known == ["[MASK]", "[unused7]"]
     assert tokenizer.tokenize("has covid now") == ["has", "covid", "now"]
+
+
+TERMS = ["Covid", "Crohn's disease", "TNF-\u03b1", "##ology", "co/v", "Ménière's disease", "x" * 101, "C++", "糖尿病"]
+SENTENCES = {
+    "covid": ["Covid, the covi", "(COVID)", "covids"],
+    "crohn's disease": ["the Crohn's disease.", "CROHN'S DISEASE, a", "(crohn's disease)"],
+    "tnf-\u03b1": ["a TNF-\u03b1; the", "TNF-\u0391/TNF"],
+    "co/v": ["the Co/V."],
+    "ménière's disease": ["a Ménière's disease, b"],
+    "x" * 101: ["a " + "X" * 101],
+    "c++": ["the C++, a"],
+    "糖尿病": ["a 糖尿病", "患糖尿病的"],
+}
+
+
+def test_terms_become_what_texts_can_reach(tokenizer):
+    before = tokenizer.get_vocab()
+    done = add_terms(tokenizer, TERMS)
+    assert done.refused == []
+    assert done.entries == ["covid", "##ology"] == list(done.added)[:1] + list(done.added)[3:4]
+    assert sorted(done.added.values()) == list(range(16, 16 + len(TERMS)))
+    for each in (tokenizer, reloaded(tokenizer)):
+        vocabulary = each.get_vocab()
+        assert {token: vocabulary[token] for token in before} == before
+        assert {token: vocabulary[token] for token in done.added} == done.added
+        ids = {token.lower(): token_id for token, token_id in done.added.items()}
+        for term, sentences in SENTENCES.items():
+            for sentence in sentences:
+                assert each.encode(sentence).count(ids[term]) == 1, (term, sentence, each.tokenize(sentence))
+        assert each.tokenize("crohn's diseases")[0] == "[UNK]"
+    assert str(done) == "9 terms added: 2 entries of the vocabulary, 7 added tokens (whole words)"
+    assert set(add_terms(tokenizer, TERMS).known) == set(TERMS)
+
+
+def test_a_word_that_an_added_token_would_split_becomes_one_too(tokenizer):
+    tokenizer.add_tokens(["ovi"])
+    assert tokenizer.tokenize("the covid")[1] != "covid"
+    done = add_terms(tokenizer, ["covid"])
+    assert (list(done.added), done.entries) == (["covid"], [])
+    assert tokenizer.tokenize("the covid") == ["the", "covid"]
+
+
+def test_one_token_for_all_the_ways_a_term_is_written(tokenizer):
+    done = add_terms(tokenizer, ["A b", "a b", "The", "A B", "co op"], "single-word")
+    assert (len(done.added), done.duplicates, done.known) == (2, ["a b", "A B"], ["The"])
+    assert add_terms(tokenizer, ["CO OP"]).known == ["CO OP"]
+
+
+def test_a_mix_is_added_as_a_whole_or_not_at_all(tokenizer):
+    before = tokenizer.fingerprint()
+    tokenizer.max_embedding_rows = 17
+    with pytest.raises(VocabularyError, match="embedding rows"):
+        add_terms(tokenizer, ["covid", "a b"])
+    assert tokenizer.fingerprint() == before
+
+
+def test_slots_hold_whole_words_unless_they_are_special(tokenizer):
+    add_terms(tokenizer, ["ov"], "unused")
+    add_terms(tokenizer, ["[X]"], "unused", special=True)
+    assert tokenizer.tokenize("cov ov") == ["co", "##v", "ov"]
+    assert tokenizer.tokenize("a[X]b") == ["a", "[X]", "b"]
+
+
+def test_byte_pairs_take_added_tokens_only(tmp_path):
+    trietok.train_bpe(["the people of the zoo"] * 3, vocab_size=40).save(tmp_path)
+    tokenizer = trietok.AutoTokenizer.from_pretrained(tmp_path)
+    done = add_terms(tokenizer, ["zoology", "the people"])
+    assert (list(done.added), done.entries) == (["zoology", "the people"], [])
+
+
+def test_a_term_is_no_other_word(tokenizer):
+    for effect in effects_of_terms(tokenizer, ["Covid"], ["covid Covid"]):
+        assert effect.other_words == [], effect.way

@@ -7,13 +7,13 @@ import shutil
 
 import pytest
 
-from tests.cli.commands import error, out, usage_error
+from tests.cli.commands import error, out, run, usage_error
 
 pytest.importorskip("numpy")
 pytest.importorskip("safetensors")
 
 from tests.adapting.models import bert, save_model
-from trietok import BertTokenizer
+from trietok import AutoTokenizer, BertTokenizer
 
 TEXTS = "Vaccines protect from covid.\nLong covid is real, and mRNA vaccines help.\n"
 
@@ -26,10 +26,10 @@ def files(tmp_path):
     model = save_model(tmp_path / "model", bert(8000), 8000, tokenizer=tokenizer)
     return [
         "adapt",
+        "-m",
         str(model),
         "-o",
         str(tmp_path / "out"),
-        "--texts",
         str(tmp_path / "texts.txt"),
         "--min-frequency",
         "2",
@@ -49,13 +49,13 @@ def test_what_it_says(files, tmp_path):
 
 
 def test_json(files, tmp_path):
-    (line,) = out(*files, "-n", "1", "--as", "unused", "--json")
+    (line,) = out(*files, "-n", "1", "--way", "unused", "--json")
     values = json.loads(line)
     assert values["out"] == str(tmp_path / "out")
     assert list(values["terms"]["added"]) == ["covid"]
     assert values["rows"]["rows_after"] == 8000
     shutil.rmtree(tmp_path / "out")
-    assert out(*files, "-n", "1", "--as", "unused")[-2:] == [
+    assert out(*files, "-n", "1", "--way", "unused")[-2:] == [
         "1 [unusedN] slot renamed, counted below as lost and new",
         values["proof"],
     ]
@@ -63,22 +63,77 @@ def test_json(files, tmp_path):
     assert values["before"]["tokens"] > values["after"]["tokens"]
 
 
-def test_whole_words_under_both_names(files, tmp_path):
-    (one,) = out(*files, "--as", "single-word", "--json")
+def test_former_spellings(files, tmp_path):
+    now = out(*files)
     shutil.rmtree(tmp_path / "out")
-    (other,) = out(*files, "--as", "added", "--json")
-    assert one == other
-    assert json.loads(one)["terms"]["way"] == "single-word"
-    assert error(*files, "--phrases", "2").endswith("; --phrases needs --as single-word")
+    result = run("adapt", files[2], *files[3:5], "--texts", *files[5:], "--as", "wordpiece")
+    assert (result.exit_code, result.stdout.splitlines()) == (0, now)
+    assert [line.split()[2] for line in result.stderr.splitlines()] == ["--texts", "--as", files[2]]
+
+
+def test_a_list_of_terms(files, tmp_path):
+    (tmp_path / "terms.txt").write_text("Covid\n\nlong covid\nmRNA-1273\npeople\n\u200d\n", encoding="utf-8")
+    given = [*files[:3], "--terms", str(tmp_path / "terms.txt")]
+    said = f"trietok: warning: 1 term of {given[-1]} left out, so the exit code is 1; --allow-left-out makes it 0\n"
+    named = [
+        "3 terms added: 1 entry of the vocabulary, 2 added tokens (whole words)",
+        "1 known already: people",
+        "left out: '\\u200d', number 6: the tokenizer makes nothing of it",
+    ]
+    dry = run(*given, "--dry-run", files[5])
+    *lines, proof = dry.stdout.splitlines()
+    assert (dry.exit_code, dry.stderr, lines) == (
+        1,
+        said,
+        [
+            "token       as           now                   frequency  tokens saved",
+            "covid       entry        co ##v ##id                   1             2",
+            "long covid  added token  long co ##v ##id              1             3",
+            "mRNA-1273   added token  mr ##na - 12 ##7 ##3          0             0",
+            *named,
+            "1 of them in none of the texts: mRNA-1273",
+            "2 texts: 24 tokens become 19 (20.8% fewer), 0 unknown tokens become 0",
+            "nothing is written",
+        ],
+    )
+    assert not (tmp_path / "out").exists()
+    result = run(*given, "-o", str(tmp_path / "out"))
+    assert (result.exit_code, result.stderr) == (1, said)
+    assert result.stdout.splitlines() == [
+        *named,
+        "the model had 8,000 rows and has 8,003",
+        f"written to {tmp_path / 'out'}; train it on your texts before you use the new tokens",
+        proof,
+    ]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer("Long covid, covid and mRNA-1273.", add_special_tokens=False).input_ids[::2] == [8001, 8000, 8002]
+    (line,) = out(*given, "--dry-run", "--allow-left-out", "--json")
+    values = json.loads(line)
+    assert (values["out"], values["rows"], values["suggestions"]) == (None, None, None)
+    assert values["terms"]["refused"][0]["number"] == 6
+    assert values["new"][0]["pieces"] == ["co", "##v", "##id"]
+
+
+def test_whole_words(files, tmp_path):
+    (line,) = out(*files, "--way", "single-word", "--json")
+    assert json.loads(line)["terms"]["way"] == "single-word"
+    shutil.rmtree(tmp_path / "out")
+    assert "say 'single-word'" in error(*files, "--way", "added")
+    assert error(*files, "--phrases", "2", "--way", "wordpiece").endswith("; suggest phrases with way='single-word'")
 
 
 def test_what_is_wrong(files, tmp_path):
-    assert "--texts" in usage_error(*files[:4])
+    assert "Give FILES to find words in, or --terms FILE." in usage_error(*files[:5])
+    assert "--dry-run goes without" in usage_error(*files[:3], *files[5:])
+    assert "Missing option '--model'" in usage_error("adapt", *files[3:5])
     assert "none of the words of the 2 texts" in error(*files[:-1], "9")
     (tmp_path / "empty").mkdir()
     wanted = "give the directory of a model, with its config.json and weights"
-    assert error("adapt", str(tmp_path / "empty"), *files[2:]) == f"{tmp_path / 'empty'} has no config.json; {wanted}"
-    assert "is there already" in error(*files[:3], files[1], *files[4:])
+    assert (
+        error("adapt", "-m", str(tmp_path / "empty"), *files[3:])
+        == f"{tmp_path / 'empty'} has no config.json; {wanted}"
+    )
+    assert "is there already" in error(*files[:4], files[2], *files[5:])
     said = usage_error(*files, "--new", "median")
     assert "--new must be pieces, mean, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")

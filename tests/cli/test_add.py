@@ -19,32 +19,55 @@ def terms(tmp_path) -> str:
 
 def test_entries_and_what_is_named(tiny, terms, tmp_path):
     saved = str(tmp_path / "out")
-    result = run("add", terms, "-m", tiny, "-o", saved)
+    result = run("add", "--terms", terms, "-m", tiny, "-o", saved, "--profile", "slow")
     before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
-    assert result.exit_code == 0
+    assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.split("\n")[:-1] == [
-        "1 term added as entries of the vocabulary",
+        "2 terms added: 1 entry of the vocabulary, 1 added token (whole words)",
         "1 known already: world",
         "1 listed twice: hellos",
-        f"written to {saved}; the model needs 13 embedding rows; 16 as a multiple of 8",
+        f"written to {saved}; the model needs 14 embedding rows; 16 as a multiple of 8",
         compare(before, after, []).proof,
     ]
     assert result.stdout.endswith(f"{before.fingerprint()[:18]} → {after.fingerprint()[:18]}\n")
-    assert result.stderr == (
-        f"trietok: warning: {terms}, line 4: 'hello world' is not added: this tokenizer splits it into 2 words, and a "
-        "vocabulary entry can be only one; add it as an added token (--as single-word)\n"
+    assert after.tokenize("Hellos hello; hello world, hello") == [
+        "hellos",
+        "hello",
+        "[UNK]",
+        "hello world",
+        "[UNK]",
+        "hello",
+    ]
+
+
+def test_what_is_left_out_is_named_and_gives_an_exit_code(tiny, terms, tmp_path):
+    given = ("add", "--terms", terms, "-m", tiny, "--way", "wordpiece")
+    result = run(*given, "-o", str(tmp_path / "out"))
+    why = "this tokenizer splits it into 2 words, and a vocabulary entry can be only one"
+    named = f"left out: 'hello world', number 4: {why}; the way 'auto' adds it as an added token"
+    assert (result.exit_code, result.stderr) == (
+        1,
+        f"trietok: warning: 1 term of {terms} left out, so the exit code is 1; --allow-left-out makes it 0\n",
     )
-    assert after.tokenize("Hellos hello") == ["hellos", "hello"]
+    assert result.stdout.split("\n")[:4] == [
+        "1 term added: 1 entry of the vocabulary",
+        "1 known already: world",
+        "1 listed twice: hellos",
+        named,
+    ]
+    assert named in out(*given, "-o", str(tmp_path / "again"), "--allow-left-out")
+    assert (tmp_path / "out" / "vocab.txt").read_bytes() == (tmp_path / "again" / "vocab.txt").read_bytes()
 
 
 def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
     saved, plan = str(tmp_path / "out"), str(tmp_path / "plan.json")
-    lines = out("add", "-", "-m", tiny, "-o", saved, "--as", "single-word", "--save-plan", plan, stdin="hello world\n")
-    assert lines[0] == "1 term added as added tokens of single words"
-    before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
+    given = ("add", "--terms", "-", "-m", tiny, "-o")
+    lines = out(*given, saved, "--way", "single-word", "--save-plan", plan, stdin="hello world\n")
+    assert lines[0] == "1 term added: 1 added token (whole words)"
+    before, after = BertTokenizerFast.from_pretrained(tiny), BertTokenizerFast.from_pretrained(saved)
     assert after.tokenize("hello world, hello worlds")[:2] == ["hello world", "[UNK]"]
     assert RowPlan.load(plan) == plan_rows(before, after)
-    out("add", "-", "-m", tiny, "-o", str(tmp_path / "special"), "--as", "added", "--special", "--fast", stdin="[X]\n")
+    out(*given, str(tmp_path / "special"), "--special", "--profile", "fast", stdin="[X]\n")
     fast = BertTokenizerFast.from_pretrained(tmp_path / "special")
     assert (tmp_path / "special" / "tokenizer.json").is_file()
     assert fast.tokenize("hello[X]") == ["hello", "[X]"]
@@ -53,11 +76,12 @@ def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
 def test_json(tiny, terms, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("hellos, helloso\n", encoding="utf-8")
-    (line,) = out("add", terms, "-m", tiny, "-o", str(tmp_path / "out"), "--json", "-t", str(text))
+    given = ("add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "out"), "--way", "wordpiece")
+    (line,) = out(*given, "--json", "--allow-left-out", str(text))
     values = json.loads(line)
     assert (values["added"], values["known"], values["duplicates"]) == ({"hellos": 12}, ["world"], ["hellos"])
-    assert [(each["line"], each["term"]) for each in values["refused"]] == [(4, "hello world")]
-    assert [each["way"] for each in values["effects"]] == ["wordpiece", "added", "single-word"]
+    assert [(each["number"], each["term"]) for each in values["refused"]] == [(4, "hello world")]
+    assert [each["way"] for each in values["effects"]] == ["auto", "wordpiece", "single-word", "added"]
     assert values["effects"][0]["other_words"] == []
     assert values["rows_command"] is None
     assert values["proof"].startswith("12 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint ")
@@ -68,10 +92,10 @@ def test_a_model_in_the_directory(tiny, tmp_path):
     BertTokenizer.from_pretrained(tiny).save_pretrained(model)
     (model / "model.safetensors").write_bytes(b"")
     saved = str(tmp_path / "out")
-    lines = out("add", "-", "-m", str(model), "-o", saved, stdin="hellos\n")
+    lines = out("add", "--terms", "-", "-m", str(model), "-o", saved, stdin="hellos\n")
     assert lines[-2] == (
         f"{model} holds a model; update its rows with: "
-        f"trietok rows '{model}' --tokenizer {saved} --output {saved}-model"
+        f"trietok rows -m '{model}' --new-tokenizer {saved} -o {saved}-model"
     )
 
 
@@ -79,9 +103,9 @@ def test_terms_that_are_all_known(tiny, tmp_path):
     model, saved = tmp_path / "model", str(tmp_path / "out")
     BertTokenizer.from_pretrained(tiny).save_pretrained(model)
     (model / "pytorch_model.bin").write_bytes(b"")
-    lines = out("add", "-", "-m", str(model), "-o", saved, stdin="hello\nworld\nhello\nHello\n")
+    lines = out("add", "--terms", "-", "-m", str(model), "-o", saved, stdin="hello\nworld\nhello\nHello\n")
     assert lines[:-1] == [
-        "0 terms added as entries of the vocabulary",
+        "0 terms added",
         "2 known already: hello, world",
         "2 listed twice: hello, Hello",
         f"written to {saved}; no term is new, so its ids are those of before, and a model needs no other rows",
@@ -94,31 +118,47 @@ def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command
     words.write_text("hello hellos world\n", encoding="utf-8")
     BertTokenizerFast.from_pretrained(tiny).save_pretrained(model)
 
-    arguments = [str(words), "-m", str(model), "--as", "added"] if command == "add" else [str(model), str(words)]
+    arguments = ["-m", str(model), *(["--terms", str(words)] if command == "add" else [str(words)])]
     out(command, *arguments, "-o", str(tmp_path / "a"))
     assert (tmp_path / "a" / "tokenizer.json").is_file()
     fast = BertTokenizerFast.from_pretrained(tmp_path / "a")
     assert fast.get_vocab() == BertTokenizer.from_pretrained(tmp_path / "a").get_vocab()
-    out(command, *arguments, "-o", str(tmp_path / "b"), "--slow")
+    out(command, *arguments, "-o", str(tmp_path / "b"), "--profile", "slow")
     assert not (tmp_path / "b" / "tokenizer.json").exists()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text().replace("world", "other"))
     assert "hold different tokens; remove or correct" in error(command, *arguments, "-o", str(tmp_path / "c"))
     assert not (tmp_path / "c").exists()
 
 
+def test_former_spellings(tiny, terms, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("hellos\n", encoding="utf-8")
+    now = out("add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "a"), "--way", "added", str(text))
+    result = run("add", terms, "-m", tiny, "-o", str(tmp_path / "b"), "--as", "added", "-t", str(text))
+    assert result.exit_code == 0
+    assert result.stdout.split("\n")[:-2] == [
+        line.replace(str(tmp_path / "a"), str(tmp_path / "b")) for line in now[:-1]
+    ]
+    assert [line.split()[2] for line in result.stderr.splitlines()] == ["--as", "-t", terms]
+
+
 def test_errors_save_nothing(tiny, terms, tmp_path):
     new = str(tmp_path / "new")
-    assert error("add", "no.txt", "-o", new) == "cannot read no.txt: No such file or directory"
-    assert error("add", "-", "-o", new, stdin=" \n\n") == "there is no term in standard input; write one on each line"
-    none = error("add", "-", "-o", new, stdin="\na b\n")
-    assert none.startswith(
-        "no term is added; 1 refused: standard input, line 2, 'a b': this tokenizer splits it into 2"
+    given = ("add", "-o", new, "--terms")
+    assert error(*given, "no.txt") == "cannot read no.txt: No such file or directory"
+    assert error(*given, str(tmp_path)).startswith(
+        f"{tmp_path} is a directory, and --terms takes a file with a term on"
     )
-    none = error("add", "-", "-m", tiny, "-o", new, stdin="hello\nworld\na b\n")
-    assert none.startswith("no term is added; 2 known already: hello, world; 1 refused: standard input, line 3, 'a b'")
-    assert "byte 0xff" in error("add", "-", "-o", new, stdin=b"a\n\xff\n")
-    assert "is there already" in error("add", terms, "-o", str(tmp_path))
-    assert "2 new terms and 0 free slots" in error("add", "-", "-m", tiny, "-o", new, "--as", "unused", stdin="x\ny\n")
-    assert "is not special" in error("add", terms, "-o", new, "--special")
-    assert "--as" in usage_error("add", terms, "-o", new, "--as", "anyhow")
+    assert error(*given, "-", stdin=" \n\n") == "there is no term in standard input; write one on each line"
+    none = error(*given, "-", "--way", "wordpiece", stdin="\na b\n")
+    assert none.startswith("no term is added: left out: 'a b', number 2: this tokenizer splits it into 2")
+    none = error(*given, "-", "-m", tiny, "--way", "wordpiece", stdin="hello\nworld\na b\n")
+    assert none.startswith("no term is added: 2 known already: hello, world; left out: 'a b', number 3: ")
+    assert "byte 0xff" in error(*given, "-", stdin=b"a\n\xff\n")
+    assert "is there already" in error("add", "--terms", terms, "-o", str(tmp_path))
+    assert "2 new terms and 0 free slots" in error(*given, "-", "-m", tiny, "--way", "unused", stdin="x\ny\n")
+    assert "is not special" in error(*given, terms, "--special", "--way", "wordpiece")
+    assert "--way" in usage_error(*given, terms, "--way", "anyhow")
+    assert "Missing option '--terms'" in usage_error("add", "-o", new)
+    assert "Standard input is read once" in usage_error(*given, "-", "-")
     assert not (tmp_path / "new").exists()

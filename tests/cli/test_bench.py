@@ -12,8 +12,8 @@ from tests.cli.commands import COLOURS, ROOT, error, on_terminal, out, posix, ru
 
 WORDS = ("hello", "world", "hel", "##lo")
 OTHER = "def answer(text, ids): return [2, 7, 8, *ids[2:]] if text.startswith('hello') else ids"
-ONCE = ("--rounds", "1", "--passes", "2", "--against", "flash-tokenizer")
-IDS_ONLY = ("--rounds", "0", "--validate", "--against", "flash-tokenizer")
+ONCE = ("--rounds", "1", "--passes", "2", "--with", "flash-tokenizer")
+IDS_ONLY = ("--rounds", "0", "--validate", "--with", "flash-tokenizer")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_table(packages, tiny, text):
 
 def test_json(packages, tiny, text):
     write_flash(packages, OTHER)
-    (line,) = out("bench", text, "-m", tiny, *ONCE, "--validate", "--show", "1", "--json")
+    (line,) = run("bench", text, "-m", tiny, *ONCE, "--validate", "--most", "1", "--json").stdout.splitlines()
     values = json.loads(line)
     assert [result["contender"] for result in values["results"]] == ["trietok", "flash-tokenizer"]
     (validation,) = values["validation"]
@@ -61,9 +61,9 @@ def test_json(packages, tiny, text):
     assert "validation" not in json.loads(out("bench", text, "-m", tiny, *ONCE, "--json")[0])
 
 
-def test_differences_are_shown_and_are_no_failure(packages, tiny, text):
+def test_differences_are_shown(packages, tiny, text):
     write_flash(packages, OTHER)
-    assert out("bench", text, "-m", tiny, *IDS_ONLY, "--show", "1") == [
+    assert run("bench", text, "-m", tiny, *IDS_ONLY, "--most", "1").stdout.splitlines() == [
         "flash-tokenizer: other ids on 2 of 3 lines",
         "  line 2, from token 2: 'hello world'",
         "    trietok: hello [5]",
@@ -71,20 +71,17 @@ def test_differences_are_shown_and_are_no_failure(packages, tiny, text):
     ]
 
 
-def test_strict(packages, tiny, text):
+def test_the_exit_code_says_whether_ids_differ(packages, tiny, text):
     write_flash(packages, OTHER)
-    assert run("bench", text, "-m", tiny, *IDS_ONLY, "--strict").exit_code == 1
-    assert run("bench", text, "-m", tiny, *IDS_ONLY, "--strict", "--limit", "1").exit_code == 0
+    assert run("bench", text, "-m", tiny, *IDS_ONLY).exit_code == 1
+    assert run("bench", text, "-m", tiny, *IDS_ONLY, "--limit", "1").exit_code == 0
 
 
-def test_strict_takes_no_silence_for_an_answer(packages, tiny, text):
+def test_a_library_that_was_asked_for_and_cannot_be_run_is_trouble(packages, tiny, text):
     write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
-    result = run("bench", text, "-m", tiny, *IDS_ONLY, "--strict")
-    assert (result.exit_code, result.stdout) == (1, "flash-tokenizer: not installed: pip install flash-tokenizer\n")
-    lenient = run("bench", text, "-m", tiny, *IDS_ONLY)
-    assert (lenient.exit_code, lenient.stdout) == (0, result.stdout)
-    assert lenient.stderr == result.stderr
-    assert lenient.stderr.startswith("trietok: warning: no ids were compared: none of the other tokenizers could be")
+    result = run("bench", text, "-m", tiny, *IDS_ONLY)
+    assert (result.exit_code, result.stdout) == (2, "flash-tokenizer: not installed: pip install flash-tokenizer\n")
+    assert result.stderr.startswith("trietok: warning: no ids were compared: none of the other tokenizers could be")
 
 
 def test_standard_input(packages, tiny):
@@ -95,7 +92,7 @@ def test_standard_input(packages, tiny):
 
 
 def test_trietok_alone(tiny, text):
-    assert len(out("bench", text, "-m", tiny, "--rounds", "1", "--passes", "2", "--against", "")) == 4
+    assert len(out("bench", text, "-m", tiny, "--rounds", "1", "--passes", "2", "--with", "")) == 4
 
 
 @posix
@@ -103,7 +100,7 @@ def test_a_terminal(packages, tiny, text):
     write_flash(packages, OTHER)
     write_package(packages, "tokenizers", "")
     shown = on_terminal(
-        *("bench", text, "-m", tiny, *ONCE[:4], "--against", "tokenizers,flash-tokenizer", "--validate"),
+        *("bench", text, "-m", tiny, *ONCE[:4], "--with", "tokenizers,flash-tokenizer", "--validate"),
         PYTHONPATH=os.pathsep.join([str(packages), str(ROOT)]),
         columns=100,
     )
@@ -132,19 +129,15 @@ def test_a_terminal(packages, tiny, text):
 
 def test_errors(tiny, tmp_path):
     assert error("bench", str(tmp_path / "none.txt")).endswith("none.txt: No such file or directory")
-    assert error("bench", "-", "--against", "nobody", stdin="a") == (
-        "there is no tokenizer 'nobody' to compare with; choose from trietok, transformers, transformers-fast, "
-        "tokenizers, flash-tokenizer"
-    )
-    assert error("bench", "-", stdin="") == "standard input holds no text; there is nothing to measure"
-    assert error("bench", "-", stdin="\n\n") == "standard input holds no text; there is nothing to measure"
-    assert "standard input, line 2: byte 0xff at offset 1" in error("bench", "-", stdin=b"a\nb\xff\n")
+    assert "'nobody' is none of trietok, transformers, " in usage_error("bench", "-", "--with", "nobody", stdin="a")
+    assert error("bench", "-", stdin="") == "the files hold no text; there is nothing to measure"
+    assert error("bench", "-", stdin="\n\n") == "the files hold no text; there is nothing to measure"
+    assert "standard input, line 2: byte 0xff at offset 3" in error("bench", "-", stdin=b"a\nb\xff\n")
     assert "neither a directory nor a file" in error("bench", "-", "-m", "/no/such", stdin="a")
 
 
 def test_options_that_make_no_sense(tiny, text):
-    assert "--strict needs --validate." in usage_error("bench", text, "--strict")
     assert "--rounds 0 needs --validate." in usage_error("bench", text, "--rounds", "0")
-    assert "--validate compares with others" in usage_error("bench", text, "--validate", "--against", "trietok")
+    assert "--validate compares with others" in usage_error("bench", text, "--validate", "--with", "trietok")
     assert "--passes" in usage_error("bench", text, "--passes", "1")
-    assert "FILE" in usage_error("bench")
+    assert error("bench") == "the files hold no text; there is nothing to measure"  # what a pipe gives

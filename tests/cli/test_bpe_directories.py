@@ -18,9 +18,9 @@ REFUSED = {
     "explain --against": (("explain", "-m", "trietok-en", "--against", "MODEL", "low"), EXPLAIN),
     "unknown": (("unknown", "-m", "MODEL", "texts.txt"), "find_unknown looks into BertTokenizer and its relatives"),
     "suggest": (("suggest", "-m", "MODEL", "texts.txt"), OTHER_KIND),
-    "trim": (("trim", "MODEL", "texts.txt", "-o", "out"), NO_WORDPIECE),
-    "add": (("add", "texts.txt", "-m", "MODEL", "-o", "out"), NO_WORDPIECE),
-    "check --fix": (("check", "MODEL", "--fix", "-o", "out"), "only WordPiece vocabularies are repaired"),
+    "trim": (("trim", "-m", "MODEL", "texts.txt", "-o", "out"), NO_WORDPIECE),
+    "add": (("add", "--terms", "texts.txt", "-m", "MODEL", "--way", "wordpiece", "-o", "out"), NO_WORDPIECE),
+    "check --fix": (("check", "-m", "MODEL", "--fix", "-o", "out"), "only WordPiece vocabularies are repaired"),
     "train --like": (("train", "wordpiece", "texts.txt", "-o", "out", "--like", "MODEL"), OTHER_KIND),
 }
 
@@ -51,10 +51,10 @@ def test_what_is(model):
     (ids,) = out("encode", "-m", model, "天天 天天")
     assert out("decode", "-m", model, *ids.split())[0].replace(" ", "") == "天天天天"
     assert out("encode", "-m", model, "--pair", "天天", "--max-length", "1", "天天") == [ids.split()[0]]
-    assert run("check", model).stdout.endswith("no errors, no warnings, no notes\n")
+    assert run("check", "-m", model).stdout.endswith("no errors, no warnings, no notes\n")
     assert out("diff", model, model)[0] == "the ids are the same"
-    assert out("encode-files", "texts.txt", "-m", model, "-o", "corpus")[0].startswith("corpus: 2 texts")
-    out("lock", "-m", model, "-t", "texts.txt", "-o", "lock.json")
+    assert out("encode-files", "texts.txt", "-m", model, "-o", "corpus")[0].startswith("written to corpus: 2 texts")
+    out("lock", "-m", model, "texts.txt", "-o", "lock.json")
     assert "are as locked" in out("verify", "lock.json")[0]
     AutoTokenizer.from_pretrained(model).save_pretrained("again")
     assert "are as locked" in out("verify", "lock.json", "-m", "again")[0]
@@ -63,11 +63,11 @@ def test_what_is(model):
 def test_export(model):
     if model == "saved" or (pathlib.Path(model) / "train.log").exists():
         for to in ("tokenizer.json", "vocab.txt"):
-            assert f"a ChineseBpeTokenizer has no {to}" in error("export", model, "--to", to, "-o", "file")
+            assert f"a ChineseBpeTokenizer has no {to}" in error("export", "-m", model, "--format", to, "-o", "file")
         return
-    assert "it has merges" in error("export", model, "--to", "vocab.txt", "-o", "file")
-    assert out("export", model, "--to", "tokenizer.json", "-o", "file") == [
-        "file: written; PreTrainedTokenizerFast gives the same ids for 32 texts"
+    assert "it has merges" in error("export", "-m", model, "--format", "vocab.txt", "-o", "file")
+    assert out("export", "-m", model, "--format", "tokenizer.json", "-o", "file") == [
+        "written to file; PreTrainedTokenizerFast gives the same ids for 32 texts"
     ]
     exported, there = (json.loads(pathlib.Path(file).read_text()) for file in ("file", f"{model}/tokenizer.json"))
     assert exported["model"] == there["model"]
@@ -75,7 +75,7 @@ def test_export(model):
 
 def test_terms_are_added_beside_the_merges(model):
     pathlib.Path("terms.txt").write_text("covid-19\n")
-    arguments = ("add", "terms.txt", "-m", model, "--as", "added", "-o", "more")
+    arguments = ("add", "--terms", "terms.txt", "-m", model, "--way", "added", "-o", "more")
     before = AutoTokenizer.from_pretrained(model)
     if type(before).__name__ == "ChineseBpeTokenizer":
         assert "add_terms takes a BertTokenizer, not ChineseBpeTokenizer" in error(*arguments)
@@ -94,18 +94,21 @@ def test_a_model_gets_rows_for_its_tokens(model, vocab_file):
 
     tokenizer = AutoTokenizer.from_pretrained(model)
     save_model(pathlib.Path("old"), bert(8), 8, tokenizer=BertTokenizer(str(vocab_file("low", "天", "x"))))
-    assert "has another vocabulary than that of old" in error("rows", "old", "-o", "new", "--tokenizer", model)
-    assert run("rows", "old", "-o", "new", "--tokenizer", model, "--force").exit_code == 0
+    assert "has another vocabulary than that of old" in error(
+        "rows", "-m", "old", "-o", "new", "--new-tokenizer", model
+    )
+    allowed = ("--new-tokenizer", model, "--allow-other-vocabulary")
+    assert run("rows", "-m", "old", "-o", "new", *allowed).exit_code == 0
     weights = read_tensors(pathlib.Path("new", "model.safetensors"))["bert.embeddings.word_embeddings.weight"]
     assert len(weights) == len(tokenizer)
     assert AutoTokenizer.from_pretrained("new").encode("天天 low") == tokenizer.encode("天天 low")
-    assert NO_WORDPIECE in error("adapt", "new", "-o", "adapted", "--texts", "texts.txt")
+    assert NO_WORDPIECE in error("adapt", "-m", "new", "-o", "adapted", "texts.txt")
     assert not pathlib.Path("adapted").exists()
 
 
 @pytest.mark.parametrize("model", ["recipe-saved"], indirect=True)
 def test_bench_without_others(model):
     result = json.loads(
-        out("bench", "texts.txt", "-m", model, "--against", "", "--rounds", "1", "--passes", "2", "--json")[0]
+        out("bench", "texts.txt", "-m", model, "--with", "", "--rounds", "1", "--passes", "2", "--json")[0]
     )
     assert [each["contender"] for each in result["results"]] == ["trietok"]

@@ -22,7 +22,7 @@ def test_bad_utf8_names_file_and_line(tmp_path, command):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"5\n6\n5 caf\xe9\n")
     result = run(command, "--file", str(path))
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stdout.count("\n") == 2
     assert result.stderr == (
         f"trietok: error: {path}, line 3: byte 0xe9 at offset 5 of the line is not UTF-8; convert the input to UTF-8\n"
@@ -75,7 +75,7 @@ def test_usage_errors_have_one_form_and_name_what_may_have_been_meant(arguments,
     assert said.endswith(f" for help. Error: {message}")
 
 
-WRITING = ["encode a", "--help", "--version", "encode --help", "train bpe -h", "completion"]
+WRITING = ["encode -q a", "--help", "--version", "encode --help", "train bpe -h", "completion"]
 
 
 def arguments_of(written: str) -> tuple[list[str], dict[str, str]]:
@@ -95,7 +95,7 @@ def test_a_full_disk_is_an_error_and_not_silence(written):
         child = process(*arguments, stdout=full, env=env)
         _, stderr = child.communicate()
     assert (child.returncode, stderr) == (
-        1,
+        2,
         b"trietok: error: cannot write to standard output: No space left on device\n",
     )
 
@@ -106,12 +106,12 @@ def test_a_standard_output_that_is_closed_is_an_error_and_not_silence(written):
     arguments, env = arguments_of(written)
     child = process(*arguments, stdout=None, env=env, preexec_fn=lambda: os.close(1))
     _, stderr = child.communicate()
-    assert (child.returncode, stderr) == (1, b"trietok: error: cannot write: standard output is closed\n")
+    assert (child.returncode, stderr) == (2, b"trietok: error: cannot write: standard output is closed\n")
 
 
 @posix
 @pytest.mark.parametrize(
-    ("arguments", "exit_code"), [(["shout"], 2), (["encode", "--model"], 2), (["decode", "-1"], 1)]
+    ("arguments", "exit_code"), [(["shout"], 2), (["encode", "--model"], 2), (["decode", "-1"], 2)]
 )
 def test_errors_stay_off_standard_output_where_standard_error_is_closed(arguments, exit_code):
     child = process(*arguments, stderr=None, preexec_fn=lambda: os.close(2))
@@ -123,7 +123,7 @@ def test_errors_stay_off_standard_output_where_standard_error_is_closed(argument
 def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("a text\n" * 20000)
-    child = process("encode", "--json", "--file", str(path))
+    child = process("encode", "-q", "--json", "--file", str(path))
     assert json.loads(child.stdout.readline())["text"] == "a text"
     child.stdout.close()
     assert (child.stderr.read(), child.wait()) == (b"", 141)
@@ -134,7 +134,7 @@ def test_results_come_line_by_line_and_an_interrupt_is_quiet():
     def heed_interrupts():  # a test run in the background may have been told to ignore them
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    child = process("encode", "--json", preexec_fn=heed_interrupts)
+    child = process("encode", "-q", "--json", preexec_fn=heed_interrupts)
     for text in ("one", "two"):
         child.stdin.write(text.encode() + b"\n")
         child.stdin.flush()
@@ -158,7 +158,7 @@ def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
 def test_without_its_packages_the_command_says_how_to_get_them(package):
     code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "trietok's command needs click and rich, which come with its extra cli: pip install 'trietok[cli]', or in a "
         "checkout: pip install '.[cli]'\n"
@@ -180,7 +180,7 @@ def test_modules_run_the_command(module):
 def test_a_command_imports_what_it_runs():
     code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, sep='\\n')); import trietok.cli; "
     done = subprocess.run(
-        [sys.executable, "-c", code + "trietok.cli.main()", "encode", "a"],
+        [sys.executable, "-c", code + "trietok.cli.main()", "encode", "-q", "a"],
         env=environment(),
         capture_output=True,
         text=True,
@@ -193,22 +193,22 @@ def test_a_command_imports_what_it_runs():
         "trietok.training",
         "trietok.workbench.benchmarking",
         "trietok.workbench.engines",
-        "trietok.tokenizer.fast_relatives",
         "trietok.tokenizer.bert_japanese",
     )
-    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "dataclasses", "pathlib", "fractions")
+    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "pathlib", "fractions")
     assert not {*unwanted, *others} & set(modules)
 
 
 def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
-    listed = re.findall(r"^  ([a-z-]+)  +[A-Z].*\w\.$", run("--help").stdout.partition("Commands:\n")[2], re.MULTILINE)
-    assert listed == list(COMMANDS)
+    groups = run("--help").stdout.partition("Texts to ids:\n")[2]
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z].*\w\.$", groups, re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
     kinds, shown = ("bpe", "wordpiece"), run("train", "-h").stdout
     assert all(re.search(rf"^  {kind}  +[A-Z].*\w\.$", shown, re.MULTILINE) for kind in kinds)
     for command in (*(command for command in COMMANDS if command != "train"), *(f"train {kind}" for kind in kinds)):
         shown = run(*command.split(), "--help").stdout
         assert shown.startswith(f"Usage: trietok {command} [OPTIONS]")
-        assert ("--offline" in shown) == (command != "check")  # which asks no hub
+        assert "--offline" in shown
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_the_shell_completes_commands_names_of_files_and_choices(typed, complete
 
 def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):
     env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
-    child = process("tokenize", "-m", tiny, env=env)
+    child = process("tokenize", "-q", "-m", tiny, env=env)
     stdout, stderr = child.communicate("東京 hello\n".encode())
     assert (stdout.decode(), stderr, child.returncode) == (f"東 京 hello{chr(10)}", b"", 0)
 
@@ -257,7 +257,7 @@ def test_bytes_that_are_not_utf_8_are_refused_as_in_a_file(tmp_path, arguments):
     written, said = child.communicate()
     assert (child.returncode, written) == (2, b"")
     assert said.decode() == (
-        "trietok: error: 'na\\udcefve': byte 0xef at offset 2 is not UTF-8; convert the input to UTF-8\n"
+        "trietok: error: na\\xefve: byte 0xef at offset 2 is not UTF-8; convert the input to UTF-8\n"
     )
     assert os.listdir(tmp_path) == []
 

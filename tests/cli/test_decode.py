@@ -16,11 +16,11 @@ def test_decode_takes_one_sequence_as_arguments(tiny, arguments):
 
 
 def test_decode_skips_special_tokens(tiny):
-    assert out("decode", "-m", tiny, "--skip-special-tokens", "2", "7", "8", "6", "3") == ["hello world"]
+    assert out("decode", "-m", tiny, "--no-special-tokens", "2", "7", "8", "6", "3") == ["hello world"]
 
 
 def test_decode_json_has_all_tokens(tiny):
-    assert out("decode", "-m", tiny, "--json", "--skip-special-tokens", "2", "9", "3") == [
+    assert out("decode", "-m", tiny, "--json", "--no-special-tokens", "2", "9", "3") == [
         '{"text": "東", "tokens": ["[CLS]", "東", "[SEP]"], "input_ids": [2, 9, 3]}'
     ]
 
@@ -39,7 +39,7 @@ def test_what_encode_writes_can_be_decoded():
     texts = ["the people, united!", "you don't say? no.", ""]
     for form in ([], ["--json"]):
         written = run("encode", *form, *texts).stdout
-        assert out("decode", "--skip-special-tokens", stdin=written) == texts
+        assert out("decode", "--no-special-tokens", stdin=written) == texts
 
 
 @pytest.mark.parametrize("arguments", [["-1"], ["5", "-1"], ["-1", "5", "--json"], ["--", "-1"], ["-1,", "5"]])
@@ -50,7 +50,7 @@ def test_a_negative_id_is_an_error_of_the_ids(arguments):
 def test_an_id_out_of_range_names_the_line(tiny):
     assert error("decode", "-m", tiny, "12").startswith("id 12 is outside")
     result = run("decode", "-m", tiny, stdin="5\n6 -100\n")
-    assert (result.exit_code, result.stdout) == (1, "hello\n")
+    assert (result.exit_code, result.stdout) == (2, "hello\n")
     assert result.stderr.startswith("trietok: error: standard input, line 2: id -100 is outside")
 
 

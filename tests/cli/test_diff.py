@@ -10,9 +10,9 @@ import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, on_terminal, posix, run
+from tests.cli.commands import ROOT, WHY, on_terminal, posix, run
 from tests.comparing.parts import WORDS
-from trietok import BertTokenizer, compare
+from trietok import BertTokenizerFast, compare
 
 PAGE = ROOT / "docs" / "comparing.md"
 
@@ -31,11 +31,11 @@ def test_the_exit_code_says_whether_ids_differ(two):
     same, different = run("diff", new, new), run("diff", old, new)
     assert (same.exit_code, same.stderr, different.exit_code, different.stderr) == (0, "", 1, "")
     assert same.stdout.startswith("the ids are the same\n")
-    assert different.stdout == str(compare(*map(BertTokenizer.from_pretrained, two))) + "\n"
+    assert different.stdout == str(compare(*map(BertTokenizerFast.from_pretrained, two))) + "\n"
     assert "'\\x1b[2j東': 19" in different.stdout
 
 
-@pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "--texts", "{}/none"], ["NEW", ""]])
+@pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "{}/none"], ["NEW", ""]])
 def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
     result = run("diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments))
     assert result.exit_code == 2
@@ -46,23 +46,24 @@ def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
 def test_the_report_as_json(two):
     result = run("diff", *two, "--json")
     assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
-    assert json.loads(result.stdout) == compare(*map(BertTokenizer.from_pretrained, two)).to_dict()
+    report = compare(*map(BertTokenizerFast.from_pretrained, two)).to_dict()
+    assert json.loads(result.stdout) == {"profile": "fast", "profile_why": WHY, **report}
     assert "東" in result.stdout
 
 
 def test_texts_from_files_and_standard_input(two, tmp_path):
     (tmp_path / "texts").write_text("x <y>\n\nab\n", encoding="utf-8")
-    report = json.loads(run("diff", *two, "--json", "--texts", str(tmp_path / "texts"), "-t", "-", stdin="<y>").stdout)
+    report = json.loads(run("diff", *two, "--json", str(tmp_path / "texts"), "-", stdin="<y>").stdout)
     assert (report["texts"], report["differing"]) == (4, 2)
     assert report["examples"][0] == {
-        "text": "x <y>",
-        "old_ids": [2, 9, 1, 1, 1, 3],
-        "new_ids": [2, 9, 18, 3],
-        "old_tokens": ["[CLS]", "x", "[UNK]", "[UNK]", "[UNK]", "[SEP]"],
-        "new_tokens": ["[CLS]", "x", "<y>", "[SEP]"],
+        "text": "<y>",  # files are read in the order of their names
+        "old_ids": [2, 1, 1, 1, 3],
+        "new_ids": [2, 18, 3],
+        "old_tokens": ["[CLS]", "[UNK]", "[UNK]", "[UNK]", "[SEP]"],
+        "new_tokens": ["[CLS]", "<y>", "[SEP]"],
     }
     (tmp_path / "bad").write_bytes(b"a\n\xff\n")
-    result = run("diff", *two, "--texts", str(tmp_path / "bad"))
+    result = run("diff", *two, str(tmp_path / "bad"))
     assert (result.exit_code, "bad, line 2" in result.stderr) == (2, True)
 
 

@@ -143,18 +143,14 @@ def test_visible_escapes_what_moves_the_cursor():
 
 
 @pytest.mark.parametrize("command", ["encode", "tokenize", "explain"])
-def test_the_name_of_a_file_as_a_text_is_warned_of(tmp_path, command, monkeypatch):
+def test_the_name_of_a_file_as_a_text_is_refused(tmp_path, command, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("texts.txt", "texts.jsonl.gz", "notes", "page.html"):
+    for name in ("texts.txt", "notes", "page.html"):
         (tmp_path / name).write_text("the people\n")
-    plain = run(command, "none.txt")
-    warning = "trietok: warning: there is no file 'none.txt', and the name is taken as the text; --file reads files\n"
-    assert (plain.exit_code, plain.stderr) == (0, warning)
-    assert run(command, "notes", "page.html", "Mind the gap.txt", "a\0.txt").stderr == ""
-    result = run(command, "the", "texts.txt", "texts.jsonl.gz")
-    assert result.exit_code == 0
-    assert result.stderr == (
-        "trietok: warning: 'texts.txt' (and 1 more) is a file, and its name is taken as the text; --file texts.txt "
-        "reads the file\n"
-    )
-    assert run(command, "--file", "texts.txt").stderr == ""
+    there_is_none = "'none.txt' looks like a file, and there is none of that name; put -- before it if it is the text."
+    assert there_is_none in usage_error(command, "none.txt")
+    for name in ("texts.txt", "page.html", "./notes"):
+        said = f"'{name}' is a file; -f reads it; put -- before it if it is the text."
+        assert said in usage_error(command, "the", name)
+    assert run(command, "notes", "Mind the gap.txt", "a\0.txt", "and/or").exit_code == 0
+    assert run(command, "--", "none.txt", "texts.txt").exit_code == 0

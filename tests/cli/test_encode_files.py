@@ -16,7 +16,18 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")
 
-from tests.cli.commands import COLOURS, environment, error, on_terminal, out, posix, process, run, usage_error
+from tests.cli.commands import (
+    COLOURS,
+    WHY_OF_CLASS,
+    environment,
+    error,
+    on_terminal,
+    out,
+    posix,
+    process,
+    run,
+    usage_error,
+)
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
 from trietok.corpus import open_corpus
 from trietok.corpus.encode_shard import ShardEncoder
@@ -26,7 +37,7 @@ from trietok.corpus.shard_files import FORMATS
 def test_a_summary(english, tmp_path):
     write(tmp_path / "a.txt")
     assert out("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1") == [
-        f"{tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
+        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
     ]
     assert rows_in(tmp_path / "ids") == ids_of(english)
 
@@ -54,11 +65,11 @@ def test_the_options(english, tmp_path, vocab_file):
 def test_other_columns(english, tmp_path):
     path = str(write(tmp_path / "a.jsonl"))
     command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
-    out(*command, "--keep", "id, text", "--with", "attention_mask,special_tokens_mask")
+    out(*command, "--keep-columns", "id, text", "--include", "attention_mask,special_tokens_mask")
     corpus = open_corpus(tmp_path / "ids")
-    assert corpus.column_names == ("input_ids", "special_tokens_mask", "attention_mask", "id", "text")
+    assert corpus.column_names == ("input_ids", "attention_mask", "special_tokens_mask", "id", "text")
     assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
-    assert "no such column; there are attention_mask, " in usage_error(*command, "--with", "offsets")
+    assert "'offsets' is none of attention_mask, " in usage_error(*command, "--include", "offsets")
 
 
 def test_json(tmp_path):
@@ -66,6 +77,8 @@ def test_json(tmp_path):
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
     assert list(map(json.loads, out(*command, "--on-error", "skip"))) == [
         {
+            "profile": "fast",
+            "profile_why": WHY_OF_CLASS,
             "output": str(tmp_path / "ids"),
             "shards": 1,
             "rows": 1,
@@ -269,10 +282,10 @@ def test_a_full_disk_is_one_error_and_leaves_no_spool(tmp_path, kernel, name):
         write(tmp_path / name, ["people " * 10] * 4000)
     ids = tmp_path / "ids"
     command = ["encode-files", str(tmp_path / "0.txt"), str(tmp_path / name), "-o", str(ids), "--shard-size", "0.1"]
-    command += ["--workers", "2"]
+    command += ["--workers", "2", "-q"]
     done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
     said = done.communicate()[1].decode()
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert re.fullmatch(
         r"trietok: error: cannot write \S+spool-\S+: File too large\. Finished shards stay in .*\n", said
     )
@@ -299,7 +312,7 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
     ids = tmp_path / "ids"
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
     env = {**environment(), "TRIETOK_KERNEL": kernel}
-    child = process(*command, env=env, start_new_session=True)
+    child = process(*command, "-q", env=env, start_new_session=True)
     while len(finished(ids)) < 2:
         assert child.poll() is None
         time.sleep(0.01)
@@ -324,7 +337,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
     ids = tmp_path / "ids"
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
-    child = process(*command, preexec_fn=heed_interrupts)
+    child = process(*command, "-q", preexec_fn=heed_interrupts)
     while len(finished(ids)) < 2:
         assert child.poll() is None
         time.sleep(0.01)

@@ -54,20 +54,25 @@ def test_texts_from_a_pipe(tiny):
 
 def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
     page = tmp_path / "page.html"
-    assert out("explain", "-m", tiny, "--html", str(page), "<script>x</script> hello") == []
+    said = [f"written to {page}: 1 text"]
+    assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello") == said
+    assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello", "--force") == said
+    assert "is there already" in error("explain", "-m", tiny, "-o", str(page), "a")
     html = page.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "<script" not in html
-    assert "cannot write" in error("explain", "-m", tiny, "--html", str(tmp_path / "no" / "page.html"), "a")
-    assert "not both" in usage_error("explain", "--html", str(page), "--json", "a")
+    assert "there is no folder" in error("explain", "-m", tiny, "-o", str(tmp_path / "no" / "page.html"), "a")
+    assert "not both" in usage_error("explain", "-o", f"{page}.html", "--json", "a")
 
 
 def test_against_a_vocabulary_and_a_profile(tiny):
-    lines = out("explain", "-m", tiny, "hello hel\u0378", "--against", "fast")
+    lines = out("explain", "-m", tiny, "hello hel\u0378", "--profile", "slow", "--against", "fast")
     assert "            cleaned: the left deletes U+0378 <reserved-0378>, the right does not" in lines
-    values = json.loads(out("explain", "-m", tiny, "--fast", "hello", "--against", "trietok-en", "--json")[0])
+    values = json.loads(out("explain", "-m", tiny, "hello", "--against", "slow", "--json")[0])
     assert (values["left"]["profile"], values["right"]["profile"]) == ("fast", "slow")
-    assert values["same_ids"] is False
+    assert values["same_ids"] is True
+    values = json.loads(out("explain", "-m", tiny, "hello", "--against", "trietok-en", "--json")[0])
+    assert (values["left"]["profile"], values["right"]["profile"], values["same_ids"]) == ("fast", "fast", False)
 
 
 def test_what_a_call_refuses_is_one_line(tiny):

@@ -21,8 +21,10 @@ def texts(tmp_path, tiny, monkeypatch) -> str:
 
 
 def test_tokenizer_json_and_what_its_readers_do_otherwise(tiny, texts):
-    assert out("export", tiny, "--to", "tokenizer.json", "--texts", texts, "--show", "1") == [
-        "tokenizer.json: written; BertTokenizerFast gives other ids for 2 of 4 texts",
+    result = run("export", "-m", tiny, "--profile", "slow", "--format", "tokenizer.json", texts, "--most", "1")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert result.stdout.splitlines() == [
+        "written to tokenizer.json; BertTokenizerFast gives other ids for 2 of 4 texts",
         "text 2, 0-6: 'hel\\u0378lo'",
         "    the tokenizer: hello",
         "    the reader:    [UNK]",
@@ -33,44 +35,45 @@ def test_tokenizer_json_and_what_its_readers_do_otherwise(tiny, texts):
 
 
 def test_the_exit_code(tiny, texts):
-    arguments = ["export", tiny, "--to", "tokenizer.json", "--texts", texts, "-o", "a.json"]
-    assert run(*arguments).exit_code == 0
-    assert run(*arguments, "--strict").exit_code == 1
-    assert run("export", tiny, "--to", "vocab.txt", "--strict").exit_code == 0  # the sample has no such text
+    assert run("export", "-m", tiny, "--format", "tokenizer.json", texts, "-o", "b.json").exit_code == 0
+    arguments = ["export", "-m", tiny, "--profile", "slow", "--format", "tokenizer.json", texts, "-o", "a.json"]
+    assert run(*arguments).exit_code == 1
+    assert run("export", "-m", tiny, "--format", "vocab.txt").exit_code == 0  # the sample has no such text
 
 
 def test_as_json_and_checked_by_the_library(tiny, texts):
     pytest.importorskip("tokenizers")
-    line = out("export", tiny, "--to", "tokenizer.json", "-t", texts, "--with", "tokenizers", "--json")[0]
-    values = json.loads(line)
+    slow = ("export", "-m", tiny, "--profile", "slow")
+    arguments = (*slow, "--format", "tokenizer.json", texts, "--with", "tokenizers", "--json")
+    values = json.loads(run(*arguments).stdout)
     assert (values["differing"], values["texts"], list(values["checked"].values())) == (2, 4, [0])
     assert values["examples"][0]["tokens"] == ["hello"]
 
 
 def test_vocab_txt(tiny, texts, tmp_path):
-    said = out("export", tiny, "--to", "vocab.txt", "--texts", texts, "-o", "v.txt")
-    assert said[0] == "v.txt: written; BertTokenizer gives other ids for 2 of 4 texts"
+    said = run("export", "-m", tiny, "--format", "vocab.txt", texts, "-o", "v.txt").stdout.splitlines()
+    assert said[0] == "written to v.txt; BertTokenizer gives other ids for 2 of 4 texts"
     assert (tmp_path / "work" / "v.txt").read_bytes() == (tmp_path / "vocab.txt").read_bytes()
 
 
 def test_mistakes(tiny, texts, tmp_path):
-    out("export", tiny, "--to", "vocab.txt")
-    assert error("export", tiny, "--to", "vocab.txt") == (
-        "vocab.txt is there already; name the file to write with -o, vocab.txt itself to replace it"
+    out("export", "-m", tiny, "--format", "vocab.txt")
+    assert error("export", "-m", tiny, "--format", "vocab.txt") == (
+        "vocab.txt is there already; name another place with -o, or replace it with --force"
     )
-    out("export", tiny, "--to", "vocab.txt", "-o", "vocab.txt")
+    out("export", "-m", tiny, "--format", "vocab.txt", "--force")
     tokenizer = BertTokenizerFast(tiny)
     tokenizer.add_tokens(["<x>"])
     tokenizer.save_pretrained(tmp_path / "added")
-    assert error("export", str(tmp_path / "added"), "--to", "vocab.txt", "-o", "v.txt") == (
+    assert error("export", "-m", str(tmp_path / "added"), "--format", "vocab.txt", "-o", "v.txt") == (
         "a vocab.txt alone cannot say what this BertTokenizerFast is: 1 added token ('<x>'), which would be found no "
         "more. Change that, or save the whole directory with save_pretrained"
     )
-    assert error("export", tiny, "--to", "vocab.txt", "-t", texts, "-o", texts) == (
-        f"{texts} is the file with the texts, and would be overwritten; name another file with -o"
+    assert error("export", "-m", tiny, "--format", "vocab.txt", texts, "-o", texts, "--force") == (
+        f"{texts} is what the command reads; name another place with -o"
     )
     (tmp_path / "empty.txt").write_text("")
-    arguments = ("-t", str(tmp_path / "empty.txt"), "-o", "new.txt", "--strict")
-    assert error("export", tiny, "--to", "vocab.txt", *arguments).startswith("there is no text, so nothing would be")
-    assert "vocab.json" in usage_error("export", tiny, "--to", "vocab.json")
-    assert "--to" in usage_error("export", tiny)
+    arguments = (str(tmp_path / "empty.txt"), "-o", "new.txt")
+    assert error("export", "-m", tiny, "--format", "vocab.txt", *arguments).startswith("there is no text, so nothing")
+    assert "vocab.json" in usage_error("export", "-m", tiny, "--format", "vocab.json")
+    assert "--format" in usage_error("export", "-m", tiny)

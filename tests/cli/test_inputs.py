@@ -60,7 +60,7 @@ def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
             return True
 
     monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
-    with pytest.raises(UsageError, match="Give texts as arguments, with --file FILE or through a pipe"):
+    with pytest.raises(UsageError, match="Give texts as arguments, by -f FILE or through a pipe"):
         lines_of(None, None, "texts")
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import trietok
-from tests.cli.commands import error, out, run
+from tests.cli.commands import WHY, error, out, run
 from trietok import BertTokenizer, BertTokenizerFast, Lock
 
 
@@ -28,48 +28,48 @@ def test_golden_texts_from_files_of_several_kinds(lock, tmp_path, tiny):
     (tmp_path / "b.jsonl").write_text('{"body": "東京"}\n', encoding="utf-8")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"hello hello\n"))
     (tmp_path / "b.txt").write_text("hel\n", encoding="utf-8")
-    options = [part for name in ("c.txt.gz", "a.txt", "b.txt") for part in ("--texts", str(tmp_path / name))]
-    path, said = lock(*options)
+    path, said = lock(*(str(tmp_path / name) for name in ("c.txt.gz", "a.txt", "b.txt")))
     loaded = Lock.load(path)
     assert [each.text for each in loaded.texts] == ["hello", "", "world", "hel", "hello hello"]
-    assert said == [f"{path}: 5 texts, 15 ids, 5 special ids, {BertTokenizer(tiny).fingerprint()}"]
-    path, _ = lock("-t", str(tmp_path / "b.jsonl"), "--column", "body", "--force")
+    assert said == [f"written to {path}: 5 texts, 15 ids, 5 special ids, {BertTokenizerFast(tiny).fingerprint()}"]
+    path, _ = lock(str(tmp_path / "b.jsonl"), "--column", "body", "--force")
     assert [each.text for each in Lock.load(path).texts] == ["東京"]
 
 
-def test_without_texts_and_in_the_fast_profile(lock, tiny):
-    path, said = lock("--fast")
-    assert Lock.load(path).fingerprint == BertTokenizerFast(tiny).fingerprint()
-    assert (len(Lock.load(path).texts), Lock.load(path).profile) == (32, "fast")
-    assert said[0].startswith(f"{path}: 32 texts, ")
+@pytest.mark.parametrize(("asked", "kind"), [((), BertTokenizerFast), (("--profile", "slow"), BertTokenizer)])
+def test_without_texts_and_in_each_profile(lock, tiny, asked, kind):
+    path, said = lock(*asked)
+    assert Lock.load(path).fingerprint == kind(tiny).fingerprint()
+    assert (len(Lock.load(path).texts), Lock.load(path).profile) == (32, kind.profile)
+    assert said[0].startswith(f"written to {path}: 32 texts, ")
 
 
 def test_the_lock_as_json(lock):
     path, said = lock("--json")
-    assert json.loads(said[0]) == json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(said[0])
+    assert values.pop("profile_why") == WHY
+    assert values == json.loads(path.read_text(encoding="utf-8"))
     assert json.loads(said[0])["model"] == "./vocab.txt"
 
 
 def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
     path, _ = lock()
     before = path.read_bytes()
-    named = f"{path} is there already"
-    again = ("lock", "-m", tiny, "-o", str(path), "-t", "-")
-    end = "; name another file with -o, or replace it with --force"
-    assert error(*again, stdin="hello\n") == f"{named}, a lock of this tokenizer{end}"
-    found = error("lock", "-o", str(path))
-    assert found == f"{named}, a lock of another tokenizer, {tiny} ({BertTokenizer(tiny).fingerprint()}){end}"
+    again = ("lock", "-", "-m", tiny, "-o", str(path))
+    refused = f"{path} is there already; name another place with -o, or replace it with --force"
+    assert error(*again, stdin="hello\n") == refused
     assert path.read_bytes() == before
     out(*again, "--force", stdin="hello\n")
     assert [each.text for each in Lock.load(path).texts] == ["hello"]
     path.write_text("notes")
-    assert error(*again, stdin="hello\n") == f"{named}, and is no lock that can be read{end}"
+    assert error(*again, stdin="hello\n") == refused
     assert path.read_text() == "notes"
+    assert error("lock", "-o", str(tmp_path)) == f"{tmp_path} is a directory; name a file with -o"
 
 
 def test_standard_input(tmp_path, tiny):
     path = tmp_path / "lock.json"
-    out("lock", "-m", tiny, "-o", str(path), "-t", "-", stdin="hello\n")
+    out("lock", "-m", tiny, "-o", str(path), "-", stdin="hello\n")
     assert [each.text for each in Lock.load(path).texts] == ["hello"]
 
 
@@ -78,22 +78,24 @@ def test_mistakes(tmp_path, tiny):
     (tmp_path / "empty.txt").write_text("\n\n")
     (tmp_path / "none.txt").write_text("")
     (tmp_path / "half.jsonl").write_text('{"text": "a\\ud83d"}\n')
-    arguments = ["lock", "-m", tiny, "-o", str(path), "-t"]
+    arguments = ["lock", "-m", tiny, "-o", str(path)]
     assert error(*arguments, str(tmp_path / "empty.txt")).startswith(
         "every text is empty, so the lock would prove noth"
     )
     assert error(*arguments, str(tmp_path / "none.txt")).startswith("there is no text, so the lock would prove nothing")
     assert error(*arguments, str(tmp_path / "half.jsonl")).startswith("text 1 holds U+D83D, half of a surrogate pair")
     assert error(*arguments, str(tmp_path / "no.txt")).endswith("no.txt: No such file or directory")
-    assert error("lock", "-m", str(tmp_path / "no")).startswith(f"{tmp_path / 'no'} is neither a directory nor a file")
+    assert error("lock", "-m", str(tmp_path / "no"), "-o", str(path)).startswith(
+        f"{tmp_path / 'no'} is neither a directory nor a file"
+    )
     assert not path.exists()
     (tmp_path / "a.txt").write_text("a\n")
-    assert error("lock", "-m", tiny, "-t", str(tmp_path / "*a.txt"), "-o", f"{tmp_path}/./a.txt") == (
-        f"{tmp_path}/./a.txt is the file with the texts, and would be overwritten; name another file with -o"
+    assert error("lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", f"{tmp_path}/./a.txt", "--force") == (
+        f"{tmp_path}/./a.txt is what the command reads; name another place with -o"
     )
     assert (tmp_path / "a.txt").read_text() == "a\n"
-    arguments = ["lock", "-m", tiny, "-t", str(tmp_path / "a.txt"), "-o", str(tmp_path / "no" / "lock.json")]
-    assert error(*arguments) == f"cannot write {tmp_path / 'no' / 'lock.json'}: No such file or directory"
+    arguments = ["lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", str(tmp_path / "no" / "lock.json")]
+    assert error(*arguments) == f"there is no folder {tmp_path / 'no'} to write to; make it"
 
 
 def test_the_names_are_public():

@@ -21,7 +21,7 @@ COMMANDS = {
     "suggest": lambda path: ["suggest", path, "--min-frequency", "1"],
     "tokenize": lambda path: ["tokenize", "--file", path],
     "encode": lambda path: ["encode", "--file", path],
-    "diff": lambda path: ["diff", "trietok-en", "trietok-en", "--texts", path],
+    "diff": lambda path: ["diff", "trietok-en", "trietok-en", path],
 }
 
 
@@ -87,4 +87,4 @@ def test_places_where_lines_hold_no_text(tmp_path):
 
 def test_ids_and_words_are_read_as_lines(tmp_path):
     (tmp_path / "ids.jsonl").write_text('{"input_ids": [2, 134, 3]}\n')
-    assert out("decode", "--file", str(tmp_path / "ids.jsonl"), "--skip-special-tokens") == ["the"]
+    assert out("decode", "--file", str(tmp_path / "ids.jsonl"), "--no-special-tokens") == ["the"]

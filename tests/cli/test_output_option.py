@@ -1,4 +1,4 @@
-"""Where commands write: by `--output`, or as they took it before there was one name for it."""
+"""Where commands write: by `--output`, and what is there already is replaced by `--force` alone."""
 
 from __future__ import annotations
 
@@ -20,46 +20,72 @@ def texts(tmp_path):
     return tmp_path / "texts.txt"
 
 
-def test_suggest_saves_by_either_name(tmp_path, texts):
-    for number, name in enumerate(("--output", "-o", "--apply")):
-        result = run("suggest", texts, "--most", "2", name, tmp_path / str(number))
-        assert result.exit_code == 0, result.stderr
-        assert f"written to {tmp_path / str(number)}" in result.stdout
-    assert len({(tmp_path / str(number) / "vocab.txt").read_bytes() for number in range(3)}) == 1
+DIRECTORIES = {
+    "encode-files": lambda texts: ["encode-files", texts],
+    "check": lambda texts: ["check", "-m", "trietok-en", "--fix"],
+    "train": lambda texts: ["train", "wordpiece", texts, "--vocab-size", "40"],
+    "suggest": lambda texts: ["suggest", texts],
+    "trim": lambda texts: ["trim", "-m", "trietok-en", texts],
+}
+FILES = {
+    "lock": lambda texts: ["lock", texts],
+    "export": lambda texts: ["export", "-m", "trietok-en", "--format", "vocab.txt"],
+    "explain": lambda texts: ["explain", "a"],
+}
 
 
-def test_check_repairs_to_a_second_argument_too(tmp_path):
-    assert run("check", "trietok-en", "--fix", "-o", tmp_path / "a").exit_code == 0
-    assert run("check", "trietok-en", "--fix", tmp_path / "b").exit_code == 0
-    assert (tmp_path / "a" / "vocab.txt").read_bytes() == (tmp_path / "b" / "vocab.txt").read_bytes()
+@pytest.mark.parametrize("command", [*DIRECTORIES, *FILES])
+def test_what_is_there_is_replaced_by_force_alone(tmp_path, texts, command):
+    out = tmp_path / "out"
+    call = [*{**DIRECTORIES, **FILES}[command](texts), "-o", out]
+    first = run(*call)
+    assert (first.exit_code, f"written to {out}" in first.stdout) == (0, True), first.stderr
+    there = sorted(path.name for path in (out.iterdir() if out.is_dir() else [out]))
+    again = run(*call)
+    assert again.exit_code == 2
+    else_ = "go on with its run (" if command == "encode-files" else "name another place with -o, or replace it with --"
+    assert f"trietok: error: {out} is there already; {else_}" in again.stderr
+    if out.is_dir():
+        (out / "stale").touch()
+    forced = run(*call, "--force")
+    assert (forced.exit_code, forced.stdout) == (0, first.stdout)
+    assert sorted(path.name for path in (out.iterdir() if out.is_dir() else [out])) == there
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "texts.txt"]
+
+
+def test_force_replaces_no_directory_of_other_things(tmp_path, texts):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").touch()
+    result = run(*DIRECTORIES["trim"](texts), "-o", tmp_path / "out", "--force")
+    assert result.exit_code == 2
+    assert "holds no tokenizer and no ids, so that --force does not replace it" in result.stderr
+    assert (tmp_path / "out" / "thesis.tex").exists()
+
+
+def test_what_cannot_be_replaced_is_left_as_it_was(tmp_path, texts):
+    out = tmp_path / "out"
+    assert run(*DIRECTORIES["train"](texts), "-o", out).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    result = run("train", "wordpiece", tmp_path / "none.txt", "-o", out, "--force")
+    assert (result.exit_code, "none.txt" in result.stderr) == (2, True)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    result = run("trim", "-m", out, texts, "-o", out, "--force")
+    assert f"{out} is what the command reads; name another place with -o" in result.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("rows", "model"), "Missing option '--output' / '-o'."),
-        (("rows", "model", "a", "-o", "b"), "Two places to write to, 'a' and 'b'; give one, by --output."),
-        (("adapt", "model", "a", "-t", "x", "-o", "b"), "Two places to write to, 'a' and 'b'; give one, by --output."),
-        (("adapt", "model", "-t", "x"), "Missing option '--output' / '-o'."),
-        (("adapt", "model", "s3://b/a", "-t", "x"), "s3://b/a is not on this machine; write to a directory here"),
-        (("suggest", "x", "--apply", "a", "-o", "b"), "Two places to write to, 'a' and 'b'; give one, by --output."),
-        (("check", "trietok-en", "a"), "--fix and --output go together: --fix --output DIR."),
-        (("check", "trietok-en", "--fix"), "--fix and --output go together: --fix --output DIR."),
+        (("rows", "-m", "model", "--new-tokenizer", "a"), "Missing option '--output' / '-o'."),
+        (("adapt", "-m", "model", "x", "-o", "s3://b/a"), "s3://b/a is not on this machine; write to a directory here"),
+        (("check", "-m", "trietok-en", "-o", "a"), "--fix and --output go together: --fix -o DIR."),
+        (("check", "-m", "trietok-en", "--fix"), "--fix and --output go together: --fix -o DIR."),
+        (("check", "trietok-en", "a"), "Got unexpected extra argument (a)"),
+        (("lock", "-o", "no/such/lock.json"), "there is no folder no/such to write to; make it"),
     ],
 )
-def test_one_place_is_given(command, said):
+def test_a_call_that_cannot_write(command, said):
     result = run(*command)
     assert result.exit_code == 2
     assert said in result.stderr
-
-
-@pytest.mark.parametrize("command", ["rows", "adapt"])
-def test_a_second_argument_is_where_to_write(tmp_path, texts, command):
-    (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "file").touch()
-    more = ("-t", texts) if command == "adapt" else ("--tokenizer", "trietok-en")
-    by_option = run(command, tmp_path / "model", "--output", tmp_path / "there", *more)
-    second = run(command, tmp_path / "model", tmp_path / "there", *more)
-    assert by_option.exit_code == second.exit_code == 1
-    assert by_option.stderr == second.stderr
-    assert "there" in second.stderr

@@ -97,7 +97,7 @@ def test_none_where_results_go_to_a_pipe():
     import pty
 
     ours, theirs = pty.openpty()
-    child = process("encode", stderr=theirs)
+    child = process("encode", "-q", stderr=theirs)
     os.close(theirs)
     for line, ids in ((b"the people\n", b"2 134 289 3\n"), (b"people\n", b"2 289 3\n"), (b"the\n", b"2 134 3\n")):
         child.stdin.write(line)
@@ -116,7 +116,7 @@ def test_none_where_results_go_to_a_pipe():
 
 def test_none_for_what_takes_no_time(tmp_path):
     with open(tmp_path / "results", "wb") as results, open(os.devnull, "rb") as nothing:
-        assert watched("encode", "the people", stdin=nothing, stdout=results)[0] == ""
+        assert watched("encode", "-q", "the people", stdin=nothing, stdout=results)[0] == ""
 
 
 def test_a_warning_stands_above_the_bar(tmp_path):

@@ -39,7 +39,8 @@ def table_of(directory):
 
 def test_a_table_and_the_sentence(model, new, two, tmp_path):
     _, _, plan = two
-    assert out("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", new) == [
+    slow = ("--profile", "slow")
+    assert out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, *slow) == [
         "tensor                                  before  after   type",
         "bert.embeddings.word_embeddings.weight  11 × 4  13 × 4  F32",
         "cls.predictions.bias                    11      13      F32",
@@ -55,7 +56,8 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
 
 
 def test_json(model, new, two, tmp_path):
-    (line,) = out("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", new, "--multiple-of", "8", "--json")
+    given = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, "--profile", "slow")
+    (line,) = out(*given, "--multiple-of", "8", "--json")
     values = json.loads(line)
     assert values["plan"] == {
         **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},
@@ -70,21 +72,43 @@ def test_json(model, new, two, tmp_path):
 
 def test_a_plan_kept_and_used_again(model, new, two, tmp_path):
     plan = tmp_path / "plan.json"
-    out("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", new, "--new", "copy:the", "--save-plan", str(plan))
+    out(
+        "rows",
+        "-m",
+        model,
+        "-o",
+        str(tmp_path / "out"),
+        "--new-tokenizer",
+        new,
+        "--new",
+        "copy:the",
+        "--save-plan",
+        str(plan),
+    )
     assert RowPlan.load(plan).terms_of(ROWS) == ((5, 1.0),)
-    result = run("rows", model, "-o", str(tmp_path / "again"), "--plan", str(plan))
+    result = run("rows", "-m", model, "-o", str(tmp_path / "again"), "--plan", str(plan))
     assert result.exit_code == 0
-    assert "has no tokenizer; give --tokenizer DIR" in result.stderr
-    out("rows", model, "-o", str(tmp_path / "whole"), "--plan", str(plan), "--tokenizer", new)
+    assert "has no tokenizer; give --new-tokenizer DIR" in result.stderr
+    out("rows", "-m", model, "-o", str(tmp_path / "whole"), "--plan", str(plan), "--new-tokenizer", new)
     tables = [table_of(tmp_path / name).tobytes() for name in ("out", "again", "whole")]
     assert len(set(tables)) == 1
     two[1].save_pretrained(tmp_path / "fast", tokenizer_json=True)
-    out("rows", model, "-o", str(tmp_path / "other"), "--plan", str(plan), "--tokenizer", str(tmp_path / "fast"))
+    out(
+        "rows",
+        "-m",
+        model,
+        "-o",
+        str(tmp_path / "other"),
+        "--plan",
+        str(plan),
+        "--new-tokenizer",
+        str(tmp_path / "fast"),
+    )
 
 
 def test_a_tokenizer_json_stays_one(model, two, tmp_path):
     two[1].save_pretrained(tmp_path / "new", tokenizer_json=True)
-    out("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", str(tmp_path / "new"))
+    out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", str(tmp_path / "new"))
     assert (tmp_path / "out" / "tokenizer.json").is_file()
     fast = [AutoTokenizer.from_pretrained(tmp_path / name).fingerprint() for name in ("new", "out")]
     assert fast[0] == fast[1]
@@ -92,14 +116,14 @@ def test_a_tokenizer_json_stays_one(model, two, tmp_path):
 
 def test_another_vocabulary_is_taken_only_by_force(model, two, tmp_path, vocab_file):
     other = str(vocab_file(*(f"word{number}" for number in range(20))))
-    command = ("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", other)
+    command = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", other)
     change = "5 of 11 rows kept (0 moved), 6 lost, 20 new"
     assert error(*command) == (
-        f"the tokenizer has another vocabulary than that of {model}: {change}; give the tokenizer that was made from "
-        "the model's, or write the model nevertheless with --force"
+        f"the new tokenizer has another vocabulary than that of {model}: {change}; give the tokenizer that was made "
+        "from the model's, or write the model nevertheless with --allow-other-vocabulary"
     )
     assert not (tmp_path / "out").exists()
-    result = run(*command, "--force")
+    result = run(*command, "--allow-other-vocabulary")
     assert result.exit_code == 0
     assert result.stderr == (
         f"trietok: warning: {tmp_path / 'out'} is written with the rows of another vocabulary: {change}\n"
@@ -110,10 +134,10 @@ def test_another_vocabulary_is_taken_only_by_force(model, two, tmp_path, vocab_f
 def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
     tensors = {**bert(ROWS), "scorer.table": numbers(ROWS, 3), "scorer.odd": numbers(3, ROWS)}
     directory = str(save_model(tmp_path / "odd", tensors, ROWS, tokenizer=two[0]))
-    message = error("rows", directory, "-o", str(tmp_path / "out"), "--tokenizer", new)
+    message = error("rows", "-m", directory, "-o", str(tmp_path / "out"), "--new-tokenizer", new)
     assert "'scorer.table' of shape [11, 3] in model.safetensors" in message
     lines = out(
-        *("rows", directory, "-o", str(tmp_path / "out"), "--tokenizer", new),
+        *("rows", "-m", directory, "-o", str(tmp_path / "out"), "--new-tokenizer", new),
         *("--also", "scorer.table", "--leave", "scorer.o*"),
     )
     assert any(line.split() == ["scorer.table", "11", "×", "3", "13", "×", "3", "F32"] for line in lines)
@@ -121,17 +145,19 @@ def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
 
 def test_mistakes(model, new, tmp_path):
     target = str(tmp_path / "out")
-    assert "Give --tokenizer DIR" in usage_error("rows", model, "-o", target)
-    assert "--new goes with --tokenizer only" in usage_error(
-        "rows", model, "-o", target, "--plan", "plan.json", "--new", "mean"
+    assert "Give --new-tokenizer DIR" in usage_error("rows", "-m", model, "-o", target)
+    assert "--new goes with --new-tokenizer only" in usage_error(
+        "rows", "-m", model, "-o", target, "--plan", "plan.json", "--new", "mean"
     )
-    assert "no token 'nothing'" in error("rows", model, "-o", target, "--tokenizer", new, "--new", "copy:nothing")
-    assert "is there already" in error("rows", model, "-o", new, "--tokenizer", new)
-    assert "not a row plan" in error("rows", model, "-o", target, "--plan", f"{model}/config.json")
-    assert "not there" in error("rows", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path))
+    assert "no token 'nothing'" in error(
+        "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--new", "copy:nothing"
+    )
+    assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
+    assert "not a row plan" in error("rows", "-m", model, "-o", target, "--plan", f"{model}/config.json")
+    assert "not there" in error("rows", "-m", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path))
     wanted = "give the directory of a model, with its config.json and weights"
-    assert error("rows", "nowhere", "-o", target, "--tokenizer", new) == f"nowhere is not there; {wanted}"
-    assert error("rows", new, "-o", target, "--tokenizer", new) == f"{new} has no config.json; {wanted}"
+    assert error("rows", "-m", "nowhere", "-o", target, "--new-tokenizer", new) == f"nowhere is not there; {wanted}"
+    assert error("rows", "-m", new, "-o", target, "--new-tokenizer", new) == f"{new} has no config.json; {wanted}"
     assert not (tmp_path / "out").exists()
 
 
@@ -142,7 +168,9 @@ def _plan(directory) -> str:
 
 @posix
 def test_on_a_terminal(model, new, tmp_path):
-    shown = COLOURS.sub("", on_terminal("rows", model, "-o", str(tmp_path / "out"), "--tokenizer", new, columns=120))
+    shown = COLOURS.sub(
+        "", on_terminal("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, columns=120)
+    )
     lines = [line.rstrip() for line in shown.split("\n")]
     assert "cls.predictions.bias                    11      13      F32" in lines
     assert any(line == "11 of 11 rows kept (0 moved), 0 lost, 2 new" for line in lines)

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 from trietok import BertTokenizer, BertTokenizerFast
 
+SAME = "no term is new, so its ids are those of before, and a model needs no other rows"
 WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")
 TEXT = "the covid\ncovid, the covids\n"
 
@@ -37,11 +38,13 @@ def test_a_table(tiny, text):
 
 
 def test_whole_words_under_both_names_and_phrases(tiny, text):
-    asked = ("suggest", text, "-m", tiny, "--min-frequency", "1", "--as")
+    asked = ("suggest", text, "-m", tiny, "--min-frequency", "1", "--way")
     assert out(*asked, "single-word") == out(*asked, "added") != out(*asked, "wordpiece")
     assert out(*asked, "added", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
-    assert error(*asked, "wordpiece", "--phrases", "2").endswith("; --phrases needs --as single-word")
-    assert "'wordpiece', 'single-word'" in usage_error(*asked, "anyhow")
+    assert out(*asked, "auto", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
+    assert out(*asked, "auto") == out(*asked, "wordpiece")
+    assert error(*asked, "wordpiece", "--phrases", "2").endswith("; suggest phrases with way='single-word'")
+    assert "'auto', 'wordpiece', 'single-word'" in usage_error(*asked, "anyhow")
 
 
 def test_from_standard_input_and_several_files(tiny, text, tmp_path):
@@ -69,7 +72,7 @@ def test_every_kind_of_file(tiny, text, tmp_path):
 
 
 def test_bytes_that_are_not_utf8_can_be_replaced(tiny):
-    lines = out("suggest", "-m", tiny, "--min-frequency", "1", "--errors", "replace", stdin=b"covid\xff\n")
+    lines = out("suggest", "-m", tiny, "--min-frequency", "1", "--on-error", "replace", stdin=b"covid\xff\n")
     assert lines[3].startswith("covid ")
 
 
@@ -81,31 +84,25 @@ def test_json(tiny, text):
     assert (values["tokens_before"], values["tokens_after"], values["applied"]) == (19, 6, None)
 
 
-@pytest.mark.parametrize(("adding", "changed"), [("wordpiece", 1), ("added", 0)])
-def test_apply(tiny, text, tmp_path, adding, changed):
+@pytest.mark.parametrize("way", ["wordpiece", "single-word"])
+def test_apply(tiny, text, tmp_path, way):
     saved = tmp_path / "new" / "out"
-    options = ("-m", tiny, "--min-frequency", "2", "--as", adding, "--output", str(saved))
+    options = ("-m", tiny, "--min-frequency", "2", "--way", way, "--output", str(saved))
     lines = out("suggest", text, *options)
     assert lines[-2:] == [
-        f"written to {saved}: 1 word added, 3 others verified, {changed} of them changed as said",
-        "the model needs 13 embedding rows; 16 as a multiple of 8",
+        f"1 term added: 1 {'entry of the vocabulary' if way == 'wordpiece' else 'added token (whole words)'}",
+        f"written to {saved}; the model needs 13 embedding rows; 16 as a multiple of 8",
     ]
     tokenizer = BertTokenizer.from_pretrained(saved)
     assert tokenizer.encode("covid", add_special_tokens=False) == [12]
-    assert len(tokenizer.tokenize("covids")) == (2 if changed else 6)
+    assert len(tokenizer.tokenize("covids")) == (2 if way == "wordpiece" else 6)
 
 
 def test_apply_as_json(tiny, text, tmp_path):
     saved = str(tmp_path / "out")
     (line,) = out("suggest", text, "-m", tiny, "--output", saved, "--json", "--min-frequency", "2")
-    assert json.loads(line)["applied"] == {
-        "out": saved,
-        "added": 1,
-        "verified": 3,
-        "changed": 1,
-        "rows": 13,
-        "rows_multiple_of_8": 16,
-    }
+    applied = json.loads(line)["applied"]
+    assert (applied["out"], applied["added"], applied["entries"]) == (saved, {"covid": 12}, ["covid"])
 
 
 def test_leave_others_and_the_weight(tiny, text):
@@ -127,7 +124,7 @@ def test_nothing_to_suggest_is_no_error(tiny, tmp_path):
     assert out("suggest", "-m", tiny, stdin="the\nthe c\n") == ["nothing to suggest: 2 texts, 3 tokens"]
     saved = tmp_path / "out"
     lines = out("suggest", "-m", tiny, "--output", str(saved), stdin="the\n")
-    assert lines[1].startswith(f"written to {saved}: 0 words added")
+    assert lines[1:] == ["0 terms added", f"written to {saved}; {SAME}"]
     assert len(BertTokenizer.from_pretrained(saved)) == 12
 
 
@@ -144,7 +141,7 @@ def test_errors(tiny, text, tmp_path):
 
 def test_usage_errors(tiny, text):
     assert "--most" in usage_error("suggest", text, "-m", tiny, "--most", "0")
-    assert "--as" in usage_error("suggest", text, "-m", tiny, "--as", "anyhow")
+    assert "--way" in usage_error("suggest", text, "-m", tiny, "--way", "anyhow")
 
 
 def test_nothing_is_saved_where_counting_fails(tiny, tmp_path):
@@ -167,11 +164,17 @@ def test_a_terminal_is_no_input():
     assert "Give FILES, or text through a pipe" in COLOURS.sub("", on_terminal("suggest"))
 
 
-def test_a_tokenizer_json_that_is_not_written_is_warned_of(tiny, text, tmp_path):
+def test_the_copy_has_the_profile_of_the_model(tiny, text, tmp_path):
     BertTokenizerFast.from_pretrained(tiny).save_pretrained(tmp_path / "model")
-    result = run("suggest", text, "-m", str(tmp_path / "model"), "-o", str(tmp_path / "out"))
-    assert result.exit_code == 0
-    assert result.stderr.startswith(f"trietok: warning: {tmp_path / 'model'} has a tokenizer.json, and ")
-    assert not (tmp_path / "out" / "tokenizer.json").exists()
-    assert run("suggest", text, "-m", tiny, "-o", str(tmp_path / "other")).stderr == ""
-    assert run("suggest", text, "-m", str(tmp_path / "model")).stderr == ""
+    for number, options in enumerate(((), ("--profile", "slow"))):
+        out("suggest", text, "-m", str(tmp_path / "model"), "-o", str(tmp_path / f"out{number}"), *options)
+        assert (tmp_path / f"out{number}" / "tokenizer.json").exists() == (not options)
+
+
+def test_words_that_save_tokens_come_first(tiny):
+    lines = out("suggest", "-m", tiny, "--min-frequency", "1", stdin="\u201ccovid\u201d, \u201ccovid\u201d\n")
+    assert [line.split()[0] for line in lines[3:]] == ["covid", "\u201c", "\u201d", ","]
+    (line,) = out(
+        "suggest", "-m", tiny, "--min-frequency", "1", "-n", "1", "--unknown-weight", "9", "--json", stdin="covid, ,\n"
+    )
+    assert json.loads(line)["suggestions"][0]["word"] == ","

@@ -36,12 +36,12 @@ def files_in(directory: str) -> list[str]:
 
 def test_wordpiece(text):
     lines = out("train", "wordpiece", text, "-o", "out", "--vocab-size", "45")
-    assert lines == ["45 tokens from 9 texts, 48 words (12 different), in out"]
+    assert lines == ["written to out: 45 tokens from 9 texts, 48 words (12 different)"]
     tokenizer = BertTokenizer.from_pretrained("out")
     assert list(tokenizer.vocab) == list(train_wordpiece(TextFiles(text), vocab_size=45))
     assert tokenizer.tokenize("LOWER low.") == ["lower", "low", "."]
     one = out("train", "wordpiece", "-", "-o", "one", stdin="a")
-    assert one == ["6 tokens from 1 text, 1 word (1 different), in one"]
+    assert one == ["written to one: 6 tokens from 1 text, 1 word (1 different)"]
 
 
 def test_wordpiece_options(text):
@@ -82,7 +82,7 @@ def test_words_as_another_tokenizer_makes_them(text):
 def test_bpe(text):
     options = "--vocab-size 40 --end-of-word-suffix </w> --special-token <s> --unk-token [U] --uncased".split()
     lines = out("train", "bpe", text, "-o", "out", *options)
-    assert lines == ["40 tokens from 9 texts, 48 words (12 different), in out"]
+    assert lines == ["written to out: 40 tokens from 9 texts, 48 words (12 different)"]
     assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
     expected = train_bpe(
         TextFiles(text),
@@ -117,7 +117,7 @@ def test_the_chinese_recipe(text):
     pathlib.Path("zh.txt").write_text("床前明月光，疑是地上霜。\n举 头 望 明 月 ，\n", encoding="utf-8")
     pathlib.Path("test.txt").write_text("望明月?\n", encoding="utf-8")
     command = ["train", "bpe", "zh.txt", "--recipe", "chinese", "--vocab-size", "100", "--test", "test.txt"]
-    assert out(*command, "-o", "out") == ["15 tokens from 2 texts, in out"]
+    assert out(*command, "-o", "out") == ["written to out: 15 tokens from 2 texts"]
     assert files_in("out") == ["result.txt", "result_left_to_right.txt", "train.log", "vocab.txt"]
     assert pathlib.Path("out/result.txt").read_text(encoding="utf-8") == "望 明月 <unk>\n"
     assert (
@@ -147,7 +147,7 @@ def test_bytes_that_are_not_utf8_can_be_replaced(text):
     message = error("train", "wordpiece", "bad.txt", "-o", "out")
     assert message.startswith("bad.txt, line 2: byte 0xe9 at offset 8 of the file is not UTF-8;")
     assert not os.path.exists("out")
-    out("train", "wordpiece", "bad.txt", "-o", "out", "--errors", "replace")
+    out("train", "wordpiece", "bad.txt", "-o", "out", "--on-error", "replace")
     assert "lowr" in BertTokenizer.from_pretrained("out").vocab
     assert "offset 3 of the file" in error("train", "wordpiece", "-", "-o", "new", stdin=b"low\xe9r\n")
 
@@ -167,7 +167,7 @@ def test_bad_input_is_one_clear_line(text):
     assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
     assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"
     assert error(*train, "*.csv") == "no file matches *.csv"
-    assert "'ignore' is not one of 'strict', 'replace'" in usage_error(*train, text, "--errors", "ignore")
+    assert "'ignore' is not one of 'fail', 'skip', 'replace'" in usage_error(*train, text, "--on-error", "ignore")
     assert "is a directory" in error(*train, ".")
     assert not os.path.exists("out")
 
@@ -202,9 +202,9 @@ def test_options_that_do_not_go_together(text):
     message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
     assert "--min-frequency does not work with --recipe chinese." in message
     assert out(*command, "--recipe", "chinese", "--offline")
-    assert "--test needs --recipe chinese." in usage_error(*command, "--test", text)
-    assert "--num-merges needs --recipe chinese." in usage_error(*command, "--num-merges", "3")
-    assert "Missing argument 'FILES...'" in usage_error("train", "bpe", "-o", "out")
+    assert "--test needs --recipe chinese." in usage_error(*command[:-1], "new", "--test", text)
+    assert "--num-merges needs --recipe chinese." in usage_error(*command[:-1], "new", "--num-merges", "3")
+    assert "there is no text" in error("train", "bpe", "-o", "new")  # what a pipe gives
     for kind in ("wordpiece", "bpe"):
         message = usage_error("train", kind, text, "-o", "out", "--limit-alphabet", "0")
         assert "'--limit-alphabet': 0 is not in the range x>=1." in message
@@ -265,7 +265,7 @@ def heed_interrupts():  # a test run in the background may have been told to ign
 @posix
 @pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
-    command = ("train", "wordpiece", "-", "-o", "out", "--processes", processes)
+    command = ("train", "wordpiece", "-", "-o", "out", "--workers", processes)
     child = process(*command, preexec_fn=heed_interrupts)
     child.stdin.write(TEXT.encode() * 30_000)  # more than a pipe holds: it is being read, and several batches long
     child.stdin.flush()
@@ -280,7 +280,7 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
 @pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_sigterm_leaves_nothing_and_says_so(text, processes):
     """It goes to the command alone; a process that were left would keep standard error open."""
-    child = process("train", "wordpiece", "-", "-o", "out", "--processes", processes, start_new_session=True)
+    child = process("train", "wordpiece", "-", "-o", "out", "--workers", processes, start_new_session=True)
     child.stdin.write(TEXT.encode() * 30_000)
     child.stdin.flush()
     child.terminate()

@@ -10,6 +10,8 @@ import pytest
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 from trietok import BertTokenizer, BertTokenizerFast, RowPlan, compare, plan_rows
 
+SLOW = ("--profile", "slow")
+
 
 @pytest.fixture
 def text(tmp_path) -> str:
@@ -21,7 +23,7 @@ def text(tmp_path) -> str:
 def test_what_is_written_and_said(tiny, text, tmp_path):
     saved, plan, held = str(tmp_path / "out"), str(tmp_path / "plan.json"), tmp_path / "held.txt"
     held.write_text("hello\nhello hello-lo hellolo\n", encoding="utf-8")
-    lines = out("trim", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan)
+    lines = out("trim", "-m", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan, *SLOW)
     before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
     assert lines == [
         "12 tokens become 10 (83.3%)",
@@ -39,7 +41,7 @@ def test_options(tiny, text, tmp_path):
     keep.write_text("タワー\n\n", encoding="utf-8")
 
     def left(name: str, *options: str) -> set[str]:
-        out("trim", tiny, text, "-o", str(tmp_path / name), *options)
+        out("trim", "-m", tiny, text, "-o", str(tmp_path / name), *options)
         return set(BertTokenizer.from_pretrained(tmp_path / name).vocab) - {
             "[PAD]",
             "[UNK]",
@@ -58,7 +60,9 @@ def test_options(tiny, text, tmp_path):
 
 def test_standard_input_json_and_the_fast_profile(tiny, text, tmp_path):
     with open(text, encoding="utf-8") as file:
-        (line,) = out("trim", tiny, "-", "-o", str(tmp_path / "out"), "--json", "--fast", stdin=file.read())
+        (line,) = out(
+            "trim", "-m", tiny, "-", "-o", str(tmp_path / "out"), "--json", "--profile", "fast", stdin=file.read()
+        )
     values = json.loads(line)
     fast = BertTokenizerFast.from_pretrained(tmp_path / "out")
     assert (values["texts"]["differing"], values["held_back"], values["tokens_after"]) == (0, None, 10)
@@ -71,30 +75,32 @@ def test_a_model_in_the_directory(tiny, text, tmp_path):
     BertTokenizer.from_pretrained(tiny).save_pretrained(model)
     (model / "pytorch_model.bin").write_bytes(b"")
     saved = str(tmp_path / "out")
-    lines = out("trim", str(model), text, "-o", saved)
+    lines = out("trim", "-m", str(model), text, "-o", saved)
     assert (
         lines[-2] == f"{model} holds a model; update its rows with: "
-        f"trietok rows {model} --tokenizer {saved} --output {saved}-model"
+        f"trietok rows -m {model} --new-tokenizer {saved} -o {saved}-model"
     )
 
 
 def test_errors_save_nothing(tiny, text, tmp_path):
     new = str(tmp_path / "new")
-    assert error("trim", tiny, "no.txt", "-o", new) == "cannot read no.txt: No such file or directory"
-    assert error("trim", tiny, "-", "-o", new, stdin="").startswith("there is no token in the 0 texts; give")
-    assert "is there already" in error("trim", tiny, text, "-o", os.path.dirname(tiny))
+    assert error("trim", "-m", tiny, "no.txt", "-o", new) == "cannot read no.txt: No such file or directory"
+    assert error("trim", "-m", tiny, "-", "-o", new, stdin="").startswith("there is no token in the 0 texts; give")
+    assert "is there already" in error("trim", "-m", tiny, text, "-o", os.path.dirname(tiny))
     message = "these tokens to keep are not in the vocabulary: 'Hello world', '東京'"
-    assert error("trim", tiny, text, "-o", new, "--keep", text) == message
-    assert "no entry of the vocabulary begins with 'x'" in error("trim", tiny, text, "-o", new, "--keep-prefix", "x")
-    assert "has 0 free slots" in error("trim", tiny, text, "-o", new, "--unused", "1")
-    assert "byte 0xff" in error("trim", tiny, "-", "-o", new, stdin=b"a\n\xff\n")
-    assert "--unused takes a number, or all" in usage_error("trim", tiny, text, "-o", new, "--unused", "-1")
-    assert "FILES" in usage_error("trim", tiny, "-o", new)
-    assert run("trim", tiny, text).exit_code == 2
+    assert error("trim", "-m", tiny, text, "-o", new, "--keep", text) == message
+    assert "no entry of the vocabulary begins with 'x'" in error(
+        "trim", "-m", tiny, text, "-o", new, "--keep-prefix", "x"
+    )
+    assert "has 0 free slots" in error("trim", "-m", tiny, text, "-o", new, "--unused", "1")
+    assert "byte 0xff" in error("trim", "-m", tiny, "-", "-o", new, stdin=b"a\n\xff\n")
+    assert "--unused takes a number, or all" in usage_error("trim", "-m", tiny, text, "-o", new, "--unused", "-1")
+    assert error("trim", "-m", tiny, "-o", new).startswith("there is no token in the 0 texts; give")
+    assert run("trim", "-m", tiny, text).exit_code == 2
     assert not (tmp_path / "new").exists()
 
 
 @posix
 def test_on_a_terminal(tiny, text, tmp_path):
-    shown = COLOURS.sub("", on_terminal("trim", tiny, text, "-o", str(tmp_path / "out")))
+    shown = COLOURS.sub("", on_terminal("trim", "-m", tiny, text, "-o", str(tmp_path / "out")))
     assert "3 texts, 5 tokens: 0 texts differ" in shown

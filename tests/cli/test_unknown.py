@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.commands import COLOURS, error, on_terminal, out, posix
+from tests.cli.commands import COLOURS, WHY, error, on_terminal, out, posix
 
 
 def test_unknown_words_of_files(tiny, tmp_path):
@@ -27,6 +27,8 @@ def test_unknown_words_as_json(tiny, tmp_path):
     path.write_text("\n\n京 x\n", encoding="utf-8")
     (line,) = out("unknown", "-m", tiny, "--json", str(path))
     assert json.loads(line) == {
+        "profile": "fast",
+        "profile_why": WHY,
         "texts": 3,
         "texts_with_unknown": 1,
         "tokens": 2,

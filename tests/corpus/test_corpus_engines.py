@@ -76,7 +76,7 @@ def windows():
     """A function that gives several rows for a long text, as for answering questions."""
     tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
     options = {"truncation": "only_second", "max_length": 20, "stride": 4, "return_overflowing_tokens": True}
-    return TokenizeBatch(tokenizer, "question", "text", keep=["id"], **options)
+    return TokenizeBatch(tokenizer, "question", "text", keep_columns=["id"], **options)
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ def test_the_columns_of_each_profile():
     options = {"truncation": "only_second", "max_length": 7, "stride": 1, "return_overflowing_tokens": True}
     options |= {"return_token_type_ids": False, "return_attention_mask": False}
     slow = BertTokenizer.from_pretrained("trietok-en")
-    found = TokenizeBatch(slow, "question", "context", keep=["id"], **options)(rows)
+    found = TokenizeBatch(slow, "question", "context", keep_columns=["id"], **options)(rows)
     a, b = slow.convert_tokens_to_ids(["a", "b"])
     assert found.to_pydict() == {
         "id": [0],
@@ -121,7 +121,7 @@ def test_the_columns_of_each_profile():
         "input_ids": [[2, a, 3, b, b, b, 3]],
     }
     fast = BertTokenizerFast.from_pretrained("trietok-en")
-    found = TokenizeBatch(fast, "question", "context", keep=["id"], **options)(rows)
+    found = TokenizeBatch(fast, "question", "context", keep_columns=["id"], **options)(rows)
     assert found.to_pydict() == {
         "id": [0, 0, 0],
         "input_ids": [[2, a, 3, b, b, b, 3], [2, a, 3, b, b, b, 3], [2, a, 3, b, b, 3]],
@@ -166,11 +166,11 @@ def test_pairs_of_lists_of_words(tokenizer):
 
 @pytest.mark.parametrize("options", [{}, WINDOWS], ids=["pairs", "windows"])
 def test_it_pickles(tokenizer, options):
-    tokenize = TokenizeBatch(tokenizer, "question", "context", keep=["id"], **options)
+    tokenize = TokenizeBatch(tokenizer, "question", "context", keep_columns=["id"], **options)
     again = pickle.loads(pickle.dumps(tokenize))
     assert again(table()) == tokenize(table())
     assert repr(again) == repr(tokenize)
-    assert "'question', keep=['id'], pair_column='context'" in repr(again)
+    assert "'question', keep_columns=['id'], pair_column='context'" in repr(again)
     options = {**options, "truncation": True} if options else {}
     single = pickle.loads(pickle.dumps(TokenizeBatch(tokenizer, "context", **options)))
     assert single(table()) == TokenizeBatch(tokenizer, "context", **options)(table())
@@ -182,7 +182,7 @@ def test_it_pickles(tokenizer, options):
 def test_columns_that_are_kept(tokenizer):
     rows = table().append_column("input_ids", pa.array(range(len(QUESTIONS))))
     for keep in ([], ["id"], ["context", "id"]):
-        tokenize = TokenizeBatch(tokenizer, "question", keep=keep, return_token_type_ids=False)
+        tokenize = TokenizeBatch(tokenizer, "question", keep_columns=keep, return_token_type_ids=False)
         found = tokenize(rows)
         assert found.column_names == [*keep, "input_ids", "attention_mask"]
         assert found.select(keep) == rows.select(keep)
@@ -194,9 +194,9 @@ def test_what_is_said_of_columns(tokenizer):
     with pytest.raises(InputError, match="column 'answer' is missing; the batch has 'id', 'question', 'context'"):
         TokenizeBatch(tokenizer, "question", "answer")(table())
     with pytest.raises(InputError, match="column 'label' is missing"):
-        TokenizeBatch(tokenizer, "question", keep=["label"])(table())
+        TokenizeBatch(tokenizer, "question", keep_columns=["label"])(table())
     with pytest.raises(InputTypeError, match=r"it is a list of columns: \['id'\]"):
-        TokenizeBatch(tokenizer, "question", keep="id")
+        TokenizeBatch(tokenizer, "question", keep_columns="id")
     with pytest.raises(InputTypeError, match="column 'id' holds int64, not text"):
         TokenizeBatch(tokenizer, "question", "id")(table())
     with pytest.raises(OptionError, match="text_pair has no place here: texts come from columns"):
@@ -211,7 +211,9 @@ def test_a_text_that_is_too_large_to_be_repeated(fast):
     """Two thousand windows of a text of a megabyte are two gigabytes, more than a column of strings holds."""
     tokenize = TokenizeBatch(fast, "context", truncation=True, max_length=3, return_overflowing_tokens=True)
     rows = pa.table({"context": ["a " * 3000], "other": ["x" * 1_000_000]})
-    with pytest.raises(InputError, match="give smaller batches, or say with keep which columns to keep"):
+    with pytest.raises(InputError, match="give smaller batches, or say with keep_columns which columns to keep"):
         tokenize(rows)
-    kept = TokenizeBatch(fast, "context", keep=[], truncation=True, max_length=3, return_overflowing_tokens=True)(rows)
+    kept = TokenizeBatch(
+        fast, "context", keep_columns=[], truncation=True, max_length=3, return_overflowing_tokens=True
+    )(rows)
     assert kept.num_rows == 3000

@@ -20,7 +20,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 ROWS = {"a.jsonl": ["The people", "of the", "United States"], "b.jsonl": ["in order"], "c.jsonl": ["in order"]}
 FORMS = {
     "parquet": {},
-    "npy": {"file_format": "npy", "keep": ["id"], "return_attention_mask": True},
+    "npy": {"file_format": "npy", "keep_columns": ["id"], "return_attention_mask": True},
     "packed": {"pack": 4},
 }
 GONE = object()
@@ -193,7 +193,7 @@ def test_a_flipped_bit_of_a_table_with_texts(english, tmp_path):
 def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
     """The checksums of its pages are written, and verified by whatever reads it."""
     texts = [f"people {number} of the" for number in range(300)]
-    options = {"workers": 1, "keep": keep, "return_attention_mask": True}
+    options = {"workers": 1, "keep_columns": keep, "return_attention_mask": True}
     encode_files(write(tmp_path / "a.jsonl", texts), tmp_path / "ids", english, **options)
     path = tmp_path / "ids" / "part-00000.parquet"
     raw, whole = path.read_bytes(), open_corpus(tmp_path / "ids").arrow_dataset().to_table()

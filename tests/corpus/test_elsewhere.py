@@ -152,7 +152,7 @@ def shards(out):
 @pytest.mark.parametrize("keep", [[], ["id"]])
 def test_the_bytes_are_those_of_files_here(english, tmp_path, stored, workers, keep):
     names = NAMES if not keep else [name for name in NAMES if "txt" not in name]
-    options = {"workers": 1, "shard_bytes": 500, "keep": keep}
+    options = {"workers": 1, "shard_bytes": 500, "keep_columns": keep}
     encode_files([tmp_path / "here" / name for name in names], tmp_path / "a", english, **options)
     if english.text_encoder.kernel is not None:  # other processes do not see the memory of this one
         options["workers"] = workers

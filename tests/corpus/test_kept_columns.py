@@ -28,8 +28,8 @@ def json_file(path, rows):
 def test_half_a_surrogate_pair_is_a_row_that_cannot_be_kept(english, tmp_path, value):
     file = json_file(tmp_path / "a.jsonl", [{"text": "a", "id": "\U0001f600"}, {"text": "b", "id": value}])
     with pytest.raises(FileError, match="row 2: 'id' cannot be kept: it has half of a surrogate pair"):
-        encode_files(file, tmp_path / "out", english, keep=["id"])
-    manifest = encode_files(file, tmp_path / "rest", english, keep=["id"], on_error="skip")
+        encode_files(file, tmp_path / "out", english, keep_columns=["id"])
+    manifest = encode_files(file, tmp_path / "rest", english, keep_columns=["id"], on_error="skip")
     assert (manifest["totals"]["rows"], manifest["totals"]["rejected"]) == (1, 1)
     assert open_corpus(tmp_path / "rest").row(0, ["id"]) == {"id": "\U0001f600"}
 
@@ -38,18 +38,18 @@ def test_half_a_surrogate_pair_is_a_row_that_cannot_be_kept(english, tmp_path, v
 def test_objects_without_keys(english, tmp_path, file_format):
     """No column of a Parquet file holds them: where there are only such, they are null."""
     file = json_file(tmp_path / "a.jsonl", [{"text": "a", "id": {}}, {"text": "b", "id": {}}])
-    encode_files(file, tmp_path / "out", english, keep=["id"], file_format=file_format)
+    encode_files(file, tmp_path / "out", english, keep_columns=["id"], file_format=file_format)
     assert [open_corpus(tmp_path / "out").row(row, ["id"]) for row in (0, 1)] == [{"id": None}, {"id": None}]
     file = json_file(tmp_path / "b.jsonl", [{"text": "a", "id": {"b": {}}}])
     with pytest.raises(FileError, match=r"b\.jsonl: a column to keep cannot be written: .*no child"):
-        encode_files(file, tmp_path / "within", english, keep=["id"], file_format=file_format)
+        encode_files(file, tmp_path / "within", english, keep_columns=["id"], file_format=file_format)
 
 
 def test_rows_without_a_text_do_not_decide_the_type(english, tmp_path):
     rows = [{"text": "a", "id": 1}, {"text": None, "id": "x"}, {"text": 3, "id": [2]}]
     file = json_file(tmp_path / "a.jsonl", rows)
     for keep in ("id", "text"):
-        encode_files(file, tmp_path / keep, english, keep=[keep], on_error="skip")
+        encode_files(file, tmp_path / keep, english, keep_columns=[keep], on_error="skip")
         assert open_corpus(tmp_path / keep).row(0, [keep]) == {keep: rows[0][keep]}
 
 
@@ -72,7 +72,7 @@ def labelled(tmp_path):
 def test_columns_are_kept_beside_their_texts(english, labelled, file_format, shard_bytes, workers):
     out = labelled / "out"
     options = {"file_format": file_format, "shard_bytes": shard_bytes, "workers": workers, "on_error": "skip"}
-    encode_files(labelled / "*.*", out, english, keep=["id", "label"], **options)
+    encode_files(labelled / "*.*", out, english, keep_columns=["id", "label"], **options)
     corpus = open_corpus(out)
     numbers = [number for number in range(len(TEXTS)) if number != 2]
     texts = [TEXTS[number] for number in numbers]
@@ -86,14 +86,18 @@ def test_columns_are_kept_beside_their_texts(english, labelled, file_format, sha
     assert rows == expected
     assert corpus.row(1, ["id"]) == {"id": 1}
     assert corpus.arrow_dataset().to_table().to_pylist() == expected
-    encode_files(labelled / "*.*", labelled / "again", english, keep=["id", "label"], **{**options, "workers": 1})
+    encode_files(
+        labelled / "*.*", labelled / "again", english, keep_columns=["id", "label"], **{**options, "workers": 1}
+    )
     assert contents(out) == contents(labelled / "again")
 
 
 def test_kept_values_of_torch_datasets(english, tmp_path):
     torch = pytest.importorskip("torch")
     rows = [{"text": text, "label": number, "name": str(number)} for number, text in enumerate(TEXTS)]
-    encode_files(json_file(tmp_path / "a.jsonl", rows), tmp_path / "out", english, workers=1, keep=["label", "name"])
+    encode_files(
+        json_file(tmp_path / "a.jsonl", rows), tmp_path / "out", english, workers=1, keep_columns=["label", "name"]
+    )
     corpus = open_corpus(tmp_path / "out")
     assert corpus.torch_dataset()[3]["name"] == "3"
     loader = torch.utils.data.DataLoader(corpus.torch_dataset(["label"]), batch_size=7)
@@ -110,7 +114,7 @@ def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format)
     monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 1000)
     values = [None] * 100 + list(range(100)) + [number / 2 for number in range(100)]
     path = json_file(tmp_path / "a.jsonl", [{"text": "", "n": value} for value in values])
-    encode_files(path, tmp_path / "out", english, workers=1, keep=["n"], file_format=file_format)
+    encode_files(path, tmp_path / "out", english, workers=1, keep_columns=["n"], file_format=file_format)
     corpus = open_corpus(tmp_path / "out")
     assert [corpus.row(number)["n"] for number in range(300)] == values
     name = "part-00000.parquet" if file_format == "parquet" else "part-00000.kept.parquet"
@@ -130,14 +134,16 @@ def test_only_values_of_json_wait_for_the_end_of_a_shard(english, tmp_path, monk
         most.append(len(self._waiting))
 
     monkeypatch.setattr(shard_files._ParquetTable, "write", watched)
-    encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1, keep=keep)
+    encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1, keep_columns=keep)
     assert max(most) == waits
     assert rows_in(tmp_path / "out") == ids_of(english)
 
 
 def test_a_column_may_be_the_text_and_may_be_kept_twice(english, tmp_path):
     for name in ("a.parquet", "a.jsonl"):
-        encode_files(write(tmp_path / name), tmp_path / f"{name}.out", english, workers=1, keep=["text", "id", "id"])
+        encode_files(
+            write(tmp_path / name), tmp_path / f"{name}.out", english, workers=1, keep_columns=["text", "id", "id"]
+        )
         corpus = open_corpus(tmp_path / f"{name}.out")
         assert [corpus.row(number)["text"] for number in range(7)] == TEXTS
         assert corpus.column_names == ("input_ids", "text", "id")
@@ -149,7 +155,7 @@ def test_shards_without_rows_have_the_columns(english, tmp_path):
     json_file(tmp_path / "c.jsonl", [{"text": "a", "n": 5}])
     for file_format in FORMATS:
         out = tmp_path / file_format
-        options = {"keep": ["n"], "on_error": "skip", "file_format": file_format, "workers": 1}
+        options = {"keep_columns": ["n"], "on_error": "skip", "file_format": file_format, "workers": 1}
         encode_files(tmp_path / "*.*[tl]", out, english, return_attention_mask=True, **options)
         assert open_corpus(out).row(0, ["attention_mask", "n"]) == {"attention_mask": [1, 1, 1], "n": 5}
         for path in out.glob("*.parquet"):
@@ -161,10 +167,12 @@ def test_values_that_go_into_no_column(english, tmp_path, monkeypatch):
     for name, values in (("mixed", [1, "a"]), ("big", [2**70])):
         path = json_file(tmp_path / f"{name}.jsonl", [{"text": "a", "n": value} for value in values])
         with pytest.raises(FileError, match=rf"{name}\.jsonl: 'n' cannot be kept: .*--on-error skip"):
-            encode_files(path, tmp_path / f"{name}.out", english, workers=1, keep=["n"])
+            encode_files(path, tmp_path / f"{name}.out", english, workers=1, keep_columns=["n"])
     json_file(tmp_path / "late.jsonl", [{"text": "a", "n": value} for value in [1, 2, "a"]])
     monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)  # a line is read at a time
-    manifest = encode_files(tmp_path / "*.jsonl", tmp_path / "out", english, workers=1, keep=["n"], on_error="skip")
+    manifest = encode_files(
+        tmp_path / "*.jsonl", tmp_path / "out", english, workers=1, keep_columns=["n"], on_error="skip"
+    )
     reasons = " ".join(file["reason"] for file in manifest["set_aside"])
     assert (manifest["totals"]["rows"], len(manifest["set_aside"])) == (1, 3)
     assert "late.jsonl: a column to keep changes its type: " in reasons
@@ -176,19 +184,19 @@ def test_what_cannot_be_kept(english, tmp_path):
 
     def fails(kind, said, file=path, **options):
         with pytest.raises(kind, match=said):
-            encode_files(file, tmp_path / "out", english, workers=1, **{"keep": ["id"], **options})
+            encode_files(file, tmp_path / "out", english, workers=1, **{"keep_columns": ["id"], **options})
         assert not (tmp_path / "out").exists()
 
-    fails(InputError, r"a\.parquet has no column 'labels'; it has 'id', 'text'", keep=["labels"])
-    fails(InputTypeError, r"keep is 'id'; it is a list of columns: \['id'\]", keep="id")
-    fails(InputError, "keep does not work with pack", pack=8)
-    fails(InputError, "keep has 'input_ids', which the ids' own columns have too", keep=["input_ids"])
+    fails(InputError, r"a\.parquet has no column 'labels'; it has 'id', 'text'", keep_columns=["labels"])
+    fails(InputTypeError, r"keep_columns is 'id'; it is a list of columns: \['id'\]", keep_columns="id")
+    fails(InputError, "keep_columns does not work with pack", pack=8)
+    fails(InputError, "keep_columns has 'input_ids', which the ids' own columns have too", keep_columns=["input_ids"])
     fails(InputError, r"a\.txt holds lines of text, which have no columns", write(tmp_path / "a.txt"))
 
 
 def test_other_columns_are_another_run(english, tmp_path):
     path = write(tmp_path / "a.parquet")
-    encode_files(path, tmp_path / "out", english, workers=1, keep=["id"])
+    encode_files(path, tmp_path / "out", english, workers=1, keep_columns=["id"])
     with pytest.raises(InputError, match="was made with kept columns id; this call has none"):
         encode_files(path, tmp_path / "out", english, workers=1, resume=True)
 

@@ -144,7 +144,7 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     ]:
         with pytest.raises(InputError, match=said):
             encode_files(files, out, tokenizer, resume=True, **{**options, **more})
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="go on with its run"):
         encode_files(files, out, english, **options)
     assert contents(out) == before
 

@@ -43,7 +43,7 @@ def test_a_file_of_one_row_group(english, tmp_path, kind, compressed_with):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_rows_around_and_other_columns(english, tmp_path, large, workers):
-    options = {"shard_bytes": 1000, "keep": ["more", "id"]}
+    options = {"shard_bytes": 1000, "keep_columns": ["more", "id"]}
     encode_files(large, tmp_path / "out", english, workers=workers, **options)
     encode_files(large, tmp_path / "one", english, workers=1, **options)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")

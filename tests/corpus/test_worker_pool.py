@@ -27,7 +27,7 @@ trietok.encode_files("texts.txt", "ids", tokenizer, workers=2, shard_bytes=100)
     "train_wordpiece": """
 import trietok
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize, processes=2, vocab_size=60)
+trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize, workers=2, vocab_size=60)
 """,
 }
 
@@ -73,7 +73,7 @@ if __name__ == "__main__":
     second = threading.Timer(0.3, interrupt)
     spawning.Popen._launch = launch_and_interrupt
     try:
-        trietok.count_words(texts(), words=words, processes=2)
+        trietok.count_words(texts(), words=words, workers=2)
     except KeyboardInterrupt:
         second.cancel()  # where the end took less time, it would interrupt the interpreter's own
         print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
@@ -91,7 +91,7 @@ def texts():
     time.sleep(600)
 
 if __name__ == "__main__":
-    trietok.count_words(texts(), processes=2)
+    trietok.count_words(texts(), workers=2)
 """
 
 

@@ -224,7 +224,7 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
         [sys.executable, "-m", "trietok", command, "-m", "trietok-em", "2"],
         capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60,
     )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
@@ -240,7 +240,7 @@ def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
         return subprocess.run(words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
 
     done = run("--offline")
-    assert (done.returncode, hub.take_log()) == (1, [])
+    assert (done.returncode, hub.take_log()) == (2, [])
     assert done.stderr.startswith(
         "trietok: error: cannot load org/model from the HuggingFace hub: it is not in the cache"
     )

@@ -143,15 +143,15 @@ def test_bytes_that_are_not_utf8(file):
     path = file("a.txt", b"fine\nnot \xff fine\n")
     message = refusal(path)
     assert message.startswith("FILE, line 2: byte 0xff at offset 9 of the file is not UTF-8;")
-    assert "--errors replace" in message
-    assert list(TextFiles(path, errors="replace")) == ["fine", "not \ufffd fine"]
+    assert "--on-error replace" in message
+    assert list(TextFiles(path, on_error="replace")) == ["fine", "not \ufffd fine"]
     assert "offset 9 of the unpacked file" in refusal(file("a.txt.gz", gzip.compress(path.read_bytes())))
-    assert list(train_wordpiece(TextFiles(path, errors="replace"), vocab_size=99))[-1] == "not"
+    assert list(train_wordpiece(TextFiles(path, on_error="replace"), vocab_size=99))[-1] == "not"
 
 
-def test_errors_is_one_of_two(file):
-    with pytest.raises(InputError, match="'strict' or 'replace', not 'ignore'"):
-        TextFiles(file("a.txt", ""), errors="ignore")
+def test_on_error_is_one_of_three(file):
+    with pytest.raises(InputError, match="'fail', 'replace' or 'skip', not 'ignore'"):
+        TextFiles(file("a.txt", ""), on_error="ignore")
     with pytest.raises(InputError, match="no file"):
         TextFiles([])
 
@@ -199,9 +199,9 @@ def test_texts_of_a_table_that_are_not_utf8(tmp_path):
         parquet.write_table(pyarrow.table({"text": texts}), path)
         assert refusal(path) == (
             "FILE, row 3003: byte 0xe9 at offset 3 of the text in 'text' is not UTF-8; write the file anew with texts, "
-            "or go on with errors='replace' (--errors replace)"
+            "or go on with on_error='replace' (--on-error replace)"
         )
-        assert list(TextFiles(path, errors="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
+        assert list(TextFiles(path, on_error="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
 
 
 def test_two_columns_of_one_name(tmp_path):

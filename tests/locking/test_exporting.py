@@ -43,7 +43,7 @@ def test_a_slow_tokenizer_as_tokenizer_json(small, tmp_path):
     path = tmp_path / "out.json"
     exported = trietok.export(tokenizer, "tokenizer.json", path, texts=iter(TEXTS))
     assert str(exported).split("\n") == [
-        f"{path}: written; BertTokenizerFast gives other ids for 1 of 4 texts",
+        f"written to {path}; BertTokenizerFast gives other ids for 1 of 4 texts",
         "text 2, 0-3: 'a\\u0378b'",
         "    the tokenizer: a ##b",
         "    the reader:    [UNK]",
@@ -51,7 +51,7 @@ def test_a_slow_tokenizer_as_tokenizer_json(small, tmp_path):
     ]
     assert not exported.same_ids
     assert trietok.export(tokenizer, "tokenizer.json", path, texts=TEXTS[:1]).summary == (
-        f"{path}: written; BertTokenizerFast gives the same ids for 1 text"
+        f"written to {path}; BertTokenizerFast gives the same ids for 1 text"
     )
     read = BertTokenizerFast(tokenizer_file=path)
     assert [read.encode(text) for text in TEXTS] == [BertTokenizerFast(tmp_path / "vocab.txt").encode(t) for t in TEXTS]

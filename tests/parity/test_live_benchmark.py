@@ -30,7 +30,7 @@ def model(tmp_path_factory) -> str:
 
 def test_they_are_measured(model):
     quick = [name for name in INSTALLED if not name.startswith("transformers")]  # those take seconds to load
-    results = measure(TEXTS, model, against=quick, rounds=1, passes=2).results
+    results = measure(TEXTS, model, engines=quick, rounds=1, passes=2).results
     assert [(result.contender, result.problem, len(result.rounds)) for result in results] == [
         (name, "", 1) for name in quick
     ]
@@ -38,12 +38,12 @@ def test_they_are_measured(model):
 
 
 def test_ids(model):
-    agreements = {agreement.contender: agreement for agreement in validate(TEXTS, model, against=INSTALLED)}
+    agreements = {agreement.contender: agreement for agreement in validate(TEXTS, model, engines=INSTALLED)}
     for name in ("transformers", "transformers-fast", "tokenizers"):
         assert agreements[name][2:] == ("", len(TEXTS), 0, [])
 
 
 def test_a_vocabulary_file_alone():
     model = directory_of("uncased") / "vocab.txt"
-    agreements = validate(TEXTS, model, against=["transformers", "transformers-fast"])
+    agreements = validate(TEXTS, model, engines=["transformers", "transformers-fast"])
     assert [agreement[2:] for agreement in agreements] == [("", len(TEXTS), 0, [])] * 2

@@ -19,7 +19,7 @@ TEXTS = [
 def added_and_saved(directory, adding: str, number: int) -> trietok.BertTokenizer:
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     tokenizer.add_tokens(["covid-vaccines"])
-    found = trietok.suggest_tokens(tokenizer, TEXTS, min_frequency=1, adding=adding)
+    found = trietok.suggest_tokens(tokenizer, TEXTS, min_frequency=1, way=adding)
     assert trietok.add_suggestions(tokenizer, found).added >= number
     tokenizer.save_pretrained(directory)
     return tokenizer

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import sys
 
 import pytest
 
 from tests.tokenizer.test_google_bert import SENTENCE
 from trietok import AutoTokenizer, BertTokenizer, google_bert
+from trietok.workbench.comparing.compare import SENTENCES
 
 pytestmark = pytest.mark.parity
 PAGE = pathlib.Path(__file__).parent.parent.parent / "docs" / "explaining.md"
@@ -46,3 +48,43 @@ def test_the_class_of_each_is_that_of_transformers(multilingual):
         ours = AutoTokenizer.from_pretrained(folder, use_fast=False)
         assert type(ours).__name__ == type(theirs).__name__
         assert ours(SENTENCE, SENTENCE) == dict(theirs(SENTENCE, SENTENCE))
+
+
+# The first has other ids in the two profiles of a cased model: only the slow one composes.
+TEXTS = tuple(" ".join(text.splitlines()) for text in ("cafe\u0301 naïve", SENTENCE, *SENTENCES))
+
+
+@pytest.mark.parametrize("profile", [None, "slow", "fast"])
+def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_path, profile):
+    """`trietok encode-files`, `AutoTokenizer` and transformers' of that name, on each model and with `--profile`."""
+    transformers = pytest.importorskip("transformers")
+    from tests.cli.commands import run_saying_all
+    from trietok.corpus import open_corpus
+
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    for folder in sorted(multilingual.parent.iterdir()):
+        ids = tmp_path / folder.name
+        asked = ["--profile", profile] if profile else []
+        done = run_saying_all("encode-files", str(texts), "-m", str(folder), "-o", str(ids), "--workers", "1", *asked)
+        why = f"{profile}, as asked for" if profile else "fast, because tokenizer.json is there"
+        assert (done.exit_code, done.stderr.splitlines()[0]) == (0, f"trietok: profile: {why}")
+        corpus = open_corpus(ids)
+        made = [list(corpus.row(number, ["input_ids"])["input_ids"]) for number in range(len(TEXTS))]
+        for library in (transformers, sys.modules["trietok"]):
+            tokenizer = library.AutoTokenizer.from_pretrained(folder, use_fast=profile != "slow")
+            assert [tokenizer.encode(text) for text in TEXTS] == made
+
+
+@pytest.mark.parametrize("profile", [None, "slow"])
+def test_the_guide_ends_with_no_difference_for_either_class(multilingual, tmp_path, profile):
+    """What `docs/guides/replace_transformers.md` says to run."""
+    pytest.importorskip("transformers")
+    from tests.cli.commands import run
+
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    for folder in sorted(multilingual.parent.iterdir()):
+        arguments = ["bench", str(texts), "-m", str(folder), "--rounds", "0", "--validate"]
+        done = run(*arguments, "--with", "transformers", *(["--profile", profile] if profile else []))
+        assert (done.exit_code, done.stdout) == (0, f"transformers: the same ids on all {len(TEXTS)} lines\n")

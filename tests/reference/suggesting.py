@@ -30,8 +30,11 @@ def suggest(
     candidates = [word for word in frequencies if len(at_first[word]) > 1 or at_first[word] == ["[UNK]"]]
     candidates = [word for word in candidates if frequencies[word] >= min_frequency and len(word) <= 100]
     picked: list[str] = []
-    for word in sorted(candidates, key=rank):
-        if len(picked) < most:
+    ranked = sorted(candidates, key=rank)
+    unknown = [word for word in ranked if at_first[word] == ["[UNK]"]]  # they save no token, and come last
+    enough = most - len({*unknown} & {*ranked[:most]})
+    for word in [*(word for word in ranked if word not in unknown), *unknown]:
+        if len(picked) < (most if word in unknown else enough):
             now, then = {*vocab, *picked}, {*vocab, *picked, word}
             others = [other for other in frequencies if other not in (*picked, word)]
             touched = [other for other in others if cut(now, other) != cut(then, other)]

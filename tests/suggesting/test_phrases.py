@@ -20,7 +20,9 @@ LETTERS = ["a", "b", "c", "##a", "##b", "##c", ",", "the", "of", "is", "in"]
 
 
 def suggest(tokenizer, texts, **options):
-    return trietok.suggest_tokens(tokenizer, texts, **{"min_frequency": 2, "adding": "added", "phrases": 4, **options})
+    return trietok.suggest_tokens(
+        tokenizer, texts, **{"min_frequency": 2, "way": "single-word", "phrases": 4, **options}
+    )
 
 
 def said(suggestions) -> list[str]:
@@ -108,7 +110,7 @@ def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
         tokenizer.add_tokens(there)
         if not any(text.split() for text in texts):
             return
-        check_added(tokenizer, texts, suggest(tokenizer, texts, max_suggestions=most, min_frequency=1))
+        check_added(tokenizer, texts, suggest(tokenizer, texts, most=most, min_frequency=1))
 
 
 @examples(60)
@@ -143,7 +145,7 @@ def test_an_iterator_and_little_memory(small):
 
 def test_what_is_refused(small):
     for options, message in (
-        ({"adding": "wordpiece"}, "a phrase cannot be an entry"),
+        ({"way": "wordpiece"}, "a phrase cannot be an entry"),
         ({"phrases": 1}, "phrases is 1; it is the most words of a phrase, 2 to 4, or 0"),
         ({"phrases": 5}, "phrases is 5"),
         ({"phrases": True}, "phrases is True"),

@@ -6,6 +6,7 @@ import json
 import random
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,10 @@ def test_of_equals_the_more_frequent_then_the_lower_code_points(small):
 def test_an_unknown_word_counts_as_its_weight(small):
     tokenizer = small(*LETTERS)
     texts = ["ä€ ä€ sos sos"]
-    (unknown, _) = found = suggest(tokenizer, texts, unknown_weight=2.5).suggestions
-    assert [each.word for each in found] == ["a€", "sos"]
+    (_, unknown) = found = suggest(tokenizer, texts, unknown_weight=2.5).suggestions
+    assert [each.word for each in found] == ["sos", "a€"]
+    assert words(suggest(tokenizer, texts, unknown_weight=2.5, most=1)) == ["a€"]
+    assert words(suggest(tokenizer, texts, unknown_weight=1, most=1)) == ["sos"]
     assert (unknown.is_unknown, unknown.tokens_saved, unknown.score) == (True, 0, 5.0)
     assert words(suggest(tokenizer, texts, unknown_weight=1)) == ["sos", "a€"]
     assert words(suggest(tokenizer, texts, unknown_weight=0)) == ["sos"]
@@ -71,7 +74,7 @@ def test_single_tokens_and_rare_words_are_no_candidates(small):
 
 
 def test_at_most_so_many(small):
-    assert words(suggest(small(*LETTERS), ["sos di cs"], max_suggestions=2)) == ["sos", "cs"]
+    assert words(suggest(small(*LETTERS), ["sos di cs"], most=2)) == ["sos", "cs"]
 
 
 def test_words_are_those_of_the_basic_tokenizer(small):
@@ -111,7 +114,7 @@ def test_a_word_never_split_without_an_id(small):
 
 def test_longer_words_that_begin_with_a_suggestion_are_named(small):
     tokenizer = small(*LETTERS, *PIECES)
-    found = suggest(tokenizer, ["covid covid covidien covids"], max_suggestions=1)
+    found = suggest(tokenizer, ["covid covid covidien covids"], most=1)
     assert words(found) == ["covid"]
     assert found.changed == [
         ("covidien", 1, ["co", "##vidien"], ["covid", "##ien"]),
@@ -122,7 +125,7 @@ def test_longer_words_that_begin_with_a_suggestion_are_named(small):
 
 def test_a_word_that_makes_another_longer_is_left_out(small):
     tokenizer = small(*[each for each in LETTERS if each != "##ien"], "co", "##vid", "##vidien")
-    found = suggest(tokenizer, ["covid covid covid covidien"], max_suggestions=1)
+    found = suggest(tokenizer, ["covid covid covid covidien"], most=1)
     assert found.left_out == [("covid", 3, "'covidien' would become [UNK]")]
     assert words(found) == ["covidien"]
 
@@ -159,13 +162,13 @@ def test_one_suggestion_may_begin_with_another(small):
 # ---- what it comes to -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("adding", ["wordpiece", "added"])
+@pytest.mark.parametrize("adding", ["wordpiece", "single-word"])
 def test_the_estimate_is_what_adding_saves(english, adding):
     docs = Path(__file__).parents[2] / "docs"
     pages = [(docs / name).read_text("utf-8") for name in ("hf_compatibility.md", "command_line.md")]
     texts = "\n".join(pages).split("\n")
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
-    found = suggest(tokenizer, texts, adding=adding, max_suggestions=120)
+    found = suggest(tokenizer, texts, way=adding, most=120)
     assert found.tokens_before == number_of_tokens(english, texts)
     assert found.unknown_before == unknown_in(english, texts)
     assert [step.suggestions for step in found.milestones] == [50, 100, 120]
@@ -179,7 +182,7 @@ def test_the_estimate_is_what_adding_saves(english, adding):
 
 def test_coverage(small):
     tokenizer = small(*LETTERS)
-    found = suggest(tokenizer, ["sos sos di €"], max_suggestions=2, unknown_weight=0)
+    found = suggest(tokenizer, ["sos sos di €"], most=2, unknown_weight=0)
     assert [step.coverage for step in found.milestones] == [5 / 6]  # five tokens of six extra and unknown ones
     assert suggest(tokenizer, ["sos sos di €"]).milestones[-1].coverage == 1.0
 
@@ -188,15 +191,15 @@ def test_added_tokens_stand_alone(small):
     """As an added token a word is matched as it is written, where no word character touches it."""
     tokenizer = small(*LETTERS, *PIECES)
     texts = ["covid-covid covids cövid covid_covid COVID"]
-    (covid,) = suggest(tokenizer, texts, adding="added", max_suggestions=1).suggestions
+    (covid,) = suggest(tokenizer, texts, way="single-word", most=1).suggestions
     assert covid[:2] == ("covid", 3)
     assert {each.word: each.frequency for each in suggest(tokenizer, texts).suggestions}["covid"] == 6
 
 
 def test_added_tokens_beside_symbols_are_left_out(small):
     tokenizer = small(*LETTERS, "##€")
-    found = suggest(tokenizer, ["di di di€"], adding="added")
-    assert suggest(tokenizer, ["di di di€"], adding="single-word") == found
+    found = suggest(tokenizer, ["di di di€"], way="single-word")
+    assert suggest(tokenizer, ["di di di€"], way="single-word") == found
     assert found.left_out == [("di", 3, "'di€' would become di [UNK]")]
 
 
@@ -204,7 +207,7 @@ def test_an_added_token_must_not_hide_one_that_is_there(small):
     """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins inside it."""
     tokenizer = small("b", "##a")
     tokenizer.add_tokens(["ab"])
-    found = suggest(tokenizer, ["ba ba bab"], adding="added", max_suggestions=1)
+    found = suggest(tokenizer, ["ba ba bab"], way="single-word", most=1)
     assert found.left_out == [("ba", 2, "'bab' would become [UNK]")]
 
 
@@ -236,7 +239,7 @@ def test_as_the_reference_says(begin, inside, texts, most, min_frequency, leave_
         path = Path(directory, "vocab.txt")
         path.write_text("\n".join(vocab) + "\n", encoding="utf-8")
         tokenizer = BertTokenizer(path)
-    found = suggest(tokenizer, texts, max_suggestions=most, **options)
+    found = suggest(tokenizer, texts, most=most, **options)
     expected, changed = reference.suggest(vocab, texts, most=most, **options)
     assert [each[:3] for each in found.suggestions] == expected
     assert {change.text: change.after for change in found.changed} == changed
@@ -263,7 +266,7 @@ def test_added_tokens_save_what_was_said(begin, inside, there, texts, most):
     tokenizer.add_tokens([AddedToken(content, single_word=content == "€") for content in there])
     if not number_of_tokens(tokenizer, texts):
         return
-    found = suggest(tokenizer, texts, adding="added", max_suggestions=most)
+    found = suggest(tokenizer, texts, way="single-word", most=most)
     assert found.tokens_before == number_of_tokens(tokenizer, texts)
     add_suggestions(tokenizer, found)
     assert found.tokens_after == number_of_tokens(tokenizer, texts)
@@ -298,16 +301,16 @@ def test_counts_are_too_low_by_at_most_what_is_said(texts, most):
 # ---- adding them ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("adding", ["wordpiece", "added"])
+@pytest.mark.parametrize("adding", ["wordpiece", "single-word"])
 def test_added_saved_and_loaded(small, tmp_path, adding):
     tokenizer = small(*LETTERS, *PIECES)
     texts = ["Covid covid covidien sos"]
     size = len(tokenizer)
-    found = suggest(tokenizer, texts, adding=adding, max_suggestions=2)
+    found = suggest(tokenizer, texts, way=adding, most=2)
     assert words(found) == ["covid", "sos"]
-    then = {"wordpiece": "covid ##ien", "added": "co ##vidien"}
+    then = {"wordpiece": "covid ##ien", "single-word": "co ##vidien"}
     applied = add_suggestions(tokenizer, found)
-    assert applied == (2, 1, 1 if adding == "wordpiece" else 0)
+    assert (applied.added, applied.verified, applied.changed) == (2, 1, 1 if adding == "wordpiece" else 0)
     assert tokenizer.tokenize("covidien") == then[adding].split()
     assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [[size], [size + 1]]
     tokenizer.save_pretrained(tmp_path / "out")
@@ -322,12 +325,12 @@ def test_for_that_tokenizer_only(small, english):
 
 def test_what_does_not_hold_is_not_added(small):
     tokenizer = small(*LETTERS, *PIECES)
-    found = suggest(tokenizer, ["covid covids"], max_suggestions=1, unknown_weight=0)
+    found = suggest(tokenizer, ["covid covids"], most=1, unknown_weight=0)
     assert words(found) == ["covids"]
-    other = suggest(tokenizer, ["covid covid covids"], max_suggestions=1)
+    other = suggest(tokenizer, ["covid covid covids"], most=1)
     size = len(tokenizer)
     with pytest.raises(VocabularyError, match="ids of 'covids' would change"):
-        add_suggestions(tokenizer, other._replace(changed=[]))
+        add_suggestions(tokenizer, replace(other, changed=[]))
     tokenizer.max_embedding_rows = size
     with pytest.raises(VocabularyError, match="embedding rows"):
         add_suggestions(tokenizer, found)
@@ -365,11 +368,11 @@ def test_what_is_refused(small, vocab_file):
         suggest("trietok-en", ["sos"])
     with pytest.raises(InputTypeError, match="has a _tokenize of its own"):
         suggest(OwnWords(vocab_file(*LETTERS)), ["sos"])
-    for option in ({"max_suggestions": 0}, {"min_frequency": 1.5}, {"max_words": True}, {"unknown_weight": -1}):
+    for option in ({"most": 0}, {"min_frequency": 1.5}, {"max_words": True}, {"unknown_weight": -1}):
         with pytest.raises(InputError, match=f"{next(iter(option))} is"):
             suggest(tokenizer, ["sos"], **option)
-    with pytest.raises(InputError, match="adding is 'anyhow'; it is 'wordpiece' or 'added'"):
-        suggest(tokenizer, ["sos"], adding="anyhow")
+    with pytest.raises(InputError, match="way is 'anyhow'; it is 'auto', 'wordpiece' or 'single-word'"):
+        suggest(tokenizer, ["sos"], way="anyhow")
     tokenizer.wordpiece_tokenizer.continuing_subword_prefix = ""
     with pytest.raises(InputError, match="no continuing_subword_prefix"):
         suggest(tokenizer, ["sos"])
@@ -382,17 +385,17 @@ def test_nothing_to_suggest(small):
 
 
 def test_readable_and_as_json(small):
-    found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], max_suggestions=2, unknown_weight=2.5)
+    found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], most=2, unknown_weight=2.5)
     assert str(found).split("\n") == [
         "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token become 0",
         "the first 2: 5.00 tokens a text, 0 unknown; 80.0% of the extra tokens of split or unknown words avoided",
         "1 other word would be split differently (1 occurrence)",
         "word   frequency  tokens saved  now",
-        "€              1             0  [UNK]",
         "covid          2             2  co ##vid",
+        "€              1             0  [UNK]",
     ]
     values = json.loads(json.dumps(found.to_dict()))
-    assert values["suggestions"][1]["pieces"] == ["co", "##vid"]
+    assert values["suggestions"][0]["pieces"] == ["co", "##vid"]
     assert values["changed"][0]["text"] == "covids"
     assert (values["mean_before"], values["mean_after"]) == (8.0, 5.0)
     assert "sample" not in values

@@ -43,7 +43,7 @@ for cls in (BertTokenizer, BertTokenizerFast):
 SUGGEST = """
 import trietok
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-print(ascii(trietok.suggest_tokens(tokenizer, ["a bobcat’s catflap e\u0301x²"] * 9, adding="added").suggestions))
+print(ascii(trietok.suggest_tokens(tokenizer, ["a bobcat’s catflap e\u0301x²"] * 9, way="single-word").suggestions))
 """
 
 

@@ -114,7 +114,7 @@ def test_a_line_is_logged_every_ten_merges_and_after_the_last():
 
 def test_progress():
     seen = []
-    train_chinese_bpe(["天天"] * 1000, on_progress=seen.append)
+    train_chinese_bpe(["天天"] * 1000, progress=seen.append)
     assert list(dict.fromkeys(progress.phase for progress in seen)) == ["counting words", "counting pairs", "merging"]
 
 
@@ -163,7 +163,7 @@ def test_a_long_sentence_takes_no_recursion():
 def test_files(tmp_path):
     log: list[str] = []
     bpe = train_chinese_bpe(POEM, log=log.append)
-    save_chinese_bpe(bpe, tmp_path, log=log, sentences=["望 明月。", "", "月光?"])
+    save_chinese_bpe(bpe, tmp_path, log=log, texts=["望 明月。", "", "月光?"])
     read = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert read["vocab.txt"].splitlines() == bpe.tokens
     assert bpe.tokens[:3] == ["<unk>", "头", "明月"]

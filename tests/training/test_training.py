@@ -94,7 +94,7 @@ def small_batches(monkeypatch):
 
 def test_any_number_of_processes_counts_the_same(small_batches):
     texts = [f"{text} {number}" for number, text in enumerate(SENTENCES * 20)]
-    alone, two = (count_words(iter(texts), processes=processes, max_words=60) for processes in (1, 2))
+    alone, two = (count_words(iter(texts), workers=processes, max_words=60) for processes in (1, 2))
     assert alone == two
     assert list(alone) == list(two)
     assert (alone.texts, alone.pruned_below) == (two.texts, two.pruned_below) == (180, 3)
@@ -114,7 +114,7 @@ def test_texts_are_not_held(small_batches, processes):
         nonlocal ahead
         ahead = max(ahead, given - progress.done)
 
-    count_words(texts(), processes=processes, on_progress=look)
+    count_words(texts(), workers=processes, progress=look)
     assert 0 <= ahead <= (0 if processes == 1 else 2 * 2 * processes + 2)  # texts; two make a batch
 
 
@@ -122,14 +122,14 @@ def test_what_goes_wrong_on_the_way_comes_through_several_processes(small_batche
     path = tmp_path / "a.txt"
     path.write_bytes(b"a text of twenty-one\n" * 20 + b"\xff\n")
     with pytest.raises(FileFormatError, match="line 21: byte 0xff at offset 420"):
-        count_words(TextFiles(path), processes=2)
+        count_words(TextFiles(path), workers=2)
     with pytest.raises(InputError, match="cannot be sent to other processes"):
-        count_words(TextFiles(path), processes=2, words=lambda text: [text])
+        count_words(TextFiles(path), workers=2, words=lambda text: [text])
 
 
 def test_several_processes_of_a_script_that_does_not_expect_them(tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("import trietok\nprint(trietok.count_words(['a'], processes=2))\n")
+    script.write_text("import trietok\nprint(trietok.count_words(['a'], workers=2))\n")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
@@ -155,7 +155,7 @@ import os, signal, sys, threading
 import trietok
 
 def count():
-    print(trietok.count_words(["a b"] * 3, processes=2))
+    print(trietok.count_words(["a b"] * 3, workers=2))
 
 if __name__ != "__main__":
     os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C goes to all processes of a terminal, those that have just begun too
@@ -184,17 +184,17 @@ def test_progress_of_files_is_in_bytes(tmp_path, small_batches):
     path = tmp_path / "a.txt"
     path.write_text("some words of text\n" * 10)
     seen = []
-    count_words(TextFiles(path), on_progress=seen.append)
+    count_words(TextFiles(path), progress=seen.append)
     assert {progress.phase for progress in seen} == {"counting words"}
     assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (190, 190, "bytes")
     assert len(seen) > 2
-    count_words(["a"] * 5, on_progress=seen.append)
+    count_words(["a"] * 5, progress=seen.append)
     assert seen[-1] == ("counting words", 5, 5, "texts")
 
 
 def test_phases_of_training():
     seen = []
-    train_wordpiece(SENTENCES, vocab_size=80, on_progress=seen.append)
+    train_wordpiece(SENTENCES, vocab_size=80, progress=seen.append)
     assert list(dict.fromkeys(progress.phase for progress in seen)) == ["counting words", "counting pairs", "merging"]
     assert seen[-1].done == seen[-1].total <= 80
 
@@ -311,7 +311,7 @@ def test_files_are_the_same_byte_for_byte_with_any_hash_seed_order_or_processes(
 import sys, trietok
 processes, *files = sys.argv[1:]
 if __name__ == "__main__":
-    counts = trietok.count_words(trietok.TextFiles(files), processes=int(processes))
+    counts = trietok.count_words(trietok.TextFiles(files), workers=int(processes))
     trietok.save_tokenizer(trietok.train_wordpiece(counts, vocab_size=90), "wordpiece")
     trietok.train_bpe(counts, vocab_size=90).save("bpe")
 """
@@ -390,7 +390,7 @@ def test_bad_input_is_refused(train):
             train(["a"], **{name: value})
     with pytest.raises(InputError, match="limit_alphabet is a whole number from 1, not 0"):
         train(["a"], limit_alphabet=0)
-    for name in ("processes", "max_words"):
+    for name in ("workers", "max_words"):
         with pytest.raises(InputError, match=name):
             train(["a"], **{name: 0})
     with pytest.raises(InputError, match="special token is empty"):

@@ -52,3 +52,9 @@ tokenizer.paddin_side = "left"  # attr-defined
 tokenizer.push_to_hub("me/mine")  # attr-defined
 trietok.BertTokenizer.from_pretrained(123)  # arg-type
 tokenizer.add_tokens(["x"], lstrip=True)  # arg-type
+
+trietok.compare(tokenizer, fast).okay  # attr-defined
+trietok.fix("trietok-en", out="fixed")  # call-arg
+trietok.count_words(["a"], processes=2)  # call-arg
+trietok.suggest_tokens(tokenizer, ["a"], max_suggestions=2)  # call-arg
+trietok.TextFiles("a.txt", errors="replace")  # call-arg

@@ -22,7 +22,7 @@ def main() -> None:
     except ImportError:
         needed = "trietok's command needs click and rich, which come with its extra cli"
         print(f"{needed}: pip install 'trietok[cli]', or in a checkout: pip install '.[cli]'", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(stopped())
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -40,6 +41,12 @@ class Page(NamedTuple):
 _ALL = Page("The command line", "docs/command_line.md")
 _TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
 _LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
+_GROUPS = {
+    "Texts to ids": "encode tokenize decode encode-files",
+    "Questions": "explain unknown diff check lock verify bench play",
+    "Vocabularies": "train suggest add trim export",
+    "Models": "adapt rows",
+}
 # The summary of each command, so that listing them imports none; and the page that its help ends with.
 _COMMANDS: dict[str, tuple[str, Page]] = {
     "encode": ("Turn texts into ids, special tokens included.", _ALL),
@@ -78,6 +85,15 @@ _COMMANDS: dict[str, tuple[str, Page]] = {
     "train": ("Train a vocabulary from text.", Page("Training a vocabulary", "docs/training.md")),
 }
 COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
+_WIDEST = max(map(len, COMMANDS))
+
+
+# What the arguments are, which click's help does not list.
+_ARGUMENTS = {
+    "texts": "Each argument is one text; - reads texts from standard input, one a line.",
+    "files": "FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be "
+    "compressed with gzip or zstd. - is standard input.",
+}
 
 
 def page_of(name: str) -> Page:
@@ -98,10 +114,13 @@ def _imported(name: str) -> click.Command:
 
 
 def _prepare(command: click.Command, page: Page) -> None:
-    """Have the help of a command, and of the commands in it, end with its page; and their texts be UTF-8."""
+    """Have the help of a command, and of those in it, say what its texts are and name its page; and texts be UTF-8."""
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Utf8()
+        if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument) and not parameter.required:
+            summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
+            command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
     command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
@@ -115,14 +134,15 @@ class _Group(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return " ".join(_GROUPS.values()).split()
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for group, commands in _GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:{_WIDEST}}", COMMANDS[name]) for name in commands.split()])
 
     def main(self, *args: Any, **options: Any) -> Any:
         open_streams()

@@ -6,34 +6,33 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trietok.cli import options
-from trietok.cli.options import lines_of
-from trietok.cli.output import warn
+from trietok.cli.options import Reader
+from trietok.cli.output import FOUND, TROUBLE, warn
 from trietok.cli.results import write_result
 from trietok.errors import InputError
-from trietok.workbench.benchmarking.bench import CONTENDERS
+from trietok.workbench.engines.worker import OTHERS
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
     from trietok.workbench.benchmarking.bench import Agreement, Benchmark
 
-_DIFFERENT = 1
-_OTHERS = ",".join(name for name in CONTENDERS if name != "trietok")
 _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim"
 
 
 @options.command()
-@click.argument("file", type=options.PATH)
+@options.files
 @options.model
-@options.name(
-    "--against",
-    default=_OTHERS,
-    metavar="NAMES",
-    help="The tokenizers to compare with, separated by commas; '' for none.",
+@options.names(
+    "--with",
+    "engines",
+    known=["trietok", *OTHERS],
+    help=f"Ask these libraries too, separated by commas: {', '.join(OTHERS)}; '' for none. By default, those of the "
+    "same profile.",
 )
 @options.number(
     "--rounds",
@@ -48,54 +47,49 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
     help="Make N passes over the text in each process; the first is cold.",
 )
 @options.number("--limit", help="Take the first N lines.")
-@options.flag("--validate", help="Compare the ids too.")
-@options.flag("--strict", help="With --validate: exit with 1 if ids differ or cannot be compared.")
-@options.number("--show", type=options.NOT_NEGATIVE, default=5, help="With --validate: show the first N differences.")
-@options.column
-@options.json_flag(help="Write one JSON object, with every number.")
+@options.flag("--validate", help="Compare the ids too; the exit code is 1 if any differ.")
+@options.most(type=options.NOT_NEGATIVE, default=5, help="With --validate: list at most N differences.")
+@options.reading
+@options.json_lines
 @options.offline
 def bench(
-    file: str,
+    files: tuple[str, ...],
     model: str,
-    against: str,
+    engines: list[str] | None,
     limit: int | None,
     validate: bool,
-    strict: bool,
-    show: int,
-    column: str,
+    most: int,
+    read: Reader,
     as_json: bool,
-    **runs: int,
+    **runs: Any,
 ) -> None:
     """Measure how fast trietok and other tokenizers encode your text, each in its own process, on one CPU and thread.
-
-    FILE is a .txt (one text a line), .jsonl or .parquet file; - is standard input.
 
     Cold is the first pass over the text in a fresh process; warm is the best of the later passes. The figures are
     medians of the rounds, in CPU time, with half the spread from the lowest to the highest as a share of the median.
 
     \b
     Examples:
-      trietok bench texts.txt --against transformers,tokenizers
-      trietok bench texts.txt --model my-tokenizer --rounds 0 --validate --strict
+      trietok bench texts.txt --with transformers,tokenizers
+      trietok bench texts.txt -m my-tokenizer --rounds 0 --validate
     """
     from trietok.workbench.benchmarking import bench as made  # other commands do not wait for what it imports
 
-    if strict and not validate:
-        raise click.UsageError("--strict needs --validate.")
     if not runs["rounds"] and not validate:
         raise click.UsageError("--rounds 0 needs --validate.")
-    names = [name.strip() for name in against.split(",") if name.strip()]
-    if validate and not set(names) - {"trietok"}:
-        raise click.UsageError("--validate compares with others; name one with --against.")
-    texts = [line.text for line in itertools.islice(lines_of((), (file,), "texts", column), limit)]
+    if validate and engines is not None and not set(engines) - {"trietok"}:
+        raise click.UsageError("--validate compares with others; name one by --with.")
+    texts = list(itertools.islice(read(files), limit))
     if not any(texts):
-        raise InputError(f"{'standard input' if file == '-' else file} holds no text; there is nothing to measure")
+        raise InputError("the files hold no text; there is nothing to measure")
+    choice = options.choice_of(model)
+    like: dict[str, Any] = {"engines": engines, "profile": choice.kind.profile}
     benchmark, agreements = None, []
     with _progress() as progress:
         if runs["rounds"]:
-            benchmark = made.measure(texts, model, against=names, progress=progress, **runs)
+            benchmark = made.measure(texts, model, **like, progress=progress, **runs)
         if validate:
-            agreements = made.validate(texts, model, against=names, most=show, progress=progress)
+            agreements = made.validate(texts, model, **like, most=most, progress=progress)
     values = {} if benchmark is None else benchmark.to_dict()
     if validate:
         values["validation"] = [agreement.to_dict() for agreement in agreements]
@@ -108,8 +102,11 @@ def bench(
     )
     if agreements and all(agreement.problem for agreement in agreements):
         warn("no ids were compared: none of the other tokenizers could be run; the reasons stand above")
-    if strict and any(agreement.problem or agreement.differing for agreement in agreements):
-        raise click.exceptions.Exit(_DIFFERENT)
+    problems = [bool(agreement.problem) for agreement in agreements]
+    if problems and (all(problems) if engines is None else any(problems)):
+        raise click.exceptions.Exit(TROUBLE)
+    if any(agreement.differing for agreement in agreements):
+        raise click.exceptions.Exit(FOUND)
 
 
 @contextlib.contextmanager

@@ -9,43 +9,51 @@ import click
 
 import trietok
 from trietok.cli import options
+from trietok.cli.output import FOUND
 from trietok.cli.results import write_result
-from trietok.files.load import BUILT_IN_NAMES, nothing_there
+from trietok.files import formats
+from trietok.files.load import BUILT_IN_NAMES, find_files
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_FOUND = 1
+_ON_THE_HUB = (
+    *(formats.VOCAB_FILE, formats.TOKENIZER_FILE, formats.TOKENIZER_CONFIG_FILE, formats.SPECIAL_TOKENS_MAP_FILE),
+    *(formats.ADDED_TOKENS_FILE, formats.CONFIG_FILE, formats.CHAT_TEMPLATE_FILE),
+)
 _CHANGES = 20  # so many changes are shown one by one
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 @options.command()
-@click.argument("path", type=options.PATH, metavar="NAME_OR_DIR")
+@options.required_model
 @options.flag("--fix", help="Write a repaired copy; needs --output.")
-@options.output("With --fix: the directory to write, new or empty.")
+@options.writes("With --fix: the directory to write.", required=False)
 @options.flag("--renumber", help="With --fix: drop duplicate and blank lines, which moves ids.")
-@options.json_flag(help="Write one JSON object, with every finding.")
 @options.flag("--all", "every", help="Show each finding, and not a few of many alike.")
-def check(path: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool) -> None:
+@options.json_lines
+@options.offline
+def check(model: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool) -> None:
     """Find contradictions in a tokenizer's files, and repair them.
 
-    NAME_OR_DIR is a tokenizer's directory, a vocab.txt or a built-in name, and stays as it is; --fix writes a repaired
-    copy. The exit code is 1 if there are errors (with --fix, in the copy), and 0 if not.
+    The files stay as they are; --fix writes a repaired copy. The exit code is 1 if there are errors (with --fix, in the
+    copy), and 0 if not.
 
     \b
     Examples:
-      trietok check my-tokenizer
-      trietok check my-tokenizer --fix --output repaired
+      trietok check -m my-tokenizer
+      trietok check -m my-tokenizer --fix -o repaired
     """
     if renumber and not fix:
         raise click.UsageError("--renumber needs --fix.")
     if fix != (output is not None):
-        raise click.UsageError("--fix and --output go together: --fix --output DIR.")
-    if path not in BUILT_IN_NAMES and not os.path.lexists(path):
-        raise nothing_there(path)
+        raise click.UsageError("--fix and --output go together: --fix -o DIR.")
+    path = model
+    if model not in BUILT_IN_NAMES and not os.path.lexists(model):  # on the hub
+        path = os.path.dirname(min(find_files(model, _ON_THE_HUB).found.values(), key=len))
     if output is None:
         report = trietok.check(path)
+        report.path = model
         result: Any = report
     else:
         result = trietok.fix(path, output, renumber=renumber)
@@ -57,7 +65,7 @@ def check(path: str, fix: bool, output: str | None, renumber: bool, as_json: boo
         lambda screen: _draw(screen, report, result if fix else None, every),
     )
     if not report.ok:
-        raise click.exceptions.Exit(_FOUND)
+        raise click.exceptions.Exit(FOUND)
 
 
 def _draw(screen: Screen, report: trietok.CheckReport, result: trietok.FixResult | None, every: bool) -> None:

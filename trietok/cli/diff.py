@@ -1,7 +1,4 @@
-"""`trietok diff`: whether two tokenizers give the same ids, and what differs.
-
-The exit codes are those of diff(1): 0 for the same ids, 1 for a difference, 2 for trouble.
-"""
+"""`trietok diff`: whether two tokenizers give the same ids, and what differs."""
 
 from __future__ import annotations
 
@@ -11,45 +8,48 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import lines_of, tokenizer_of
+from trietok.cli.options import Reader, tokenizer_of
+from trietok.cli.output import FOUND
+from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
+from trietok.inputs.profiles import Profile
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_DIFFERENT, _TROUBLE = 1, 2
 _OLD, _NEW = "red", "green"
 
 
-@options.command(_TROUBLE)
-@click.argument("a", type=options.PATH, metavar="OLD")
-@click.argument("b", type=options.PATH, metavar="NEW")
-@options.some_files(
-    "--texts",
-    "-t",
-    help="Compare on the texts of a .txt, .jsonl or .parquet file; - is standard input. May be repeated. Without it, "
-    "use a built-in sample.",
-)
-@options.column
+@options.command()
+@click.argument("old", type=options.MODEL)
+@click.argument("new", type=options.MODEL)
+@options.files_if_any
+@options.profile
+@click.option("--new-profile", type=click.Choice(["slow", "fast"]), help="Read NEW in another profile than OLD.")
+@options.reading
 @options.json_lines
 @options.offline
-def diff(a: str, b: str, texts: tuple[str, ...], column: str, as_json: bool) -> None:
+def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None, read: Reader, as_json: bool) -> None:
     """Compare two tokenizers, and show what differs.
 
-    OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. The exit code is 0 if all ids are
-    the same, 1 if any differ, and 2 for an error.
+    OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. Without FILES, the texts are a
+    built-in sample. The exit code is 0 if all ids are the same, 1 if any differ, and 2 for an error.
 
     \b
     Examples:
       trietok diff trietok-en trietok-multi
-      trietok diff old-tokenizer new-tokenizer --texts texts.txt
+      trietok diff old-tokenizer new-tokenizer texts.txt
     """
-    old, new = (tokenizer_of(name) for name in (a, b))
-    given = (line.text for line in lines_of((), texts, "texts", column)) if texts else None
-    comparison = trietok.compare(old, new, given)
+    texts = read(files) if files else None
+    before = tokenizer_of(old)
+    if new_profile is not None:
+        click.get_current_context().meta["trietok.profile"] = new_profile
+    after = tokenizer_of(new, before.profile, "as OLD is read")
+    with shown_reading(texts, "comparing") as shown:
+        comparison = trietok.compare(before, after, shown)
     write_result(comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw(screen, comparison))
     if not comparison.same_ids:
-        raise click.exceptions.Exit(_DIFFERENT)
+        raise click.exceptions.Exit(FOUND)
 
 
 def _draw(screen: Screen, comparison: trietok.Comparison) -> None:

@@ -26,12 +26,10 @@ def encode(
 ) -> None:
     """Turn texts into ids, special tokens included.
 
-    Each argument is one text; - reads texts from standard input, one a line.
-
     \b
     Examples:
       trietok encode "Tokenizers turn text into ids."
-      trietok encode --file texts.txt --max-length 512 --json
+      trietok encode -f texts.txt --max-length 512 --json
       trietok encode "Is it?" --pair "It is."
     """
     how.check_arguments(texts, files)
@@ -78,12 +76,10 @@ def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
 def tokenize(texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool) -> None:
     """Split texts into tokens, without adding special tokens.
 
-    Each argument is one text; - reads texts from standard input, one a line.
-
     \b
     Examples:
       trietok tokenize "Tokenizers turn text into ids."
-      trietok tokenize --model my-tokenizer --file texts.txt
+      trietok tokenize -m my-tokenizer -f texts.txt
     """
     lines = lines_of(texts, files, "texts", column)
     tokenizer = tokenizer_of(model)
@@ -101,12 +97,12 @@ _NEGATIVE = re.compile(r"-[0-9]")
 # -1 is an id to refuse with a reason, not an option; what does look like an option is refused below.
 @options.command(context_settings={"ignore_unknown_options": True})
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@options.some_files("--file", "-f", "files", help="Read a file with the ids of one text on each line. May be repeated.")
+@options.text_files
 @options.model
-@options.flag("--skip-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
+@options.no_special_tokens
 @options.json_lines
 @options.offline
-def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, skip_special_tokens: bool, as_json: bool) -> None:
+def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, no_special_tokens: bool, as_json: bool) -> None:
     """Turn ids back into text.
 
     The arguments are the ids of one text; - reads ids from standard input, those of one text on each line.
@@ -117,14 +113,14 @@ def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, skip_specia
     \b
     Examples:
       trietok decode 2 456 490 21 3
-      trietok encode --json "Hello!" | trietok decode --skip-special-tokens
+      trietok encode --json "Hello!" | trietok decode --no-special-tokens
     """
     given = _one_sequence(ids)
     lines = lines_of(given, files, "ids")
     tokenizer = tokenizer_of(model)
     with shown_reading(lines, "decoding", while_writing=True) as shown:
         for line in shown:
-            result = _decode(tokenizer, line, skip_special_tokens, with_tokens=as_json)
+            result = _decode(tokenizer, line, no_special_tokens, with_tokens=as_json)
             if as_json:
                 write_line(result.to_json())
             else:

@@ -16,7 +16,7 @@ import click
 from trietok.cli import options
 from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.options import Encoding, tokenizer_of
-from trietok.cli.output import reporting, visible, warn
+from trietok.cli.output import visible, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
 from trietok.showing.characters import number_of
@@ -35,35 +35,22 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     return size
 
 
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILES...")
-@options.output_directory(required=True, help="The directory to write, new or empty; with --resume, that of the run.")
+@options.command()
+@click.argument("files", nargs=-1, required=True, type=options.PATH)
 @options.model
-@options.name("--column", default="text", help="The column of .parquet or key of .jsonl files that holds the text.")
-@options.number("--workers", help="Encode N shards at once; by default, one per core.")
-@click.option(
-    "--format",
-    "file_format",
-    type=click.Choice(["parquet", "npy", "bin"]),
-    default="parquet",
-    help="The kind of file to write.",
-)
+@options.writes(options.NEW_DIRECTORY)
+@options.column
+@options.workers
+@options.format(known=["parquet", "npy", "bin"], default="parquet")
 @options.number("--pack", help="Join the texts and cut them every N ids.")
 @options.flag("--drop-last", help="With --pack: leave out a shard's last block if it is shorter.")
 @options.max_length
 @options.flag("--truncation", help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
-@options.name("--keep", metavar="NAMES", help="Copy these columns or keys, separated by commas, to the rows of ids.")
-@options.name(
-    "--with", "columns", metavar="NAMES", help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}."
-)
-@click.option(
-    "--on-error",
-    type=click.Choice(["fail", "skip"]),
-    default="fail",
-    help="Fail, or skip rows without text and files that cannot be read, and list them.",
-)
-@options.flag("--resume", help="Encode what is missing of FILES, and delete the shards of files that are not listed.")
+@options.names("--keep-columns", help="Copy these columns or keys, separated by commas, to the rows of ids.")
+@options.names("--include", known=_COLUMNS, help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}.")
+@options.fail_or_skip
+@options.flag("--resume", help="Go on with the run at --output; shards of files that are not among FILES go.")
 @options.flag("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
 @options.number(
     "--shard-size",
@@ -73,7 +60,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
     help="About how much text goes into a shard, in 10^6 bytes.",
     callback=_finite,
 )
-@options.json_flag(help="Write the totals as one JSON object.")
+@options.json_lines
 @options.offline
 def encode_files(
     files: tuple[str, ...],
@@ -83,8 +70,9 @@ def encode_files(
     max_length: int | None,
     truncation: bool,
     no_special_tokens: bool,
-    keep: str | None,
-    columns: str | None,
+    keep_columns: list[str] | None,
+    include: list[str] | None,
+    on_error: str,
     resume: bool,
     verify: bool,
     shard_size: float,
@@ -93,25 +81,21 @@ def encode_files(
 ) -> None:
     """Encode files of texts into files of ids.
 
-    FILES are .parquet, .jsonl or .txt (one text a line) files, or quoted globs; .jsonl and .txt may be compressed with
-    gzip or zstd.
+    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be compressed with
+    gzip or zstd. They are cut into shards, so standard input is none of them.
 
     A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
     result is the same, byte for byte, whatever the number of workers.
 
     \b
     Examples:
-      trietok encode-files 'corpus/*.parquet' --output ids --max-length 512
-      trietok encode-files texts.txt --output ids --pack 512 --drop-last
-      trietok encode-files texts.txt --output ids --pack 512 --drop-last --resume
+      trietok encode-files 'corpus/*.parquet' -o ids --max-length 512
+      trietok encode-files texts.txt -o ids --pack 512 --drop-last
+      trietok encode-files texts.txt -o ids --pack 512 --drop-last --resume
     """
     if verify and not resume:
         raise click.UsageError("--verify needs --resume.")
-    asked = _between_commas(columns)
-    for name in asked:
-        if name not in _COLUMNS:
-            raise click.UsageError(f"--with {name}: there is no such column; there are {', '.join(_COLUMNS)}.")
-    with reporting(), terminated_like_interrupted(), _stop_said(output, resume):
+    with terminated_like_interrupted(), _stop_said(output, resume):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
@@ -121,7 +105,7 @@ def encode_files(
         if no_special_tokens:
             settings["add_special_tokens"] = False
         Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
-        settings.update({f"return_{name}": True for name in asked})
+        settings.update({f"return_{name}": True for name in include or ()})
         seen: list[Progress] = []  # the last state
 
         def noted(state: Progress) -> None:
@@ -134,7 +118,8 @@ def encode_files(
                 output,
                 tokenizer,
                 pack=pack,
-                keep=_between_commas(keep),
+                keep_columns=keep_columns or (),
+                on_error=on_error,
                 resume=resume,
                 verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
@@ -154,10 +139,6 @@ def encode_files(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"
             )
-
-
-def _between_commas(names: str | None) -> list[str]:
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 @contextlib.contextmanager
@@ -186,7 +167,7 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: d
     """What was made; `kept` shards were there before, None where that was not to be expected; `removed` by file."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"{output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
+    yield f"written to {output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
     if kept is not None:
         yield f"kept from earlier runs: {number_of(kept, 'shard')}"
     for name, number in itertools.islice(removed.items(), _MOST_NAMED):

@@ -12,8 +12,10 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import Encoding, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, write_line
+from trietok.cli.output import on_terminal, write_line
 from trietok.cli.results import on_screen
+from trietok.showing.characters import number_of
+from trietok.tokenizer.auto import choose
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -52,51 +54,47 @@ _STYLES = {
 @options.command()
 @options.texts_and_model
 @options.encoding
-@options.fast(help="Explain the fast profile (that of the Rust tokenizers).")
 @options.tokenizer(
     "--against", help="Show where another tokenizer differs; slow or fast is the same model in that profile."
 )
-@options.file("--html", help="Write a page for a browser.")
+@options.writes("Write a page for a browser.", metavar="FILE", required=False)
 @options.column
-@options.json_flag(help="Write one JSON object per text, with all details.")
+@options.json_lines
 @options.offline
 def explain(
     texts: tuple[str, ...],
     files: tuple[str, ...],
     model: str,
     how: Encoding,
-    fast: bool,
     against: str | None,
-    html: str | None,
+    output: str | None,
     column: str,
     as_json: bool,
 ) -> None:
     """Show what each stage does to a text, and the reason for each token.
 
-    Each argument is one text; - reads texts from standard input, one a line.
-
     \b
     Examples:
       trietok explain "Mind the snow☃man"
       trietok explain "naïve" --against fast
-      trietok explain --file texts.txt --html explained.html
+      trietok explain -f texts.txt -o explained.html
     """
     how.check_arguments(texts, files)
-    if html is not None and as_json:
-        raise click.UsageError("Give --html or --json, not both.")
+    if output is not None and as_json:
+        raise click.UsageError("Give --output or --json, not both.")
     lines = lines_of(texts, files, "texts", column)
-    tokenizers = [tokenizer_of(model, fast=fast)]
+    tokenizers = [tokenizer_of(model)]
     if against is not None:
         tokenizers.append(_other(against, model))
     for tokenizer in tokenizers:
         how.check_length(tokenizer)
     explained = (_explained(tokenizers, line.text, how) for line in lines)
-    if html is not None:
-        _write_page(html, explained)
+    if output is not None:
+        _write_page(output, explained)
         return
     for number, each in enumerate(explained):
         if as_json:
-            write_line(json_line(each.to_dict()))
+            write_line(each.to_json())
         elif on_terminal():
             on_screen(partial(_draw, each, is_first=number == 0))
         else:
@@ -106,7 +104,7 @@ def explain(
 def _other(against: str, model: str) -> Any:
     """The tokenizer to show beside; the name of a profile is the same model in it, unless a directory has that name."""
     if against in _PROFILES and not os.path.exists(against):
-        return tokenizer_of(model, fast=against == "fast")
+        return choose(model, "fast" if against == "fast" else "slow").load()
     return tokenizer_of(against)
 
 
@@ -118,14 +116,13 @@ def _explained(tokenizers: list[Any], text: str, how: Encoding) -> Any:
 def _write_page(path: str, explained: Iterable[Any]) -> None:
     from trietok.disk import replacing  # only where a file is written
 
-    page = _PAGE.format("".join(each.to_html() for each in explained))
+    pages = [each.to_html() for each in explained]
     try:
         with replacing(path) as file:
-            file.write(page.encode("utf-8"))
+            file.write(_PAGE.format("".join(pages)).encode("utf-8"))
     except OSError as error:
-        raise trietok.FileError(
-            f"cannot write {str(path)!r}: {error.strerror or error}; choose another FILE", path=path
-        ) from error
+        raise trietok.FileError(f"cannot write {path!r}: {error.strerror or error}", path=path) from error
+    write_line(f"written to {path}: {number_of(len(pages), 'text')}")
 
 
 def _draw(explained: Any, screen: Screen, is_first: bool) -> None:

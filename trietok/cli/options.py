@@ -6,30 +6,35 @@ list arguments: the docstring of a command says what they are.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
-import shlex
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 import trietok
-from trietok.cli.output import reporting, warn
+from trietok.cli.former import Command
+from trietok.cli.output import reporting, say_choice
 from trietok.files.elsewhere import is_elsewhere
+from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader, expanded, has_text_suffix
+from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
-from trietok.tokenizer.auto import load_any
+from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 DEFAULT_MODEL = "trietok-en"
-STANDARD_INPUT = "-"
 POSITIVE = click.IntRange(min=1)
 NOT_NEGATIVE = click.IntRange(min=0)
 # The shell completes names of files; whether there is such a file is said by who opens it, as everywhere in trietok.
@@ -58,7 +63,7 @@ OUTPUT = _OutputPath(readable=False)
 class Ways(_Choice):
     """A choice that also takes a former name of one of its values, which the help does not list."""
 
-    def __init__(self, ways: Sequence[str], former: dict[str, str]) -> None:
+    def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
         super().__init__(ways)
         self._former = former
 
@@ -66,25 +71,77 @@ class Ways(_Choice):
         return super().convert(self._former.get(value, value), param, ctx)
 
 
+class _Model(click.Path):
+    """A tokenizer: a built-in name, which the shell completes as it does paths, or whatever else loading takes."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name) for name in BUILT_IN_NAMES if name.startswith(incomplete)]
+        return names + super().shell_complete(ctx, param, incomplete)
+
+
+class _Names(click.types.StringParamType):
+    """Names between commas, of those in `known` if there are some, which the shell completes."""
+
+    name = "names"
+
+    def __init__(self, known: Sequence[str] = ()) -> None:
+        self._known = known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        for name in names:
+            if self._known and name not in self._known:
+                self.fail(f"{name!r} is none of {', '.join(self._known)}.", param, ctx)
+        return names
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{name}") for name in self._known if name.startswith(begun)]
+
+
 # Options by what they take.
 
 flag = partial(click.option, is_flag=True)
+
+
+def choice(
+    *spellings: str,
+    known: Sequence[str],
+    help: str,
+    former: Mapping[str, str] = MappingProxyType({}),
+    metavar: str = "WAY",
+    **settings: Any,
+) -> Decorator:
+    """An option of one of some values, which its help ends with; it takes former names of some, too."""
+    *others, last = known
+    said = f"{help}: {', '.join(others)} or {last}."
+    return click.option(*spellings, type=Ways(known, former), metavar=metavar, help=said, **settings)
+
+
 number = partial(click.option, type=POSITIVE, metavar="N")
 name = partial(click.option, metavar="NAME")
 text = partial(click.option, metavar="TEXT")
 file = partial(click.option, type=PATH, metavar="FILE")
 some_files = partial(file, multiple=True)
-tokenizer = partial(click.option, type=PATH, metavar="NAME_OR_DIR")
-json_flag = partial(flag, "--json", "as_json")
-force = partial(flag, "--force")  # without it, a command refuses what is probably a mistake
-output_directory = partial(click.option, "--output", "-o", type=OUTPUT, metavar="DIR")
+MODEL = _Model(readable=False)
+tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
 
 
-def command(exit_code: int = 1, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of click whose body runs in `reporting`; `exit_code` is that of an error."""
+def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
+    """An option of names between commas, a list with each once; None where it is not given."""
+
+    def joined(ctx: click.Context, parameter: click.Parameter, given: Sequence[list[str]] | None) -> list[str] | None:
+        return list(dict.fromkeys(chain.from_iterable(given))) if given else None
+
+    type_ = _Names(known)
+    return click.option(*spellings, type=type_, multiple=True, callback=joined, metavar="NAMES", help=help)
+
+
+def command(group: click.Group | None = None, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of click, or of a group, that also takes former spellings, and whose body runs in `reporting`."""
 
     def decorate(body: Callable[..., Any]) -> click.Command:
-        made: click.Command = click.command(**settings)(reporting(exit_code)(body))
+        made: click.Command = (group or click).command(cls=Command, **settings)(reporting()(body))
         return made
 
     return decorate
@@ -101,40 +158,78 @@ def together(*options: Decorator) -> Decorator:
     return decorate
 
 
-class _Second(click.Argument):
-    """A directory to write to, given without `--output` as `cp` takes it; the usage line shows one way only."""
-
-    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return []
-
-
-NEW_DIRECTORY = "The directory to write, new or empty."
+NEW_DIRECTORY = "The directory to write."
+# One of these is in each directory that trietok writes.
+_WRITTEN = {"vocab.txt", "tokenizer.json", "tokenizer_config.json", "merges.txt", ".trietok-encode"}
+_WRITTEN |= {f"part-00000.{kind}" for kind in ("parquet", "npy", "bin")}
 
 
-def output(help: str = NEW_DIRECTORY, *, required: bool = False, also: str = "") -> Decorator:
-    """The option `--output`, `-o`: a directory, as `output`.
-
-    Args:
-        help: what the help says of it, apart from that it is required.
-        required: whether a call without it is refused.
-        also: an option that is not listed and means the same; by default a second argument does.
-    """
+def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings: Any) -> Decorator:
+    """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may be written."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def with_one_output(*args: Any, output: str | None, second: str | None, **rest: Any) -> Any:
-            if output is not None and second is not None:
-                raise click.UsageError(f"Two places to write to, {second!r} and {output!r}; give one, by --output.")
-            if required and output is second is None:
-                raise click.UsageError("Missing option '--output' / '-o'.")
-            return command(*args, output=second if output is None else output, **rest)
+        def with_output(*args: Any, output: str | None, force: bool, **rest: Any) -> Any:
+            read = [rest.get("model"), rest.get("terms"), *(rest.get("files") or ())]
+            with contextlib.ExitStack() as places:
+                # What a run can be resumed from, its own code knows.
+                if output is not None and not rest.get("resume") and (force or "resume" not in rest):
+                    places.enter_context(place_to_write(output, metavar == "FILE", force, read))
+                if rest.get("save_plan"):
+                    places.enter_context(place_to_write(rest["save_plan"], True, force, read))
+                return command(*args, output=output, **rest)
 
-        listed = output_directory(help=f"{help}  [required]" if required else help)  # as click shows it
-        if also:
-            return listed(click.option(also, "second", type=OUTPUT, hidden=True)(with_one_output))
-        return listed(click.argument("second", cls=_Second, type=OUTPUT, required=False)(with_one_output))
+        option = click.option("--output", "-o", type=OUTPUT, metavar=metavar, required=required, help=help, **settings)
+        return together(option, flag("--force", help="Replace what is at --output."))(with_output)
 
     return decorate
+
+
+@contextlib.contextmanager
+def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | None] = ()) -> Iterator[None]:
+    """Where the body writes a file or a directory; what is there already is an error, or with `force` is replaced.
+
+    A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
+    """
+    place = above = os.path.realpath(path)
+    there = os.listdir(place) if os.path.isdir(place) else []
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    what = ""
+    if above != place:
+        if is_file and above != os.path.dirname(place):
+            raise trietok.FileError(f"there is no folder {os.path.dirname(path)} to write to; make it", path=path)
+        if not os.path.isdir(above):
+            raise trietok.FileError(f"cannot write to {path!r}: {above} is not a directory", path=path)
+    elif is_file and os.path.isdir(place):
+        what = "is a directory; name a file with -o"
+    elif not force and (there or not os.path.isdir(place)):
+        what = "is there already; name another place with -o, or replace it with --force"
+    elif any(each and os.path.exists(each) and os.path.samefile(place, each) for each in read):
+        what = "is what the command reads; name another place with -o"
+    elif there and _WRITTEN.isdisjoint(there):
+        what = "holds no tokenizer and no ids, so that --force does not replace it; name another place with -o"
+    if what:
+        raise trietok.FileError(f"{path} {what}", path=path)
+    if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):
+        named = "it" if above == place else above
+        raise trietok.FileError(f"cannot write to {path!r}: {named} is not writable", path=path)
+    if not there:
+        yield
+        return
+    import shutil  # seldom needed
+
+    aside = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.{os.getpid()}.before")
+    os.rename(place, aside)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # it is empty: the body has failed
+            os.rmdir(place)
+        if os.path.isdir(place):
+            shutil.rmtree(aside)
+        else:
+            os.rename(aside, place)
 
 
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
@@ -142,31 +237,63 @@ def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) ->
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 
-model = tokenizer(
-    "--model",
-    "-m",
-    default=DEFAULT_MODEL,
-    help="The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub.",
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value:
+        ctx.meta[f"trietok.{parameter.name}"] = value
+
+
+# `tokenizer_of` reads what these are told.
+profile = together(
+    choice(
+        "--profile",
+        known=["slow", "fast"],
+        expose_value=False,
+        callback=_keep,
+        metavar="PROFILE",
+        help="Give the ids of transformers' classes of this kind, by default of AutoTokenizer's",
+    ),
+    flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
+_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
+model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=_MODEL), profile)
+# For commands of which nobody wants the default model: `Command` refuses a call without it.
+required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
-json_lines = json_flag(help="Write one JSON object per line.")
+json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
+workers = number("--workers", help="Use N cores; by default, all.")
+format = partial(choice, "--format", "file_format", metavar="NAME", help="The kind of file to write")
+most = partial(number, "--most", "-n")
+save_plan = file("--save-plan", type=OUTPUT, help="Also write the row plan, for trietok rows --plan, to a JSON file.")
 offline = flag(
     "--offline", expose_value=False, callback=_ask_nobody, help="Do not connect to the hub: use its cache, or fail."
 )
 # What `encode`, `tokenize` and `explain` work on.
-texts_and_model = together(
-    click.argument("texts", nargs=-1, metavar="[TEXT]..."),
-    some_files(
-        "--file", "-f", "files", help="Read texts from a .txt (one a line), .jsonl or .parquet file. May be repeated."
-    ),
-    model,
+text_files = some_files("--file", "-f", "files", help="Read this file, - for standard input. May be repeated.")
+texts_and_model = together(click.argument("texts", nargs=-1, metavar="[TEXT]..."), text_files, model)
+
+
+def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> tuple[str, ...]:
+    if files or ctx.resilient_parsing:
+        return files
+    if sys.stdin is None or sys.stdin.isatty():
+        raise click.UsageError("Give FILES, or text through a pipe; - reads what you type.", ctx)
+    return (STANDARD_INPUT,)
+
+
+# The texts of commands about many: files and globs. Those that can do without texts take `files_if_any`.
+files_if_any = click.argument("files", nargs=-1, type=PATH)
+files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input)
+_on_error = partial(
+    choice,
+    "--on-error",
+    former={"strict": "fail"},
+    default="fail",
+    help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )
-files = click.argument("files", nargs=-1, required=True, type=PATH)
-new_directory = output_directory(required=True, help=NEW_DIRECTORY)
+on_error, fail_or_skip = _on_error(known=["fail", "skip", "replace"]), _on_error(known=["fail", "skip"])
 max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
-fast = partial(flag, "--fast")
 
 
 class Encoding(NamedTuple):
@@ -216,27 +343,37 @@ Reader = Callable[[Sequence[str]], "trietok.TextFiles"]
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--column` and `--errors`; the command gets `read`, which opens files, globs and standard input."""
+    """The options `--column` and `--on-error`; the command gets `read`, which opens files, globs and standard input."""
 
     @wraps(command)
-    def with_reader(*args: Any, column: str, errors: str, **rest: Any) -> Any:
+    def with_reader(*args: Any, column: str, on_error: str, **rest: Any) -> Any:
         standard_input = None if sys.stdin is None else sys.stdin.buffer
-        read = partial(trietok.TextFiles, column=column, errors=errors, standard_input=standard_input)
+        read = partial(trietok.TextFiles, column=column, on_error=on_error, standard_input=standard_input)
         return command(*args, read=read, **rest)
 
-    errors = click.option(
-        "--errors",
-        type=click.Choice(["strict", "replace"]),
-        default="strict",
-        help="Refuse bytes that are not UTF-8, or replace them with U+FFFD.",
-    )
-    return together(column, errors)(with_reader)
+    return together(column, on_error)(with_reader)
 
 
 # Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
 # a whole. Lines end at U+000A only, and nothing but that is taken off.
 
-tokenizer_of = load_any
+
+def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
+    """What a name is read with: in the profile that `--profile` names, or that of something else, or by `choose`.
+
+    It is said which and why; `why` is the reason to give for `like`.
+    """
+    asked = click.get_current_context().meta.get("trietok.profile")
+    choice = choose(name, asked or like)
+    choice = choice if asked or like is None else choice._replace(why=why)
+    say_choice(choice)
+    return choice
+
+
+def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
+    """The tokenizer that `choice_of` chooses."""
+    return choice_of(name, like, why).load()
+
 
 _MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
 _ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
@@ -264,6 +401,7 @@ class Lines:
         arguments: a line each; `-` is standard input.
         files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
         column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
+        on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
 
     Attributes:
         bytes_read: how many bytes of files have been read.
@@ -272,8 +410,14 @@ class Lines:
         FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
     """
 
-    def __init__(self, arguments: Sequence[str] = (), files: Sequence[str] = (), column: str | None = None) -> None:
-        self._reader = TextReader(column, counts_lines=True, repair="convert the input to UTF-8")
+    def __init__(
+        self,
+        arguments: Sequence[str] = (),
+        files: Sequence[str] = (),
+        column: str | None = None,
+        on_error: str = "fail",
+    ) -> None:
+        self._reader = TextReader(column, on_error, counts_lines=True, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
         paths = files if column is None else expanded(files)
         self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, paths)))
@@ -322,29 +466,26 @@ def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: 
         column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
     """
     if arguments and files:
-        raise click.UsageError(f"Give {what} as arguments or with --file, not both.")
+        raise click.UsageError(f"Give {what} as arguments or by -f, not both.")
     if files:
         return Lines(files=files, column=column)
     if arguments:
         if what == "texts":
-            _say_file_names(arguments)
+            _refuse_file_names(arguments)
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
-        raise click.UsageError(f"Give {what} as arguments, with --file FILE or through a pipe; - reads what you type.")
+        raise click.UsageError(f"Give {what} as arguments, by -f FILE or through a pipe; - reads what you type.")
     return Lines(files=[STANDARD_INPUT])
 
 
-def _say_file_names(texts: Sequence[str]) -> None:
-    """Warn of texts that are, or look like, the names of files of texts, which are not read."""
-    files = [text for text in texts if has_text_suffix(text) and os.path.isfile(text)]
-    if files:
-        more = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
-        reading = f"--file {shlex.quote(files[0])}"
-        warn(f"{files[0]!r}{more} is a file, and its name is taken as the text; {reading} reads the file")
-        return
-    names = [text for text in texts if has_text_suffix(text) and text.isprintable() and " " not in text]
-    if names:
-        warn(f"there is no file {names[0]!r}, and the name is taken as the text; --file reads files")
+def _refuse_file_names(texts: Sequence[str]) -> None:
+    """A usage error for a text that is, or looks like, the name of a file, unless a `--` says that all are texts."""
+    ctx = click.get_current_context()
+    for text in () if "--" in ctx.find_root().obj else texts:
+        is_file = os.path.isfile(text) and not set(text).isdisjoint("./\\")
+        if is_file or (has_text_suffix(text) and text.isprintable() and " " not in text):
+            said = "is a file; -f reads it" if is_file else "looks like a file, and there is none of that name"
+            raise click.UsageError(f"{text!r} {said}; put -- before it if it is the text.")
 
 
 def ids_in(text: str) -> list[int]:

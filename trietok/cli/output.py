@@ -18,7 +18,7 @@ import click
 
 import trietok
 from trietok.cli.interrupts import INTERRUPTED, TERMINATED, Terminated
-from trietok.files.formats import json_line as json_line
+from trietok.showing.report import json_line as json_line
 
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
 _TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -106,8 +106,10 @@ class Utf8(click.types.StringParamType):
         except UnicodeEncodeError as error:
             offset, code = len(text[: error.start].encode("utf-8")), ord(text[error.start])
             what = f"byte 0x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"U+{code:04X}"
-            say_error(f"{text!r:.60}: {what} at offset {offset} is not UTF-8; convert the input to UTF-8")
-            raise click.exceptions.Exit(2) from None
+            shown = text.encode("utf-8", "surrogateescape" if 0xDC80 <= code <= 0xDCFF else "backslashreplace")
+            said = f"{shown.decode('utf-8', 'backslashreplace'):.60}"
+            say_error(f"{said}: {what} at offset {offset} is not UTF-8; convert the input to UTF-8")
+            raise click.exceptions.Exit(TROUBLE) from None
         return text
 
 
@@ -171,21 +173,17 @@ def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
 
 # From what goes wrong to one line on standard error and an exit code.
 #
-# In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 1; nothing and
+# In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 2; nothing and
 # 130 for Ctrl-C; nothing and 143 for SIGTERM; nothing and 141 when the reader of a pipe has gone. A shell gives these
-# codes to other programs then.
+# codes to other programs then. 1 is an answer, as with diff(1): something was found.
 
 
-_READER_GONE = 141
+FOUND, TROUBLE, _READER_GONE = 1, 2, 141
 
 
 @contextlib.contextmanager
-def reporting(exit_code: int = 1) -> Iterator[None]:
-    """Run the body of a command; end it with the exit code that its exception means.
-
-    Args:
-        exit_code: of an error; another one where 1 is an answer, as with diff(1).
-    """
+def reporting() -> Iterator[None]:
+    """Run the body of a command; end it with the exit code that its exception means."""
     logger, handler = logging.getLogger("trietok"), _OnStandardError()
     logger.addHandler(handler)
     try:
@@ -198,10 +196,10 @@ def reporting(exit_code: int = 1) -> Iterator[None]:
         _end_output()
         raise click.exceptions.Exit(_READER_GONE) from None
     except trietok.TrietokError as error:
-        _fail(str(error), exit_code)
+        _fail(str(error))
     except OSError as error:
         reason = error.strerror or str(error)
-        _fail(reason if error.filename is None else f"{error.filename}: {reason}", exit_code)
+        _fail(reason if error.filename is None else f"{error.filename}: {reason}")
     finally:
         logger.removeHandler(handler)
 
@@ -211,15 +209,30 @@ def warn(message: str) -> None:
     _say("warning", message)
 
 
+def say_choice(choice: Any) -> None:
+    """Say on standard error which profile a tokenizer is read with, and why; what is said already is not said again."""
+    meta = click.get_current_context().meta
+    said = meta.setdefault("trietok.said", [])
+    if str(choice) not in said and "trietok.quiet" not in meta:
+        _say("profile", str(choice) if not said else f"{choice} ({choice.name})")
+    said.append(str(choice))
+
+
+def said_of_profile() -> dict[str, str]:
+    """What a command's JSON says of the profile that its tokenizer is read with."""
+    said = click.get_current_context().meta.get("trietok.said")
+    return dict(zip(("profile", "profile_why"), said[0].split(", ", 1), strict=True)) if said else {}
+
+
 def say_error(message: str) -> None:
     """Say on standard error what went wrong and go on: a command that does several things does the others."""
     _end_output()
     _say("error", message)
 
 
-def _fail(message: str, exit_code: int) -> NoReturn:
+def _fail(message: str) -> NoReturn:
     say_error(message)
-    raise click.exceptions.Exit(exit_code) from None
+    raise click.exceptions.Exit(TROUBLE) from None
 
 
 def _say(kind: str, message: str) -> None:

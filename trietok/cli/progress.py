@@ -12,14 +12,12 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from trietok.cli.output import on_terminal
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
-
-Text = TypeVar("Text", covariant=True)
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _PATIENCE = 0.5  # seconds that reading may take without a bar, which costs a tenth of a second
@@ -27,18 +25,6 @@ _INTERVAL = 0.1  # seconds between two looks at how far reading is
 _SAID_EVERY = 30  # seconds
 _WINDOW = 30  # seconds over which a speed is measured
 _BESIDE_THE_BAR = 66  # columns
-
-
-class BytesRead(Protocol[Text]):
-    """Texts that say how many bytes of them have been read; `total_bytes` is None where that is not known."""
-
-    @property
-    def bytes_read(self) -> int: ...
-
-    @property
-    def total_bytes(self) -> int | None: ...
-
-    def __iter__(self) -> Iterator[Text]: ...
 
 
 class Bars:
@@ -168,35 +154,36 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def shown_reading(texts: BytesRead[Text], phase: str, *, while_writing: bool = False) -> Iterator[Iterable[Text]]:
+def shown_reading(texts: Any, phase: str, *, while_writing: bool = False) -> Iterator[Any]:
     """The texts, to be read in the body; a bar shows how far that is, once it has taken half a second.
 
     Args:
-        texts: what is read.
+        texts: what is read, which says its `bytes_read` and `total_bytes`; None stays None.
         phase: what the body does with them.
         while_writing: whether the body writes results as it reads. Then there is no bar where they go to the terminal
             themselves, or to a pipe, whose other end may be a pager on the same terminal.
     """
     with shown_bars(transient=True) as bars:
-        if bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
+        if texts is None or bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
             yield texts
         else:
             yield Watched(texts, phase, bars)
 
 
-class Watched(Iterable[Text]):
+class Watched(Iterable[Any]):
     """Texts that show how far reading is, each time that they are read."""
 
-    def __init__(self, texts: BytesRead[Text], phase: str, bars: Bars) -> None:
+    def __init__(self, texts: Any, phase: str, bars: Bars) -> None:
         self._texts = texts
         self._phase = phase
         self._bars = bars
 
     @property
     def total_bytes(self) -> int | None:
-        return self._texts.total_bytes
+        total: int | None = self._texts.total_bytes
+        return total
 
-    def __iter__(self) -> Iterator[Text]:
+    def __iter__(self) -> Iterator[Any]:
         texts = self._texts
         due = time.monotonic() + _PATIENCE
         for text in texts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.cli.output import json_line, on_terminal, visible, write_line, writing
+from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -26,13 +26,13 @@ def write_result(
     """Write what came of a command in the form that suits who reads it.
 
     Args:
-        result: a value for JSON, or what has one as its `to_dict`.
+        result: a dict for JSON, or a report, which has its `to_json`.
         as_json: as one JSON object, wherever that goes.
         lines: what a file or a pipe is given, and a terminal, too, unless there is `draw`.
         draw: writes it on a terminal, in colour.
     """
     if as_json:
-        write_line(json_line(result if isinstance(result, dict) else result.to_dict()))
+        write_line(json_line({**said_of_profile(), **(result if isinstance(result, dict) else result.to_dict())}))
     elif draw is not None and on_terminal():
         on_screen(draw)
     else:

@@ -18,12 +18,12 @@ import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import terminated_like_interrupted
 from trietok.cli.options import Reader
-from trietok.cli.output import reporting, visible
+from trietok.cli.output import visible
 from trietok.cli.progress import shown_bars
 from trietok.cli.results import write_result
-from trietok.files.atomic import checked_new
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.characters import number_of
+from trietok.tokenizer.auto import Choice
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
@@ -31,6 +31,7 @@ from trietok.training.wordpiece import SPECIAL_TOKENS
 _CHINESE = "chinese"
 
 _VOCAB_SIZE = 30000
+_WORTH_A_PROCESS = 8_000_000  # bytes of text; starting a process takes as long as counting some of them
 _INCLUDED = "Characters to include even if the texts lack them"
 
 # What both trainers take; the body gets what decides how they learn as `learning`.
@@ -53,9 +54,9 @@ _tokens = options.together(
 )
 _counting = options.together(
     options.reading,
-    options.number("--processes", default=1, help="Count words in N processes."),
+    options.workers,
     options.max_words(default=MAX_WORDS),
-    options.json_flag(help="Write a summary as one JSON object."),
+    options.json_lines,
     options.offline,
 )
 
@@ -71,9 +72,9 @@ def train() -> None:
     """
 
 
-@train.command(short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
+@options.command(train, short_help="Train a WordPiece vocabulary for a BERT tokenizer.")
 @options.files
-@options.new_directory
+@options.writes(options.NEW_DIRECTORY)
 @options.number(
     "--vocab-size", default=_VOCAB_SIZE, help="Make at most N tokens, special tokens and single characters included."
 )
@@ -97,14 +98,11 @@ def wordpiece(
     like: str | None,
     read: Reader,
     as_json: bool,
-    processes: int,
+    workers: int | None,
     max_words: int,
     **learning: Any,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
-
-    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
-    gzip or zstd. - is standard input.
 
     BERT's five special tokens come first, then those given with --special-token, then the unused slots.
 
@@ -118,13 +116,13 @@ def wordpiece(
     with _training("wordpiece", output) as run:
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = read(files)
-        run.files = texts.paths
+        run.files, workers = texts.paths, _worth(texts, workers)
         more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
         special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
-        with _progress() as on_progress:
-            counting: dict[str, Any] = {"processes": processes, "max_words": max_words, "on_progress": on_progress}
+        with _progress() as progress:
+            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
             counts = trietok.count_words(texts, words=_words_by(settings), **counting)
-            learning |= {"special_tokens": special_tokens, "on_progress": on_progress}
+            learning |= {"special_tokens": special_tokens, "progress": progress}
             vocabulary = trietok.train_wordpiece(counts, **learning)
         run.saving = True
         if more:
@@ -135,9 +133,16 @@ def wordpiece(
         run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
 
 
+def _worth(texts: trietok.TextFiles, workers: int | None) -> int:
+    """How many processes count words: as many as were asked for, else as the texts keep busy."""
+    from trietok.worker_pool import cores
+
+    return workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+
+
 def _settings_of(name: str) -> dict[str, Any]:
     """The settings of a tokenizer that decide what its words are."""
-    tokenizer = trietok.BertTokenizer.from_pretrained(name)
+    tokenizer = Choice(name, trietok.BertTokenizer, "").load()
     if not tokenizer.do_basic_tokenize:
         return {"do_basic_tokenize": False}
     names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
@@ -148,9 +153,9 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
     return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
 
 
-@train.command(short_help="Train a byte-pair encoding.")
+@options.command(train, short_help="Train a byte-pair encoding.")
 @options.files
-@options.new_directory
+@options.writes(options.NEW_DIRECTORY)
 @options.name("--recipe", help="The only recipe is chinese: merge characters of sentences, without words.")
 @options.file("--test", help="With --recipe: segment the sentences of this file.")
 @options.number("--vocab-size", help=f"Make at most N tokens; by default {_VOCAB_SIZE}, or 10000 with --recipe.")
@@ -174,14 +179,11 @@ def bpe(
     uncased: bool,
     read: Reader,
     as_json: bool,
-    processes: int,
+    workers: int | None,
     max_words: int,
     **learning: Any,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
-
-    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
-    gzip or zstd. - is standard input.
 
     With --recipe chinese, the texts are sentences of characters without words, and the command writes vocab.txt and
     train.log. --test adds the sentences of a file, segmented by two rules.
@@ -201,17 +203,17 @@ def bpe(
         raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
         texts = read(files)
-        run.files = texts.paths
+        run.files, workers = texts.paths, _worth(texts, workers)
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
             sentences = None if test is None else list(read([test]))
             sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
             _chinese(run, texts, sentences, sizes, as_json)
             return
-        with _progress() as on_progress:
-            counting: dict[str, Any] = {"processes": processes, "max_words": max_words, "on_progress": on_progress}
+        with _progress() as progress:
+            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
             counts = trietok.count_words(texts, do_lower_case=uncased, **counting)
-            learning |= {"limit_alphabet": limit_alphabet, "on_progress": on_progress}
+            learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
             trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
         run.saving = True
         trained.save(output, do_lower_case=uncased)
@@ -222,16 +224,16 @@ def _chinese(
     run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None], as_json: bool
 ) -> None:
     log: list[str] = []
-    with _progress() as on_progress:
-        trained = train_chinese_bpe(texts, **sizes, on_progress=on_progress, log=log.append)
+    with _progress() as progress:
+        trained = train_chinese_bpe(texts, **sizes, progress=progress, log=log.append)
     run.saving = True
-    save_chinese_bpe(trained, run.output, log=log, sentences=sentences)
+    save_chinese_bpe(trained, run.output, log=log, texts=sentences)
     numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
     run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
 
 _OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "num_merges", "limit_alphabet"}
-_OF_THE_RECIPE |= {"column", "errors", "as_json", "offline"}
+_OF_THE_RECIPE |= {"column", "on_error", "force", "as_json", "offline"}
 
 
 def _check_recipe(recipe: str) -> None:
@@ -247,10 +249,9 @@ def _check_recipe(recipe: str) -> None:
 
 @contextlib.contextmanager
 def _training(kind: str, output: str) -> Iterator[_Run]:
-    """`reporting`; what is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
+    """What is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
     run = _Run(kind, output)
-    with reporting(), terminated_like_interrupted():
-        _check_output(output)
+    with terminated_like_interrupted():
         try:
             yield run
         except KeyboardInterrupt:
@@ -263,7 +264,7 @@ def _training(kind: str, output: str) -> Iterator[_Run]:
 
 @contextlib.contextmanager
 def _progress() -> Iterator[OnProgress | None]:
-    """What to pass as `on_progress`."""
+    """What to pass as `progress`."""
     with shown_bars() as bars:
         yield None if bars is None else lambda progress: bars.show(*progress)
 
@@ -299,7 +300,7 @@ class _Run:
         if "words" in counted:
             words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
         tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
-        write_result(values, as_json, lambda: [f"{tokens}, in {self.output}"])
+        write_result(values, as_json, lambda: [f"written to {self.output}: {tokens}"])
 
 
 def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:
@@ -309,16 +310,3 @@ def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:
         "different_words": len(counts),
         "pruned_below": counts.pruned_below,
     }
-
-
-def _check_output(output: str) -> None:
-    """Before hours of work: whether there is a place for its result."""
-    place = checked_new(output)
-    is_there = place.is_dir()
-    if not is_there:
-        place = next(parent for parent in place.parents if parent.exists())
-    if not place.is_dir():
-        raise trietok.FileError(f"cannot write to {output!r}: {place} is not a directory", path=output)
-    if not os.access(place, os.W_OK | os.X_OK):
-        named = "it" if is_there else place
-        raise trietok.FileError(f"cannot write to {output!r}: {named} is not writable", path=output)

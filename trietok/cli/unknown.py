@@ -6,12 +6,10 @@ import bisect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Line, lines_of, tokenizer_of
-from trietok.cli.output import json_line, on_terminal, visible, write_line
+from trietok.cli.options import Line, Lines, tokenizer_of
+from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import on_screen
 from trietok.tokenizer.unknown_words import HEAD
@@ -21,29 +19,27 @@ if TYPE_CHECKING:
 
 
 @options.command()
-@click.argument("files", nargs=-1, type=options.PATH, metavar="[FILES]...")
+@options.files
 @options.model
-@options.number("--most", "-n", default=20, help="Show the N most frequent words.")
+@options.most(default=20, help="List at most N words, the most frequent.")
 @options.column
-@options.json_flag(help="Write one JSON object, with every word.")
+@options.on_error
+@options.json_lines
 @options.offline
-def unknown(files: tuple[str, ...], model: str, most: int, column: str, as_json: bool) -> None:
+def unknown(files: tuple[str, ...], model: str, most: int, column: str, on_error: str, as_json: bool) -> None:
     """List the words that become the unknown token: how often, why, and where (file:line:start-end).
-
-    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs. The first two may be compressed with
-    gzip or zstd. Without FILES, or for -, texts come from standard input.
 
     \b
     Examples:
       trietok unknown texts.txt
-      trietok unknown 'texts/*.jsonl' --model my-tokenizer --most 50
+      trietok unknown 'texts/*.jsonl' -m my-tokenizer --most 50
     """
-    lines = lines_of((), files, "texts", column)
+    lines = Lines(files=files, column=column, on_error=on_error)
     places = _Places()
     with shown_reading(lines, "looking") as shown:
         found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
     if as_json:
-        write_line(json_line(_named(found, places)))
+        write_line(json_line({**said_of_profile(), **_named(found, places)}))
     elif on_terminal():
         on_screen(lambda screen: _draw(screen, found, places, most))
     else:

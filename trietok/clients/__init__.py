@@ -6,3 +6,4 @@ In: a tokenizer. Out: an object of the client's own kind with the same ids. Each
 from trietok.clients.transformers_classes import to_rust, to_transformers
 
 __all__ = ["to_rust", "to_transformers"]
+__dir__ = __all__.copy

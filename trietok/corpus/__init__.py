@@ -6,3 +6,4 @@ Each module imports pyarrow and the like where it is used; the extra `corpus` in
 from trietok.corpus.opened import Corpus, open_corpus
 
 __all__ = ["Corpus", "open_corpus"]
+__dir__ = __all__.copy

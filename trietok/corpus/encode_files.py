@@ -35,6 +35,7 @@ from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextFile, import_pyarrow
+from trietok.log import renamed
 from trietok.worker_pool import cores, refuse_while_starting
 
 SHARD_BYTES = 16_000_000
@@ -60,9 +61,10 @@ class Progress(NamedTuple):
     removed: Mapping[str, int] = MappingProxyType({})
 
 
+@renamed(out="output", keep="keep_columns")
 def encode_files(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    out: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     tokenizer: Any,
     *,
     column: str = "text",
@@ -70,7 +72,7 @@ def encode_files(
     file_format: str = "parquet",
     pack: int | None = None,
     drop_last: bool = False,
-    keep: Sequence[str] = (),
+    keep_columns: Sequence[str] = (),
     on_error: str = "fail",
     resume: bool = False,
     verify: bool = False,
@@ -83,7 +85,7 @@ def encode_files(
 
     Args:
         files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
-        out: a directory that is empty or not there yet; with `resume`, one that a run has begun.
+        output: a directory that is empty or not there yet; with `resume`, one that a run has begun.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
         workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
@@ -92,9 +94,9 @@ def encode_files(
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, leave out the last row of a shard where it is shorter.
-        keep: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
+        keep_columns: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
         on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be read.
-        resume: continue the run that `out` holds. Its shards stay for the files that hold the same, whatever their
+        resume: continue the run that `output` holds. Its shards stay for the files that hold the same, whatever their
             names; shards of other files go. `on_error` may differ from that run's.
         verify: with `resume`, compare the checksums of the shards that are there, and compute those of all files anew.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
@@ -113,7 +115,7 @@ def encode_files(
     Raises:
         FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
             stay.
-        InputError: the files, the options or what is in `out` do not fit, or the workers cannot be started.
+        InputError: the files, the options or what is in `output` do not fit, or the workers cannot be started.
         TrietokError: a worker process has died.
 
     >>> import pathlib, tempfile, trietok
@@ -130,9 +132,9 @@ def encode_files(
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
         raise InputError("workers are those of the engine where map_shards is given; leave workers out")
-    if is_elsewhere(os.fspath(out)):
+    if is_elsewhere(os.fspath(output)):
         raise InputError(
-            f"out is {os.fspath(out)!r:.200}, and a directory of this machine is meant; copy it there later"
+            f"output is {os.fspath(output)!r:.200}, and a directory of this machine is meant; copy it there later"
         )
     workers = workers or (1 if map_shards else cores())
     options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
@@ -140,17 +142,17 @@ def encode_files(
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
-        refuse_while_starting("workers")
+        refuse_while_starting()
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
             raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
-    keep = _checked_keep(keep, names, pack)
+    keep = _checked_keep(keep_columns, names, pack)
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,
-        out=Path(out) if map_shards is None else Path(out).absolute(),
+        out=Path(output) if map_shards is None else Path(output).absolute(),
         column=column,
         call_options=options,
         file_format=file_format,
@@ -200,12 +202,12 @@ def _check_options(
 
 def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
     if isinstance(keep, str):
-        raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
+        raise InputTypeError(f"keep_columns is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
     if keep and pack is not None:
-        raise InputError("keep does not work with pack: a row of packed ids has parts of several texts")
+        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
     for name in keep:
         if name in names:
-            raise InputError(f"keep has {name!r}, which the ids' own columns have too; rename it in the files")
+            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
     return tuple(dict.fromkeys(keep))
 
 

@@ -63,7 +63,7 @@ def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: 
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with worker_pool(workers, "workers", start_worker, job, job.state) as submit:
+        with worker_pool(workers, start_worker, job, job.state) as submit:
             _hand_out(partial(submit, encode_in_worker), shards, workers, finished)
     except BrokenProcessPool:
         raise TrietokError(

@@ -15,6 +15,7 @@ from trietok.corpus.row_encoder import Overflow, RowEncoder, Rows, large_strings
 from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types
 from trietok.errors import InputError, InputTypeError
 from trietok.files.texts import BadRow, import_pyarrow, texts_of
+from trietok.log import renamed
 
 _SLICE = 4096  # rows whose texts are strs at one time
 
@@ -41,7 +42,7 @@ class TokenizeBatch:
         tokenizer: encodes the texts; it must not be changed any more.
         column: the column that holds the texts (with `is_split_into_words`, lists of words).
         pair_column: the column that holds the second text of each pair; None for single texts.
-        keep: the columns that pass through; None for all.
+        keep_columns: the columns that pass through; None for all.
         **call_options: those of the tokenizer's call. They decide which columns there are, as in a call: by default
             `input_ids`, `token_type_ids` and `attention_mask`, and what `return_special_tokens_mask`, `return_length`,
             `return_offsets_mapping` and `return_overflowing_tokens` ask for. Rows are not padded, but for
@@ -61,21 +62,23 @@ class TokenizeBatch:
      {'id': 8, 'text': None, 'input_ids': None, 'attention_mask': None, 'length': None}]
     """
 
+    @renamed(keep="keep_columns")
     def __init__(
         self,
         tokenizer: Any,
         column: str,
         pair_column: str | None = None,
         *,
-        keep: Sequence[str] | None = None,
+        keep_columns: Sequence[str] | None = None,
         **call_options: Any,
     ) -> None:
         import_pyarrow()
-        if isinstance(keep, str):
-            raise InputTypeError(f"keep is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
+        if isinstance(keep_columns, str):
+            told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
+            raise InputTypeError(told, value=keep_columns)
         self.column = column
         self.pair_column = pair_column
-        self.keep = None if keep is None else tuple(keep)
+        self.keep = None if keep_columns is None else tuple(keep_columns)
         self.call_options = dict(call_options)
         self._class_name = type(tokenizer).__name__
         self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
@@ -143,7 +146,7 @@ class TokenizeBatch:
             except pa.ArrowInvalid as error:
                 raise InputError(
                     f"the columns of a batch are too large when they are repeated for each window ({error}); give "
-                    "smaller batches, or say with keep which columns to keep"
+                    "smaller batches, or say with keep_columns which columns to keep"
                 ) from error
         return pa.RecordBatch.from_arrays([*kept, *made], schema=schema)
 
@@ -214,7 +217,7 @@ class TokenizeBatch:
         return bool(self.call_options.get("is_split_into_words"))
 
     def __repr__(self) -> str:
-        options = {"keep": self.keep and list(self.keep), "pair_column": self.pair_column}
+        options = {"keep_columns": self.keep and list(self.keep), "pair_column": self.pair_column}
         shown = {**{name: value for name, value in options.items() if value is not None}, **self.call_options}
         return f"TokenizeBatch({self._class_name}, {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
 

@@ -8,7 +8,6 @@ call, and nothing here cuts a text.
 from __future__ import annotations
 
 import io
-import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +36,7 @@ from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
 from trietok.showing.characters import described, visible
+from trietok.showing.report import Report
 from trietok.text.alignment import AlignedText, Located, RejectedMatch, StageName, Watch
 from trietok.text.characters import touches_word
 from trietok.text.stages import Stages
@@ -587,7 +587,7 @@ class Truncation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Report):
     """Why a text, or a pair, has the ids that it has. `str` makes it readable, and a notebook shows it as HTML.
 
     Attributes:
@@ -659,10 +659,6 @@ class Explanation:
 
         return dict_of(self)
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON; the options are those of `json.dumps`. Lone surrogates are escaped."""
-        return json.dumps(self.to_dict(), **options)
-
     def to_text(self, width: int = 80) -> str:
         """The explanation to read on a terminal of so many columns, without colours; at most 2,000 tokens."""
         from trietok.explaining.views import explanation_lines, plain  # not needed for the values
@@ -678,9 +674,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __repr__(self) -> str:
         return (

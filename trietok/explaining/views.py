@@ -6,7 +6,6 @@ to be looked at; the stretches of the text in order, alike or not, each with the
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
 from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
+from trietok.showing.report import Report, plain_values
 from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
@@ -531,18 +531,14 @@ def _why(html: str) -> str:
 
 def dict_of(explanation: Explanation) -> dict[str, Any]:
     """All of an explanation."""
+    about = ("tokenizer", "name", "profile", "input_ids", "template", "truncation")
     return {
-        "tokenizer": explanation.tokenizer,
-        "name": explanation.name,
-        "profile": explanation.profile,
-        "input_ids": explanation.input_ids,
-        "template": list(explanation.template),
-        "truncation": _plain(explanation.truncation),
+        **{name: plain_values(getattr(explanation, name)) for name in about},
         "texts": [
             {
                 "text": text.text,
-                "stages": [_stage_dict(stage) for stage in text.stages],
-                "tokens": [{**_plain(token), "story": token.story} for token in text.tokens],
+                "stages": [{"title": stage.title, **plain_values(stage)} for stage in text.stages],
+                "tokens": [{**plain_values(token), "story": token.story} for token in text.tokens],
             }
             for text in explanation.texts
         ],
@@ -552,25 +548,6 @@ def dict_of(explanation: Explanation) -> dict[str, Any]:
 
 
 _OF_ROW = ("token", "id", "kind", "type_id", "text", "position")
-
-
-def _stage_dict(stage: Stage) -> dict[str, Any]:
-    return {
-        "name": stage.name,
-        "title": stage.title,
-        "given": stage.given,
-        "gave": stage.gave,
-        "changes": [change.to_dict() for change in stage.changes],
-        "found": [_plain(each) for each in stage.found],
-        "rejected": [_plain(each) for each in stage.rejected],
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Named tuples as dicts, other tuples as lists, and so is what they hold."""
-    if hasattr(value, "_asdict"):
-        return {name: _plain(each) for name, each in value._asdict().items()}
-    return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 # ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -------------------------
@@ -875,7 +852,7 @@ def _aligned(left: Sequence[Placed], right: Sequence[Placed]) -> Iterator[tuple[
 
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(Report):
     """Two explanations of the same texts. `str` makes it readable, and a notebook shows it as HTML.
 
     Attributes:
@@ -893,6 +870,8 @@ class Contrast:
     def same_ids(self) -> bool:
         """Whether both give the same ids, special tokens included."""
         return self.left.input_ids == self.right.input_ids
+
+    ok = same_ids
 
     @property
     def notes(self) -> list[str]:
@@ -927,10 +906,6 @@ class Contrast:
         parts = [part.to_dict() for part in self.parts]
         return {"same_ids": self.same_ids, "summary": self.summary, **sides, "notes": self.notes, "parts": parts}
 
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON; the options are those of `json.dumps`."""
-        return json.dumps(self.to_dict(), **options)
-
     def to_text(self, width: int = 80) -> str:
         """Both sides to read on a terminal of so many columns, without colours."""
         return plain(contrast_lines(self, width))
@@ -941,9 +916,6 @@ class Contrast:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __repr__(self) -> str:
         return f"<Contrast: {self.summary}>"

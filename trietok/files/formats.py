@@ -429,15 +429,6 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
     return Written([start, ",".join(written), "\n  " if tokens else "", end])
 
 
-# Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no UTF-8.
-_ESCAPED_IN_LINES = "[\x7f-\x9f\u2028\u2029\ud800-\udfff]"
-
-
-def json_line(values: Any) -> str:
-    """`values` as one line of JSON in any reader: what could break the line, or is no UTF-8, is escaped."""
-    return re.sub(_ESCAPED_IN_LINES, _escape, json.dumps(values, ensure_ascii=False))
-
-
 def _escape(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
 

@@ -278,6 +278,8 @@ def _clash(message: str, source: str, token: str, found: int, expected: int | No
 # Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
 
+# The directories of which it has been said that their tokenizer.json has other ids, or need not be said.
+_SAID: set[str] = set()
 _OF_FILES = (FileError, FileFormatError, SpecialTokenError, VocabularyError)
 
 
@@ -310,10 +312,25 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
                 return tokenizer
 
 
+def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) -> None:
+    """Leave unsaid that a slow class is not what `AutoTokenizer` takes: whoever loads it next has asked for it."""
+    _SAID.add(os.path.join(name, subfolder or ""))
+
+
+def _say_profile(cls: Any, directory: str, asks: str) -> None:
+    """Say once that a slow class reads what `AutoTokenizer` reads with the fast profile."""
+    is_for_it = cls.profile == "slow" and [*_own_names(cls)][-1].removesuffix("Tokenizer") in WORDPIECE_FAMILY
+    if is_for_it and asks.endswith((TOKENIZER_FILE, "Fast")) and directory not in _SAID:
+        _SAID.add(directory)
+        where, other = directory.rstrip(os.sep), "which differ for some texts; AutoTokenizer takes the profile that the"
+        what = "%s has a %s, whose ids are those of the fast profile; %s gives the slow one's, %s files ask for"
+        log.warning(what, where, asks, cls.__name__, other)
+
+
 def _load_once(
     cls: Any, name: str, directory: str, files: ModelFiles, inputs: tuple[Any, ...], kwargs: dict[str, Any], given: str
 ) -> Any:
-    arguments, ids = _arguments(cls, files, kwargs)
+    arguments, ids = _arguments(cls, directory, files, kwargs)
     # The vocabulary is that of the directory or one that the caller names; a path that a file names has been dropped.
     for argument, vocabulary_path in _vocabulary_paths(cls, name, _heeded(cls, name, files, arguments)).items():
         arguments.setdefault(argument, vocabulary_path)
@@ -394,9 +411,10 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
     return {argument: found[file] for argument, file in names.items()}
 
 
-def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], AddedIds]:
+def _arguments(cls: Any, directory: str, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dict[str, Any], AddedIds]:
     """The arguments for the class, from the files and the caller; those of the caller override the files."""
     arguments: dict[str, Any] = {}
+    saved_class = kwargs.get("tokenizer_class")
     if TOKENIZER_CONFIG_FILE in files.found:
         source = files.found[TOKENIZER_CONFIG_FILE]
         arguments = read_json_object(source)
@@ -412,6 +430,7 @@ def _arguments(cls: Any, files: ModelFiles, kwargs: dict[str, Any]) -> tuple[dic
         for error in wrong_settings(arguments, source, cls):
             raise error
         refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
+    _say_profile(cls, directory, TOKENIZER_FILE if TOKENIZER_FILE in files.found else str(saved_class))
     templates = read_templates(files.found)
     if templates is not None:  # those of the config are of an older format
         arguments["chat_template"] = templates

@@ -186,17 +186,17 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     source = str(tokenizer.name_or_path)
     is_known = tokenizer.config_rows is not None and os.path.isdir(source)
     if is_known and os.path.realpath(source) != os.path.realpath(directory):
-        command = f"trietok rows {quote(source)} --tokenizer {quote(directory)} -o OUT"
+        command = f"trietok rows -m {quote(source)} --new-tokenizer {quote(directory)} -o {quote(directory + '-model')}"
         advice = f"make a model with a row for every token: {command}"
     else:  # new rows are made by comparing with the tokenizer that the model was trained with, and that one is gone
         advice = (
             f"put the tokenizer that the model was trained with back into {directory} (it is where the model came "
             "from: the hub, version control, a backup), save this one to a directory of its own, and "
-            f"make a model with a row for every token: trietok rows {quote(directory)} --tokenizer DIR -o OUT"
+            f"make a model with a row for every token: trietok rows -m {quote(directory)} --new-tokenizer DIR -o OUT"
         )
     tokenizer.warn_once(
         "more-rows-than-the-config",
-        f"the tokenizer needs {rows} embedding rows, and the model's config.json says it has {has}; {advice}",
+        f"the tokenizer needs {rows:,} embedding rows, and the model's config.json says it has {has:,}; {advice}",
     )
 
 

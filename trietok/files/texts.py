@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
+from trietok import log
 from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError, as_file_error
 from trietok.files import elsewhere
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
@@ -333,7 +334,7 @@ def _damaged(file: TextFile, error: Exception) -> FileFormatError:
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
 _ROWS = 1024  # of a .parquet, held at a time
-_OR_REPLACE = ", or go on with errors='replace' (--errors replace)"
+_OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 
 
 class TextFiles:
@@ -347,7 +348,8 @@ class TextFiles:
     Args:
         paths: a path or a glob, or several.
         column: the field of a .jsonl and the column of a .parquet that holds the text. A null is no text.
-        errors: what to do with bytes that are not UTF-8: "strict" refuses them, "replace" puts U+FFFD in their place.
+        on_error: what to do with bytes that are not UTF-8: "fail" refuses them, "replace" puts U+FFFD in their place;
+            "skip" leaves out texts with such bytes, or that are not JSON as they should be, and logs the first.
         standard_input: what the name `-` reads.
 
     Attributes:
@@ -362,29 +364,30 @@ class TextFiles:
     ['low lower', 'lowest']
 
     Raises:
-        InputError: there is no path, or `errors` is neither "strict" nor "replace".
+        InputError: there is no path, or `on_error` is none of the three.
         FileError: a file is missing or a directory, or a glob finds none.
         FileError, FileFormatError: from a loop, where a file cannot be read, is not UTF-8, not JSON, or lacks the
             column.
     """
 
+    @log.renamed({"strict": "fail"}, errors="on_error")
     def __init__(
         self,
         paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         *,
         column: str = DEFAULT_COLUMN,
-        errors: str = "strict",
+        on_error: str = "fail",
         standard_input: BinaryIO | None = None,
     ) -> None:
-        if errors not in ("strict", "replace"):
-            raise InputError(f"errors is 'strict' or 'replace', not {errors!r}")
+        if on_error not in ("fail", "replace", "skip"):
+            raise InputError(f"on_error is 'fail', 'replace' or 'skip', not {on_error!r}")
         given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
         names = sorted(set(expanded(given)))
         if not names:
             raise InputError("there is no file to read; name at least one")
         self.column = column
-        self.errors = errors
-        self._reader = TextReader(column, errors)
+        self.on_error = on_error
+        self._reader = TextReader(column, on_error)
         self._standard_input = standard_input
         sizes = {path: TextFile.at(path).size for path in names if not self._is_standard_input(path)}
         named: dict[str, str] = {}  # of several names of one file the shortest stays
@@ -424,7 +427,7 @@ class TextReader:
 
     Args:
         column: the field of a .jsonl and the column of a .parquet that holds the text; None to read all as lines.
-        errors: as for `TextFiles`.
+        on_error: as for `TextFiles`.
         counts_lines: whether the place of bad bytes is counted from the begin of their line; else of their file.
         repair: what can be done about bad bytes in lines.
 
@@ -435,14 +438,15 @@ class TextReader:
     def __init__(
         self,
         column: str | None,
-        errors: str = "strict",
+        on_error: str = "fail",
         *,
         counts_lines: bool = False,
         repair: str = f"convert it to UTF-8{_OR_REPLACE}",
     ) -> None:
         self.bytes_read = 0
         self._column = column
-        self._errors = errors
+        self._errors = "replace" if on_error == "replace" else "strict"
+        self._skips, self._has_skipped = on_error == "skip", False
         self._counts_lines = counts_lines
         self._repair = repair
 
@@ -477,19 +481,20 @@ class TextReader:
         for number, line in enumerate(lines, start=1):
             start = 0 if self._counts_lines else offset
             text = decoded(line.removesuffix(b"\n"), self._errors, of=of, offset=start)
-            if isinstance(text, BadRow):
-                raise _error(f"{name}, line {number}", text, name, number, self._repair)
             offset += len(line)
             if not packed or seekable:
                 self.bytes_read = before + (raw.tell() if packed else offset)
-            yield TextRow(text, number)
+            if isinstance(text, BadRow):
+                self._refuse(f"{name}, line {number}", text, name, number, self._repair)
+            else:
+                yield TextRow(text, number)
 
     def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
         for line, number in rows:
             text = text_of_json(line, column) if line.strip() else None
             if isinstance(text, BadRow):
-                raise _error(f"{name}, line {number}", text, name, number)
-            if text is not None:
+                self._refuse(f"{name}, line {number}", text, name, number)
+            elif text is not None:
                 yield TextRow(text, number)
 
     def _rows_of_table(self, file: TextFile, column: str) -> Iterator[TextRow]:
@@ -507,14 +512,23 @@ class TextReader:
                     for row, text in enumerate(texts, start=start + 1):
                         if isinstance(text, BadRow):
                             repair = f"write the file anew with texts{_OR_REPLACE}"
-                            raise _error(f"{path}, row {row}", text, path, None, repair)
-                        if text is not None:
+                            self._refuse(f"{path}, row {row}", text, path, None, repair)
+                        elif text is not None:
                             yield TextRow(text, row)
                 if number != table.metadata.num_rows:  # the checksum of a page does not cover its header
                     rows = table.metadata.num_rows
                     raise FileFormatError(f"{path} has {rows:,} rows, and {number:,} could be read", path=path)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
+
+    def _refuse(self, where: str, bad: BadRow, path: str, line_number: int | None, repair: str = "") -> None:
+        """Raise the error for what is no text; where such texts are left out, log the first."""
+        if not self._skips:
+            advice = f"; {repair}" if repair else ""
+            raise FileFormatError(f"{where}: {bad.reason}{advice}", path=path, line_number=line_number)
+        if not self._has_skipped:
+            self._has_skipped = True
+            log.warning("%s: %s; it is left out, as are all texts that cannot be read", where, bad.reason)
 
 
 def _check_column(schema: Any, path: str, column: str) -> None:
@@ -532,8 +546,3 @@ def _check_column(schema: Any, path: str, column: str) -> None:
     types, kind = import_pyarrow().types, schema.field(column).type
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
-
-
-def _error(where: str, bad: BadRow, path: str, line_number: int | None, repair: str = "") -> FileFormatError:
-    advice = f"; {repair}" if repair else ""
-    return FileFormatError(f"{where}: {bad.reason}{advice}", path=path, line_number=line_number)

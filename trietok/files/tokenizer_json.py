@@ -841,7 +841,8 @@ def write_rust(path: Path_, tokenizer: Any) -> None:
             are tokens behind it; the message says what to do.
     """
     advice = (
-        "; or save it with save_pretrained(DIR, legacy_format=True), --slow in a command: slow classes and trietok's "
+        "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command: slow classes and "
+        "trietok's "
         f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
     )
     _write(path, tokenizer_json_of(tokenizer), tokenizer, advice)
@@ -859,7 +860,7 @@ def _write(path: Path_, value: TokenizerJson, tokenizer: Any, advice: str = "") 
 
 def _gap(tokenizer: Any) -> str:
     """The first id that the vocabulary or the added tokens skip, and the way to have none skipped."""
-    repair = "load what `trietok check DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
+    repair = "load what `trietok check -m DIR --fix -o OUT{}` makes of the directory that holds it, in which {}"
     lines: dict[str, int] = {}
     for line, token in enumerate(tokenizer.vocabulary.tokens, start=1):
         if token is None:

@@ -185,6 +185,17 @@ def first_few(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + more
 
 
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
+    """Rows of cells as lines; `right` are the numbers of the columns whose cells end below one another.
+
+    >>> aligned([("word", "count", "now"), ("low", "12", "l ##ow")], right=[1])
+    ['word  count  now', 'low      12  l ##ow']
+    """
+    columns = enumerate(zip(*rows, strict=True))
+    forms = [f"{'>' if number in right else '<'}{max(map(len, column))}" for number, column in columns]
+    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
+
+
 def number_of(count: int, what: str) -> str:
     """A number of things, to read.
 

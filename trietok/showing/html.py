@@ -90,8 +90,8 @@ font-variant-numeric:tabular-nums}
 .tt td.tt-place{white-space:nowrap}.tt td.tt-place+td{min-width:6.5em}
 .tt th{overflow-wrap:break-word}.tt th.tt-name{white-space:normal}
 .tt-differs td:first-child{border-left:4px solid var(--badline);padding-left:8px}
-.tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px}.tt-bad{color:var(--badline);font-weight:600}
-.tt-good{color:var(--good);font-weight:600}
+.tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px;white-space:pre-wrap}
+.tt-bad{color:var(--badline);font-weight:600}.tt-good{color:var(--good);font-weight:600}
 @media(prefers-color-scheme:dark){.tt:not(.tt-light){DARK}}
 [data-jp-theme-light=false] .tt,.vscode-dark .tt,[data-theme=dark] .tt,.tt.tt-dark{DARK}
 @media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}.tt td.tt-place+td{

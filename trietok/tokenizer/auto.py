@@ -7,7 +7,7 @@ directory is executed, so `auto_map` is ignored.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.formats import (
@@ -17,9 +17,11 @@ from trietok.files.formats import (
     JAPANESE,
     RECIPE_CLASS,
     TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
     read_json_object,
 )
-from trietok.files.load import find_files
+from trietok.files.load import find_files, loads_knowingly
+from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
@@ -114,6 +116,43 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
 _registry = _Registry()
 
 
+class Choice(NamedTuple):
+    """The class that a tokenizer is read with, and why it has its profile."""
+
+    name: str | os.PathLike[str]
+    kind: Tokenizer
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.profile}, {self.why}"
+
+    def load(self, *inputs: Any, **options: Any) -> Any:
+        """The tokenizer; the arguments are those of `from_pretrained`."""
+        if self.kind.profile == "slow":
+            loads_knowingly(self.name, options.get("subfolder"))
+        return self.kind.from_pretrained(self.name, *inputs, **options)
+
+
+def choose(name: str, profile: Profile | None = None) -> Choice:
+    """What `AutoTokenizer.from_pretrained(name)` loads, and why; where no file names a class, it is BERT's.
+
+    Args:
+        name: a directory, a file, a built-in name or a name on the hub.
+        profile: the profile to have instead.
+
+    Raises:
+        TokenizerClassError: the files ask for a class that trietok does not have, or not in the profile.
+
+    >>> print(choose("trietok-en"))
+    fast, because AutoTokenizer takes the fast class for tokenizer_class BertTokenizer
+    """
+    choice = _class_of(name, None, profile != "slow", {}, or_bert=True)
+    if profile in (None, choice.kind.profile):
+        return choice if profile is None else choice._replace(why="as asked for")
+    what = f"{name} is a {choice.kind.__name__}, which has only the {choice.kind.profile} profile"
+    raise TokenizerClassError(what, path=name, name=choice.kind.__name__, known=())
+
+
 class AutoTokenizer:
     """Loads a tokenizer of the class that its files ask for. There are no objects of this class.
 
@@ -164,9 +203,10 @@ class AutoTokenizer:
                     raise TokenizerClassError(
                         message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
                     )
+                choice = Choice(pretrained_model_name_or_path, kind, "")
             else:
-                kind = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-            tokenizer: PreTrainedTokenizer = kind.from_pretrained(pretrained_model_name_or_path, *inputs, **kwargs)
+                choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+            tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
             return tokenizer
 
     @staticmethod
@@ -208,26 +248,28 @@ class AutoTokenizer:
         _registry.registered[model_type] = (slow_tokenizer_class or before[0], fast_tokenizer_class or before[1])
 
 
-def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any]) -> Tokenizer:
-    """The class that the files of `name` ask for."""
+def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], or_bert: bool = False) -> Choice:
+    """The class that the files of `name` ask for; `or_bert`: BERT's where they ask for none."""
     if not isinstance(name, (str, os.PathLike)):
         raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
     name = os.fspath(name)
-    settings, model_config = _read(name, options)
+    settings, model_config, has_json = _read(name, use_fast, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
     is_generic = settings.get("tokenizer_class") == GENERIC_FAST
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
+    if kind is None and value is None and or_bert:
+        kind = _registry.of_class("BertTokenizer", use_fast or is_generic)
     if kind is not None:
-        return kind
+        return Choice(name, kind, _why(kind, has_json, key, value))
     from trietok.files.formats import other_kind  # needed only where loading fails
 
     message, known = other_kind(path), _registry.class_names()
     if message is not None:
         raise TokenizerClassError(message, path=path, name=value, known=known)
     if is_generic:
-        return _registry.fast["BertTokenizer"]
+        return Choice(name, _registry.fast["BertTokenizer"], f"because {GENERIC_FAST} has no slow class")
     message = (
         f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
         "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
@@ -282,38 +324,35 @@ def class_of_model_type(model_type: str) -> Tokenizer | None:
     return _registry.of_model_type(model_type, use_fast=False)
 
 
-def load_any(name: str, *, fast: bool = False) -> Any:
-    """The tokenizer of a directory, file or name, of the class its files ask for; BERT's where they name none.
-
-    Args:
-        name: the directory, file or name.
-        fast: the fast profile.
-    """
-    try:
-        return AutoTokenizer.from_pretrained(name, use_fast=fast)
-    except TokenizerClassError as error:
-        if error.name is not None:
-            raise
-        kind = _registry.of_class("BertTokenizer", use_fast=fast)
-        assert kind is not None
-        return kind.from_pretrained(name)
-
-
 def fast_class_of(kind: Tokenizer) -> Tokenizer | None:
     """The fast twin of a class; None if it has none."""
     return _registry.fast.get(kind.__name__)
 
 
-def _read(name: str, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """tokenizer_config.json and config.json of `name`; empty where there is none."""
+def _why(kind: Tokenizer, has_json: bool, key: str, value: str | None) -> str:
+    """Why a class is that of its profile, where the fast one was to be taken if there is one."""
+    if kind.profile == "slow":
+        return f"because {value or kind.__name__} has no fast class"
+    if has_json:
+        return f"because {TOKENIZER_FILE} is there"
+    asked = "fast classes, and no file says otherwise" if value is None else f"the fast class for {key} {value}"
+    return f"because AutoTokenizer takes {asked}"
+
+
+def _read(name: str, use_fast: bool, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """tokenizer_config.json and config.json of `name`, empty where there is none; whether it has a tokenizer.json.
+
+    The last is asked of the hub only where the fast class would ask for it, too.
+    """
     hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}
     if "use_auth_token" in options:  # the old name
         hub["token"] = options["use_auth_token"]
-    files = find_files(name, (TOKENIZER_CONFIG_FILE, CONFIG_FILE), subfolder=options.get("subfolder"), **hub).found
+    asked = (TOKENIZER_CONFIG_FILE, CONFIG_FILE, *([TOKENIZER_FILE] if use_fast else []))
+    files, single_file = find_files(name, asked, subfolder=options.get("subfolder"), **hub)
     first, second = (
         read_json_object(files[file]) if file in files else {} for file in (TOKENIZER_CONFIG_FILE, CONFIG_FILE)
     )
-    return first, second
+    return first, second, TOKENIZER_FILE in files or (single_file or "").endswith(".json")
 
 
 def _attribute(config: Any, key: str) -> Any:

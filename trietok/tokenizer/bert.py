@@ -716,7 +716,7 @@ def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
         raise InputTypeError(
             f"{what} takes a BertTokenizer, not a {type(tokenizer).__name__}: this one is a byte-pair encoding, whose "
             "vocabulary goes with its merges and stays as it is; tokens can be added beside it, by add_tokens or "
-            "`trietok add --as added`",
+            "`trietok add --way added`",
             value=tokenizer,
         )
     return tokenizer

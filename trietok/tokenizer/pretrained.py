@@ -1220,8 +1220,8 @@ class PreTrainedTokenizer(SpecialTokensMixin):
             )
         if self.max_embedding_rows is not None and rows > self.max_embedding_rows:
             raise VocabularyError(
-                f"the new tokens would need {rows} embedding rows, and the model has {self.max_embedding_rows}; give "
-                "the model more rows and raise max_embedding_rows, or use assign_unused",
+                f"the new tokens would need {rows:,} embedding rows, and the model has {self.max_embedding_rows:,}; "
+                "give the model more rows and raise max_embedding_rows, or use assign_unused",
                 expected_id=self.max_embedding_rows - 1,
                 found_id=rows - 1,
             )

@@ -25,6 +25,7 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.tokenizer_json import NO_NORMALIZER, BpeDecoder, TokenizerJson
+from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.rust_added_tokens import RustAddedTokens
@@ -274,12 +275,13 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
 _PREFIX = "##"  # the only one that BERT's tokenizers know
 
 
-def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **options: Any) -> BertTokenizer:
+@renamed(directory="output")
+def save_tokenizer(vocabulary: Vocabulary, output: str | os.PathLike[str], **options: Any) -> BertTokenizer:
     """Make a `BertTokenizer` of a vocabulary and save it to a directory, for trietok and transformers to load.
 
     Args:
         vocabulary: the tokens; continuing ones start with "##".
-        directory: where to; made if need be. All files are written or none.
+        output: the directory to write; made if need be. All files are written or none.
         **options: of `BertTokenizer`, such as `do_lower_case`, which should be as in training.
 
     >>> import tempfile
@@ -309,5 +311,5 @@ def save_tokenizer(vocabulary: Vocabulary, directory: str | os.PathLike[str], **
         path = Path(folder, VOCAB_FILE)
         write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)
-        tokenizer.save_pretrained(directory)
-    return BertTokenizer.from_pretrained(directory)
+        tokenizer.save_pretrained(output)
+    return BertTokenizer.from_pretrained(output)

@@ -8,7 +8,6 @@ Only texts that give the unknown token's id are looked into, and of those only t
 from __future__ import annotations
 
 import dataclasses
-import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import number_of
+from trietok.showing.report import Report, Table
 
 Reason = Literal["unknown-character", "no-piece", "too-long"]
 
@@ -60,7 +60,7 @@ class UnknownWord:
 
 
 @dataclasses.dataclass(frozen=True)
-class UnknownWords:
+class UnknownWords(Report):
     """All that a search has found.
 
     Attributes:
@@ -81,6 +81,8 @@ class UnknownWords:
     texts: int
     texts_with_unknown: int
     tokens: int
+
+    _ANSWERS = ("occurrences", "characters")
 
     @property
     def occurrences(self) -> int:
@@ -107,29 +109,6 @@ class UnknownWords:
         where = f"{self.texts_with_unknown:,} of {number_of(self.texts, 'text')}"
         return f"{kinds}, {number_of(self.occurrences, 'time')} in {where} ({share})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything; all of it can be written as JSON."""
-        return {
-            "texts": self.texts,
-            "texts_with_unknown": self.texts_with_unknown,
-            "tokens": self.tokens,
-            "occurrences": self.occurrences,
-            "characters": self.characters,
-            "words": [word.to_dict() for word in self.words],
-        }
-
-    def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON; the options are those of `json.dumps`.
-
-        >>> import trietok
-        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        >>> print(tokenizer.find_unknown(["a ☃"]).to_json())
-        {"texts": 1, "texts_with_unknown": 1, "tokens": 2, "occurrences": 1, "characters": {"\\u2603": 1},
-         "words": [{"word": "\\u2603", "count": 1, "reason": "unknown-character", "blame": ["\\u2603"],
-         "positions": [[0, 2, 3]]}]}
-        """
-        return json.dumps(self.to_dict(), **options)
-
     def rows(self, most: int, name: Callable[[int], str] = str) -> Iterator[tuple[str, str, str, str]]:
         """Count, word, reason and places of the first words, as text; `name` says what to call a text by its number."""
         for word in self.words[:most]:
@@ -137,26 +116,12 @@ class UnknownWords:
             shown = word.word if len(word.word) <= _WIDEST else word.word[: _WIDEST - 3] + "..."
             yield f"{word.count:,}", shown, word.why, places
 
-    def __str__(self) -> str:
-        if not self.words:
-            return self.summary
-        rows = [HEAD, *self.rows(MOST_SHOWN)]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            f"{count:>{widths[0]}}  {word:<{widths[1]}}  {why:<{widths[2]}}  {places}".rstrip()
-            for count, word, why, places in rows
-        ]
-        left_out = len(self.words) - MOST_SHOWN
-        return "\n".join([self.summary, *lines, *([f"... and {left_out:,} more"] if left_out > 0 else [])])
-
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        rows = [*self.rows(MOST_SHOWN)]
-        left_out = len(self.words) - len(rows)
-        parts = [heading("Unknown words"), note(self.summary, "bad" if self.words else "good")]
-        parts += [table(HEAD, rows, right=(0,))] if rows else []
-        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Unknown words")
+    def _parts(self) -> Iterator[str | Table]:
+        yield self.summary
+        if self.words:
+            yield Table(HEAD, [*self.rows(MOST_SHOWN)], right=(0,))
+        if len(self.words) > MOST_SHOWN:
+            yield f"... and {len(self.words) - MOST_SHOWN:,} more"
 
     def __repr__(self) -> str:
         return (

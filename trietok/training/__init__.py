@@ -22,3 +22,4 @@ __all__ = [
     "train_chinese_bpe",
     "train_wordpiece",
 ]
+__dir__ = __all__.copy

@@ -43,6 +43,7 @@ from trietok.files.tokenizer_json import (
     by_id,
     tokenizer_json_object,
 )
+from trietok.log import renamed
 from trietok.text.added_tokens import AddedToken
 from trietok.text.bpe import BpeParts, BpeTokenizer
 from trietok.text.changes import ReadOnlyDict
@@ -299,6 +300,7 @@ class Bpe:
         return save_into(Path(directory), lambda folder: save_files(folder, write, others))
 
 
+@renamed(processes="workers", on_progress="progress")
 def train_bpe(
     texts: Iterable[str] | Mapping[str, int],
     *,
@@ -313,9 +315,9 @@ def train_bpe(
     unk_token: str | None = None,
     words: ToWords | None = None,
     do_lower_case: bool = False,
-    processes: int = 1,
+    workers: int | None = 1,
     max_words: int = MAX_WORDS,
-    on_progress: OnProgress | None = None,
+    progress: OnProgress | None = None,
 ) -> Bpe:
     """Train a byte-pair encoding from texts.
 
@@ -335,8 +337,8 @@ def train_bpe(
         max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
         unk_token: stands for characters outside the alphabet; put before `special_tokens` if it is not among them.
             None: such characters are left out.
-        words, do_lower_case, processes, max_words: see `count_words`.
-        on_progress: called with a `Progress` every now and then.
+        words, do_lower_case, workers, max_words: see `count_words`.
+        progress: called with a `Progress` every now and then.
 
     >>> bpe = train_bpe(["low lower lowest"], vocab_size=9, unk_token="<unk>")
     >>> print(*bpe.vocab)
@@ -352,18 +354,11 @@ def train_bpe(
     special = [special_tokens] if isinstance(special_tokens, str) else [str(token) for token in special_tokens]
     if unk_token is not None and unk_token not in special:
         special.insert(0, unk_token)
-    options = Options(
-        vocab_size,
-        min_frequency,
-        limit_alphabet,
-        initial_alphabet,
-        special_tokens if isinstance(special_tokens, str) else special,
-        continuing_subword_prefix,
-        end_of_word_suffix,
-        max_token_length,
-    )
-    counting = {"words": words, "do_lower_case": do_lower_case, "processes": processes, "max_words": max_words}
-    spelling, merges = learnt(texts, options, on_progress, **counting)
+    first = special_tokens if isinstance(special_tokens, str) else special
+    marks = continuing_subword_prefix, end_of_word_suffix
+    options = Options(vocab_size, min_frequency, limit_alphabet, initial_alphabet, first, *marks, max_token_length)
+    counting = {"words": words, "do_lower_case": do_lower_case, "workers": workers, "max_words": max_words}
+    spelling, merges = learnt(texts, options, progress, **counting)
     return Bpe(
         spelling.token_to_id,
         merges,

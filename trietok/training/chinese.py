@@ -44,6 +44,7 @@ from trietok.files.formats import (
     write_text,
     write_vocab_lines,
 )
+from trietok.log import renamed
 from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
@@ -88,26 +89,27 @@ class ChineseBpe(NamedTuple):
         return [UNKNOWN, *self.counts, *self.punctuation]
 
 
+@renamed(sentences="texts", on_progress="progress")
 def train_chinese_bpe(
-    sentences: Iterable[str],
+    texts: Iterable[str],
     *,
     vocab_size: int | None = None,
     num_merges: int | None = None,
     limit_alphabet: int | None = None,
-    on_progress: OnProgress | None = None,
+    progress: OnProgress | None = None,
     log: Callable[[str], None] = logger.info,
 ) -> ChineseBpe:
     """Train the recipe's vocabulary; the module says how.
 
     Args:
-        sentences: strings of characters, or of characters with spaces between them all. Each different chain is held
+        texts: strings of characters, or of characters with spaces between them all. Each different chain is held
             in memory.
         vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top. None: 10,000, or no limit
             where there is `num_merges`.
         num_merges: the most merges.
         limit_alphabet: the most characters to start from, the most frequent ones; of equally frequent ones those with
             the lower code points. Others are removed, and so unknown.
-        on_progress: called with a `Progress` every now and then.
+        progress: called with a `Progress` every now and then.
         log: called with a line after every ten merges, and after the last.
 
     >>> bpe = train_chinese_bpe(["天天,下雨", "天 天 雪 。", "雨 雪"], vocab_size=5, log=print)
@@ -119,18 +121,18 @@ def train_chinese_bpe(
 
     Raises:
         InputError: there is no sentence, nothing in them but punctuation, or an option is out of range.
-        InputTypeError: `sentences` is one string, a path or no iterable, or a sentence is no str.
-        VocabularyError: the sentences have more different characters than `vocab_size`. No merge has been made.
+        InputTypeError: `texts` is one string, a path or no iterable, or a sentence is no str.
+        VocabularyError: the texts have more different characters than `vocab_size`. No merge has been made.
     """
-    report = on_progress or (lambda progress: None)
+    report = progress or (lambda progress: None)
     require_whole("vocab_size", vocab_size, 1, or_none=True)
     require_whole("num_merges", num_merges, 0, or_none=True)
     require_whole("limit_alphabet", limit_alphabet, 1, or_none=True)
     if vocab_size is None and num_merges is None:
         vocab_size = VOCAB_SIZE
-    require_texts(sentences, "sentences", "sentence")
+    require_texts(texts, "texts", "sentence")
     with bulk():
-        read = _Sentences(sentences, report)
+        read = _Sentences(texts, report)
         chains = read.chains
         characters: Mapping[str, int] = characters_of(chains)
         if limit_alphabet is not None and len(characters) > limit_alphabet:
@@ -138,7 +140,7 @@ def train_chinese_bpe(
             chains = _between(chains, characters.keys() - kept)
             characters = {char: count for char, count in characters.items() if char in kept}
         if vocab_size is not None:
-            require_room(vocab_size, len(characters), "different characters of the sentences")
+            require_room(vocab_size, len(characters), "different characters of the texts")
         merging = _Merging(chains, characters)
         del chains, read.chains
         merges = merging.run(vocab_size, num_merges, report, log)
@@ -393,20 +395,21 @@ RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
 
+@renamed(directory="output", sentences="texts")
 def save_chinese_bpe(
     bpe: ChineseBpe,
-    directory: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     log: Iterable[str] = (),
-    sentences: Iterable[str] | None = None,
+    texts: Iterable[str] | None = None,
 ) -> list[Path]:
     """Write the files, all of them or none.
 
     Args:
         bpe: what was trained.
-        directory: where to; made if need be.
+        output: where to; made if need be.
         log: the lines that training logged.
-        sentences: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
+        texts: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
             and control characters of the sentence are left out. Their results are held in memory, and nothing is
             written before the last. None: no result files.
 
@@ -418,18 +421,18 @@ def save_chinese_bpe(
         VocabularyError: a token holds a line break or half of a surrogate pair.
     """
     require_utf8(bpe.tokens)
-    texts = {RECIPE_LOG_FILE: "".join(line + "\n" for line in log)}
-    if sentences is not None:
-        texts |= _results(Segmenter(bpe.tokens), sentences)
+    files = {RECIPE_LOG_FILE: "".join(line + "\n" for line in log)}
+    if texts is not None:
+        files |= _results(Segmenter(bpe.tokens), texts)
 
     def write(folder: Path) -> None:
         write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
-        for name, text in texts.items():
+        for name, text in files.items():
             write_text(folder / name, text)
 
     # Result files that are not written anew were made with another vocabulary; the others are of another tokenizer.
     others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
-    return save_into(directory, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
+    return save_into(output, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
 
 
 def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:

@@ -520,7 +520,7 @@ def learnt(
 ) -> tuple[Spelling, list[tuple[str, str]]]:
     """What training makes of texts, or of words counted before; `counting` are the options of `count_words`."""
     options.check()
-    word_counts = as_word_counts(texts, on_progress=on_progress, **counting)
+    word_counts = as_word_counts(texts, progress=on_progress, **counting)
     spelling = spell(word_counts, options)
     return spelling, merge_pairs(spelling, options, on_progress)
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, TrietokError
+from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
-from trietok.worker_pool import worker_pool
+from trietok.worker_pool import cores, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -108,14 +109,15 @@ class WordCounts(dict[str, int]):
         return dropped
 
 
+@renamed(processes="workers", on_progress="progress")
 def count_words(
     texts: Iterable[str],
     *,
     words: ToWords | None = None,
     do_lower_case: bool = True,
-    processes: int = 1,
+    workers: int | None = 1,
     max_words: int = MAX_WORDS,
-    on_progress: OnProgress | None = None,
+    progress: OnProgress | None = None,
 ) -> WordCounts:
     """Count the words of texts.
 
@@ -125,11 +127,11 @@ def count_words(
         words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
             `BasicTokenizer`.
         do_lower_case: of that `BasicTokenizer`.
-        processes: how many processes count; with more than one, `words` has to be picklable and a script needs the
-            usual `if __name__ == "__main__":`. The counts are the same for any number.
+        workers: how many processes count, None for one per core; with more than one, `words` has to be picklable and
+            a script needs the usual `if __name__ == "__main__":`. The counts are the same for any number.
         max_words: the most different words to hold. When there are more after a batch, all words that occur once so far
             are dropped, then those that occur twice, and so on, until at most three quarters of the limit are left.
-        on_progress: called with a `Progress` after every batch.
+        progress: called with a `Progress` after every batch.
 
     >>> count_words(["low lower", "Lower!"])
     {'low': 1, 'lower': 2, '!': 1}
@@ -141,16 +143,16 @@ def count_words(
         TrietokError: a process has died.
     """
     require_texts(texts, "texts", "text")
-    require_whole("processes", processes, 1)
+    require_whole("workers", workers, 1, or_none=True)
     require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
     counts = WordCounts()
-    for batch, counted in _counted(_batches(texts), count, processes):
+    for batch, counted in _counted(_batches(texts), count, workers or cores()):
         counts.texts += batch
         counts.add(counted)
         counts.prune(max_words)
-        if on_progress is not None:
-            on_progress(_progress(texts, counts))
+        if progress is not None:
+            progress(_progress(texts, counts))
     if not counts.texts:
         raise InputError("there is no text to train on; the files or the iterator are empty")
     if not counts and counts.pruned_below:
@@ -253,19 +255,19 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Iterator[tuple[int, Counter[str]]]:
+def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Iterator[tuple[int, Counter[str]]]:
     """For each batch, in order: how many texts it has, and its words counted."""
-    if processes == 1:
+    if workers == 1:
         for batch in batches:
             yield len(batch), count(batch)
         return
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with worker_pool(processes, "processes", _begin_process, count) as submit:
+        with worker_pool(workers, _begin_process, count) as submit:
             waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
             for batch in batches:
-                if len(waiting) == 2 * processes:  # no more batches at once, or the whole text would be held
+                if len(waiting) == 2 * workers:  # no more batches at once, or the whole text would be held
                     size, future = waiting.popleft()
                     yield size, future.result()
                 waiting.append((len(batch), submit(_count_in_process, batch)))
@@ -273,7 +275,7 @@ def _counted(batches: Iterable[list[str]], count: _Count, processes: int) -> Ite
                 yield size, future.result()
     except BrokenProcessPool:
         raise TrietokError(
-            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--processes)"
+            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--workers)"
         ) from None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from trietok.log import renamed
 from trietok.text.vocabulary import Vocabulary
 from trietok.training.merging import Options, learnt
 from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
@@ -26,6 +27,7 @@ class WordPieceVocabulary(Vocabulary):
         self.continuing_subword_prefix = continuing_subword_prefix
 
 
+@renamed(processes="workers", on_progress="progress")
 def train_wordpiece(
     texts: Iterable[str] | Mapping[str, int],
     *,
@@ -38,9 +40,9 @@ def train_wordpiece(
     max_token_length: int | None = None,
     words: ToWords | None = None,
     do_lower_case: bool = True,
-    processes: int = 1,
+    workers: int | None = 1,
     max_words: int = MAX_WORDS,
-    on_progress: OnProgress | None = None,
+    progress: OnProgress | None = None,
 ) -> WordPieceVocabulary:
     """Train a WordPiece vocabulary from texts.
 
@@ -58,8 +60,8 @@ def train_wordpiece(
         continuing_subword_prefix: marks a token that continues a word. BERT knows "##" only, so `save_tokenizer`
             refuses vocabularies with another.
         max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
-        words, do_lower_case, processes, max_words: see `count_words`.
-        on_progress: called with a `Progress` every now and then.
+        words, do_lower_case, workers, max_words: see `count_words`.
+        progress: called with a `Progress` every now and then.
 
     >>> vocabulary = train_wordpiece(["low lower lowest"], vocab_size=17, special_tokens=["[UNK]"])
     >>> print(*vocabulary)
@@ -70,16 +72,9 @@ def train_wordpiece(
         VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
         FileError, FileFormatError: from `TextFiles`.
     """
-    options = Options(
-        vocab_size,
-        min_frequency,
-        limit_alphabet,
-        initial_alphabet,
-        special_tokens if isinstance(special_tokens, str) else tuple(special_tokens),
-        continuing_subword_prefix,
-        None,
-        max_token_length,
-    )
-    counting = {"words": words, "do_lower_case": do_lower_case, "processes": processes, "max_words": max_words}
-    spelling, _ = learnt(texts, options, on_progress, **counting)
+    special = special_tokens if isinstance(special_tokens, str) else tuple(special_tokens)
+    marks = continuing_subword_prefix, None
+    options = Options(vocab_size, min_frequency, limit_alphabet, initial_alphabet, special, *marks, max_token_length)
+    counting = {"words": words, "do_lower_case": do_lower_case, "workers": workers, "max_words": max_words}
+    spelling, _ = learnt(texts, options, progress, **counting)
     return WordPieceVocabulary(spelling.tokens, continuing_subword_prefix)

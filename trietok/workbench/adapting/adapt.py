@@ -1,38 +1,35 @@
-"""`adapt`: a model and its tokenizer made ready for some texts, from which words to add to the finished directory.
+"""`adapt`: a model and its tokenizer made ready for some terms or texts, from what to add to the finished directory.
 
-In: a model's directory and texts. Out: a new directory with the words that help most, a row for each of them, and the
-proof that every other token has kept its id and its row.
+In: a model's directory, and terms to add or texts to find words in. Out: a new directory with a token and a row for
+each, and the proof that every other token has kept its id and its row; or, for a look, only the report.
 """
 
 from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
+from trietok.inputs.profiles import Profile
+from trietok.log import renamed
 from trietok.showing.characters import alternatives, first_few, number_of
-from trietok.tokenizer.auto import AutoTokenizer
+from trietok.showing.report import Report, Table, plain_values
+from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, batches, ids_of, unknown_id_of
+from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
 from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
 from trietok.workbench.adapting.row_blocks import AppliedRows
-from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, plan_rows
+from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, ids_of_pieces, plan_rows
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
 from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
-
-# How words are added → how they are suggested, and how `add_terms` calls it.
-_WAYS = {
-    "wordpiece": ("wordpiece", "wordpiece"),
-    "added": ("added", "single-word"),
-    "single-word": ("added", "single-word"),
-    "unused": ("added", "unused"),
-}
 
 
 class TokensOfTexts(NamedTuple):
@@ -43,25 +40,54 @@ class TokensOfTexts(NamedTuple):
     unknown: int
 
 
-class Adapted(NamedTuple):
-    """What `adapt` did. `str` makes it readable.
+class NewToken(NamedTuple):
+    """A token that was added, or would be.
 
     Attributes:
-        suggestions: the words that were worth adding, and what each saves.
-        terms: which of them were added, with their ids.
+        token: the token, as the tokenizer writes it.
+        is_entry: whether it is an entry of the vocabulary; else it is an added token.
+        pieces: what the model has read in its place so far.
+        frequency: how often it stands in the texts, words left out that only begin with it.
+        tokens_saved: (pieces − 1) × frequency.
+    """
+
+    token: str
+    is_entry: bool
+    pieces: list[str]
+    frequency: int
+    tokens_saved: int
+
+    def cells(self) -> tuple[str, ...]:
+        """The token in the columns of a table."""
+        kind, pieces = "entry" if self.is_entry else "added token", " ".join(self.pieces)
+        return self.token, kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
+
+
+_HEAD = ("token", "as", "now", "frequency", "tokens saved")
+
+
+@dataclass(frozen=True)
+class Adapted(Report):
+    """What `adapt` did, or would do. `str` makes it readable.
+
+    Attributes:
+        suggestions: the words that were worth adding, and what each saves; None where the terms were given.
+        terms: which words or terms were added, with their ids, and which cannot be.
+        new: each of those added, and what the model has read in its place so far.
         plan: which row of the model each row of the new one is made of.
-        applied: the tensors that were written.
+        applied: the tensors that were written; None where nothing was.
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
-        out: the new directory.
+        out: the new directory; empty where nothing was written.
         unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
             found them, and the fast one writes them otherwise.
     """
 
-    suggestions: Suggestions
+    suggestions: Suggestions | None
     terms: AddedTerms
+    new: list[NewToken]
     plan: RowPlan
-    applied: AppliedRows
+    applied: AppliedRows | None
     comparison: Comparison
     before: TokensOfTexts
     after: TokensOfTexts
@@ -73,113 +99,155 @@ class Adapted(NamedTuple):
         """What became of the ids, in one sentence; see `Comparison.proof`."""
         return self.comparison.proof
 
+    @property
+    def ok(self) -> bool:
+        """Whether no term is left out."""
+        return self.terms.ok
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; of the plan its numbers."""
-        return {
-            "out": self.out,
-            "suggestions": self.suggestions.to_dict(),
-            "terms": self.terms.to_dict(),
-            "rows": self.applied.to_dict(),
-            "before": self.before._asdict(),
-            "after": self.after._asdict(),
-            "unreached": self.unreached,
-            "proof": self.proof,
-        }
+        parts = ("suggestions", "terms", "new", "before", "after", "unreached", "proof")
+        rows = {"out": self.out or None, "rows": plain_values(self.applied)}
+        return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
-    def lines(self) -> list[str]:
-        """What was done, without the tensors and the proof."""
-        words = list(self.terms.added)
-        saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-        lines = [f"{number_of(len(words), 'word')} added: {first_few(words)}"]
+    def _parts(self) -> Iterator[str | Table]:
+        if self.applied is None and self.new:
+            columns = len(_HEAD) if self.after.texts else 3
+            yield Table(_HEAD[:columns], [each.cells()[:columns] for each in self.new], right=(3, 4), mono=(2,))
+        if self.suggestions is None:
+            yield from str(self.terms).split("\n")
+        else:
+            yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
         if self.unreached:
-            lines.append(
+            yield (
                 f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer gives none of them "
                 f"on the texts: {first_few(self.unreached)}"
             )
-        lines += [
-            f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
-            f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}",
-            f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}",
-        ]
-        if self.applied.left_out:
-            lines.append(f"not carried over: {', '.join(self.applied.left_out)}")
-        return [*lines, f"written to {self.out}; train it on your texts before you use the new tokens"]
+        if self.after.texts:
+            absent = [each.token for each in self.new if not each.frequency]
+            if absent:
+                yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
+            saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
+            yield (
+                f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
+                f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
+            )
+        if self.applied is None:
+            yield "nothing is written"
+        else:
+            yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
+            if self.applied.left_out:
+                yield f"not carried over: {', '.join(self.applied.left_out)}"
+            yield f"written to {self.out}; train it on your texts before you use the new tokens"
+        yield from (*self.comparison.slots_said, self.proof)
 
-    def __str__(self) -> str:
-        return "\n".join([*self.lines(), *self.comparison.slots_said, self.proof])
 
-
+@renamed(model_dir="model", out_dir="output")
 def adapt(
-    model_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str],
-    texts: Iterable[str],
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None,
+    texts: Iterable[str] = (),
     *,
+    terms: Iterable[str] | None = None,
     most: int = 500,
     min_frequency: int = 3,
-    way: str = "wordpiece",
+    way: str = "auto",
     phrases: int = 0,
     new: str | Initializer = "pieces",
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     leave_out: Iterable[str] = (),
+    profile: Profile | None = None,
     progress: Progress | None = None,
 ) -> Adapted:
-    """Write a model anew with the words of some texts that are most worth a token, and a row for each of them.
+    """Write a model anew with some terms, or the words of texts that are most worth it, as tokens with a row for each.
 
     These steps are done one after the other, and each can be done by itself: `suggest_tokens`, `add_terms`,
     `plan_rows`, `apply_rows`; at last the new directory is checked and loaded, and its tokenizer compared with the old.
     Only then does it get its name: a failure leaves nothing.
 
     Args:
-        model_dir: a directory with a model (config.json and .safetensors files) and its tokenizer. Where that has a
-            tokenizer.json, the fast class is taken, and the new directory has a tokenizer.json too.
-        out_dir: the directory to write, which does not exist or is empty.
-        texts: read twice; an iterator is kept in a temporary file for that.
-        most, min_frequency, phrases, leave_out: see `suggest_tokens`; phrases are for `"added"` and `"unused"`.
-        way: `"wordpiece"`, words become entries of the vocabulary; `"added"` or `"single-word"`, added tokens of
-            single words; `"unused"`, such tokens in the free slots `[unusedN]`, so that the model needs no new row.
+        model: a directory with a model (config.json and .safetensors files) and its tokenizer.
+        output: the directory to write, which does not exist or is empty. None writes nothing: the result tells what
+            would be added, and what not.
+        texts: what to find words in; with `terms`, what to count their tokens in, if anything. They are read twice; an
+            iterator is kept in a temporary file for that.
+        terms: what to add; see `add_terms`. None finds words in the texts.
+        most, min_frequency, phrases, leave_out: of the words that are found; see `suggest_tokens`. With phrases, all
+            are added tokens.
+        way: see `add_terms`. Words that are found are never `"added"`, which match inside other words too.
         new: what the rows of new tokens are made of; see `plan_rows`.
         also, leave, multiple_of, progress: see `apply_rows`.
+        profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
+            the new directory has a tokenizer.json.
 
     Raises:
-        InputError: there is no word to add; an option is none; or what `apply_rows` raises.
-        InputTypeError: the texts are one string.
-        FileError, FileFormatError: a file of the model cannot be read, or `out_dir` cannot be written.
+        InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
+        InputTypeError: the texts, or the terms, are one string.
+        FileError, FileFormatError: a file of the model cannot be read, or `output` cannot be written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
     Cost: reading the texts twice, and the model once.
     """
-    if not isinstance(way, str) or way not in _WAYS:
-        raise InputError(f"way is {way!r:.60}; it is {alternatives(_WAYS)}")
+    if not isinstance(way, str) or way not in WAYS:
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InputTypeError(f"adapt takes a list of texts, not {type(texts).__name__}", value=texts)
     if isinstance(leave_out, str):
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
+    if terms is None and way == "added":
+        raise InputError(
+            "words that are found are not 'added' as tokens that match inside other words too, which costs tokens; "
+            "say 'single-word'"
+        )
+    if terms is not None and (phrases or leave_out):
+        raise InputError("phrases and leave_out are about words that are found in texts, and the terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checked_model(model_dir, out_dir, also, leave)  # before all of the texts are read
-    before, slow = _tokenizers(model_dir)
+    checked_model(model, output, also, leave)  # before all of the texts are read
+    before, slow = _tokenizers(model, profile)
     check_new(before, new)
     with read_again(texts) as read:
-        options: dict[str, Any] = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": leave_out}
-        suggestions = _suggested(slow, read, way, most, **options)
-        after, terms, counts, unreached = _added([each.word for each in suggestions.suggestions], before, way, read)
-        plan = plan_rows(before, after, new)
-        with new_directory(out_dir) as staging:
-            model = checked_model(model_dir, staging, also, leave)  # once more: the texts may have taken hours
-            applied = write_rows(plan, *model, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
-            comparison = compare(before, _verified(before, plan, terms, staging), ())
-    out = os.fspath(out_dir)
-    applied = applied._replace(out=out)
-    return Adapted(suggestions, terms, plan, applied, comparison, counts[0], counts[1], out, unreached)
+        suggestions = None
+        if terms is None:
+            options: dict[str, Any] = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": leave_out}
+            suggestions = _suggested(slow, read, way, most, **options)
+            terms = [each.word for each in suggestions.suggestions]
+            way = way if way == "unused" else suggestions.adding
+        after, done = _with_terms(terms, before, way)
+        *counts, given = _tokens_of((before, after), read)
+        unreached = [word for word, token_id in done.added.items() if suggestions and token_id not in given]
+        if unreached:  # the slow profile told the words: the fast one may compose or delete other characters
+            after, done = _with_terms([word for word in done.added if word not in unreached], before, way)
+            *counts, given = _tokens_of((before, after), read)
+        if not done.added and output is not None:
+            raise InputError(f"there is nothing to add: {_why_nothing(done)}")
+        plan, applied, written = plan_rows(before, after, new), None, after
+        if output is not None:
+            with new_directory(output) as staging:
+                parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
+                applied = write_rows(plan, *parts, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
+                written = _verified(before, plan, done, staging)
+            applied = replace(applied, out=os.fspath(output))
+    new_tokens = _new_tokens(done, before, given)
+    comparison, out = compare(before, written, ()), applied.out if applied else ""
+    return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)
 
 
-def _tokenizers(model_dir: str | os.PathLike[str]) -> tuple[BertTokenizer, BertTokenizer]:
+def _why_nothing(done: AddedTerms) -> str:
+    """Why none of some terms is added."""
+    if done.refused:
+        return f"{done.refused[0].term!r:.60}: {done.refused[0].reason}"
+    if done.known:
+        return f"known already: {first_few(done.known)}"
+    return "the model's tokenizer gives none of the words on the texts"
+
+
+def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
     """The tokenizer of the model, and the one of the slow profile, which tells the words of texts."""
-    slow: Any = AutoTokenizer.from_pretrained(model_dir, use_fast=False)
-    own = AutoTokenizer.from_pretrained(model_dir, use_fast=True) if has_tokenizer_json(model_dir) else slow
-    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(slow, "adapt")
+    own, other = choose(os.fspath(model_dir), profile).load(), AutoTokenizer.from_pretrained(model_dir, use_fast=False)
+    before, slow = require_wordpiece(own, "adapt"), require_wordpiece(other, "adapt")
     require_same_tokens(before, slow, model_dir)
     return before, slow
 
@@ -200,7 +268,8 @@ def _suggested(tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: i
         raise InputError("the vocabulary has no free slot [unusedN]; add the words in another way, with new rows")
     if way == "unused" and type(most) is int:
         most = min(most, slots)
-    suggestions = suggest_tokens(tokenizer, texts, max_suggestions=most, adding=_WAYS[way][0], **options)
+    way = "single-word" if way == "unused" else way
+    suggestions = suggest_tokens(tokenizer, texts, most=most, way=way, **options)
     if not suggestions.suggestions:
         raise InputError(
             f"none of the words of the {number_of(suggestions.texts, 'text')} is worth a token: those that occur "
@@ -209,31 +278,20 @@ def _suggested(tokenizer: BertTokenizer, texts: Iterable[str], way: str, most: i
     return suggestions
 
 
-def _added(
-    words: list[str], before: BertTokenizer, way: str, texts: Iterable[str]
-) -> tuple[BertTokenizer, AddedTerms, list[TokensOfTexts], list[str]]:
-    """The tokenizer with the words that texts give, the tokens of the texts without them and with them, and the others.
-
-    The slow profile has told the words. The fast one may compose or delete other characters, and never write one so.
-    """
-    after, terms = _with_words(words, before, way)
-    counts, given = _tokens_of((before, after), texts)
-    unreached = [word for word, token_id in terms.added.items() if token_id not in given]
-    if unreached:
-        reached = [word for word, token_id in terms.added.items() if token_id in given]
-        after, terms = _with_words(reached, before, way)
-        counts, _ = _tokens_of((before, after), texts)
-    return after, terms, counts, unreached
-
-
-def _with_words(words: list[str], before: BertTokenizer, way: str) -> tuple[BertTokenizer, AddedTerms]:
+def _with_terms(terms: Iterable[str], before: BertTokenizer, way: str) -> tuple[BertTokenizer, AddedTerms]:
     after = copy.deepcopy(before)
     after.config_rows = None  # that of the model as it is
-    terms = add_terms(after, words, _WAYS[way][1])
-    if not terms.added:
-        reason = terms.refused[0].reason if terms.refused else "the model's tokenizer gives none of them on the texts"
-        raise InputError(f"none of the words can be added: {reason}")
-    return after, terms
+    return after, add_terms(after, terms, way)
+
+
+def _new_tokens(done: AddedTerms, before: BertTokenizer, given: Counter[int]) -> list[NewToken]:
+    entries = frozenset(done.entries)
+    new = []
+    for (token, token_id), ids in zip(done.added.items(), ids_of_pieces(before, list(done.added)), strict=True):
+        number = given[token_id]
+        pieces = before.convert_ids_to_tokens(ids)
+        new.append(NewToken(token, token in entries, pieces, number, (len(ids) - 1) * number))
+    return new
 
 
 def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]) -> BertTokenizer:
@@ -247,23 +305,26 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     # The check has loaded what was written; again only where a user's class is registered for it.
     written = facts.fast if before.profile == "fast" else facts.slow
     if type(written) is not type(before):
-        written = AutoTokenizer.from_pretrained(directory, use_fast=before.profile == "fast")
+        written = choose(os.fspath(directory), before.profile).load()
     written = require_wordpiece(written, "adapt")
     if written.fingerprint() != plan.after:
         raise VocabularyError(f"the tokenizer that was written gives other ids: {written.fingerprint()}")
-    for token, token_id in terms.added.items():
-        if ids_of(written, [token]) != [[token_id]]:
+    prefix = before.wordpiece_tokenizer.continuing_subword_prefix
+    for token, token_id in terms.added.items():  # what continues a word stands in no text by itself
+        if ids_of(written, [token]) != [[token_id]] and not (prefix and token.startswith(prefix)):
             raise VocabularyError(f"the new token {token!r:.60} is not the id {token_id}", token=token)
     return written
 
 
 def _tokens_of(
     tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
-) -> tuple[list[TokensOfTexts], set[int]]:
-    """The tokens of texts with each of two tokenizers, and the ids that the second one gives."""
+) -> tuple[TokensOfTexts, TokensOfTexts, Counter[int]]:
+    """The tokens of texts with each of two tokenizers, and how often the second one gives each id as a word's last."""
     unknown: list[Any] = list(map(unknown_id_of, tokenizers))
     counts = [[0, 0], [0, 0]]
-    given: set[int] = set()
+    prefix = tokenizers[1].wordpiece_tokenizer.continuing_subword_prefix
+    inner = {token_id for token, token_id in tokenizers[1].get_vocab().items() if prefix and token.startswith(prefix)}
+    given: Counter[int] = Counter()
     number = 0
     for batch in batches(texts):
         number += len(batch)
@@ -271,5 +332,7 @@ def _tokens_of(
             rows = ids_of(tokenizer, batch)
             count[0] += sum(map(len, rows))
             count[1] += sum(ids.count(unknown_id) for ids in rows)
-        given.update(*rows)
-    return [TokensOfTexts(number, *count) for count in counts], given
+        given.update(
+            each for ids in rows for each, after in zip(ids, [*ids[1:], None], strict=True) if after not in inner
+        )
+    return TokensOfTexts(number, *counts[0]), TokensOfTexts(number, *counts[1]), given

@@ -1,4 +1,4 @@
-"""`add_terms`: a list of terms made tokens in one of four ways, and what that, or any other change, does to texts.
+"""`add_terms`: a list of terms made tokens in one of five ways, and what that, or any other change, does to texts.
 
 In: a tokenizer, terms as people write them. Out: the tokenizer with the terms, and which were added, were known, came
 twice or cannot be added. In: a tokenizer before and after, the map of ids, texts. Out: a `Certificate`, which says how
@@ -10,14 +10,16 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.showing.characters import alternatives, number_of
+from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.characters import is_chinese_char
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
@@ -60,7 +62,7 @@ class TextCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Report):
     """What was trimmed, and the proof that the texts have the same tokens. `str` makes it readable.
 
     Attributes:
@@ -82,19 +84,14 @@ class Certificate:
     held_back: TextCounts | None
     proof: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        held_back = None if self.held_back is None else self.held_back._asdict()
-        return {**asdict(self), "texts": self.texts._asdict(), "held_back": held_back}
-
     def lines(self) -> list[str]:
         """What it says, without the proof."""
         share = self.tokens_after / self.tokens_before
         lines = [f"{self.tokens_before:,} tokens become {self.tokens_after:,} ({share:.1%})", str(self.texts)]
         return lines if self.held_back is None else [*lines, f"held back: {self.held_back}"]
 
-    def __str__(self) -> str:
-        return "\n".join([*self.lines(), self.proof])
+    def _parts(self) -> list[str]:
+        return [*self.lines(), self.proof]
 
 
 def certify(
@@ -161,12 +158,12 @@ def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
 
 # ---- adding terms ---------------------------------------------------------------------------------------------------
 
-WAYS = ("wordpiece", "added", "single-word", "unused")
-_COMPARED = WAYS[:3]  # what an unused slot does to a text is what an added token does
+WAYS = ("auto", "wordpiece", "single-word", "added", "unused")
+_COMPARED = WAYS[:4]  # what an unused slot does to a text is what an added token does
+_KINDS = {"added": "inside words too", "unused": "whole words, in free slots"}  # of added tokens
 _MAX_WORDS = 1_000_000
 _EXAMPLES = 5
-
-AS_ADDED_TOKEN = "add it as an added token"  # the advice with which a reason ends where that way takes the term
+_NOTHING = "the tokenizer makes nothing of it"
 
 
 class RefusedTerm(NamedTuple):
@@ -176,9 +173,13 @@ class RefusedTerm(NamedTuple):
     term: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"left out: {self.term!r:.60}, number {self.number}: {self.reason}"
 
-class AddedTerms(NamedTuple):
-    """What `add_terms` did.
+
+@dataclass(frozen=True)
+class AddedTerms(Report):
+    """What `add_terms` did. `str` makes it readable.
 
     Attributes:
         way: how terms were added.
@@ -186,6 +187,7 @@ class AddedTerms(NamedTuple):
         known: terms that are tokens already, and stay what they are.
         duplicates: terms that come to the same token as one before.
         refused: terms that cannot be added that way.
+        entries: those of `added` that are entries of the vocabulary; the others are added tokens.
     """
 
     way: str
@@ -193,14 +195,25 @@ class AddedTerms(NamedTuple):
     known: list[str]
     duplicates: list[str]
     refused: list[RefusedTerm]
+    entries: list[str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "refused": [each._asdict() for each in self.refused]}
+    @property
+    def ok(self) -> bool:
+        """Whether no term is left out."""
+        return not self.refused
+
+    def _parts(self) -> list[str]:
+        entries, tokens = len(self.entries), len(self.added) - len(self.entries)
+        as_what = [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"] if entries else []
+        as_what += [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"] if tokens else []
+        lines = [f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}{', '.join(as_what)}"]
+        for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
+            lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
+        return [*lines, *map(str, self.refused)]
 
 
 def add_terms(
-    tokenizer: BertTokenizer, terms: Iterable[str], way: str = "wordpiece", *, special: bool = False
+    tokenizer: BertTokenizer, terms: Iterable[str], way: str = "auto", *, special: bool = False
 ) -> AddedTerms:
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
@@ -209,11 +222,14 @@ def add_terms(
             added tokens only.
         terms: words or phrases as people write them, without the spaces around; they are lower-cased where the
             tokenizer does so.
-        way: `"wordpiece"`, entries of the vocabulary, for single words, and for pieces such as `##ology`; `"added"`,
-            added tokens, matched wherever they stand, inside words too; `"single-word"`, added tokens that match where
-            no letter, digit, mark or underscore touches them; `"unused"`, added tokens that take the free slots
-            `[unusedN]` in order, so that the model needs no new row.
-        special: make them special tokens, which are not lower-cased and which decoding can skip; not for entries.
+        way: `"auto"`, entries of the vocabulary where WordPiece can reach the term, and `"single-word"` tokens where it
+            cannot, as with spaces or punctuation inside (a token that begins and ends with a Chinese character, a word
+            by itself, matches anywhere); `"wordpiece"`, entries only, for single words and pieces such as `##ology`;
+            `"single-word"`, added tokens that match where no letter, digit, mark or underscore touches them; `"added"`,
+            added tokens that match wherever they stand, inside words too; `"unused"`, tokens as in `"single-word"` that
+            take the free slots `[unusedN]` in order, so that the model needs no new row.
+        special: make them special tokens, which are not lower-cased, which decoding can skip, and which match inside
+            words too unless the way is `"single-word"`; not for entries.
 
     Raises:
         InputTypeError: the tokenizer is none of these, or a term is no str.
@@ -222,13 +238,18 @@ def add_terms(
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> done = add_terms(tokenizer, ["Zoology", "people", "zoology", "atrial fibrillation"])
+    >>> done = add_terms(tokenizer, ["Zoology", "people", "zoology", "Crohn's disease", "\\u200d"])
     >>> done.added, done.known, done.duplicates
-    ({'zoology': 8000}, ['people'], ['zoology'])
+    ({'zoology': 8000, "crohn's disease": 8001}, ['people'], ['zoology'])
     >>> done.refused[0].number, done.refused[0].reason
-    (4, 'this tokenizer splits it into 2 words, and a vocabulary entry can be only one; add it as an added token')
-    >>> add_terms(tokenizer, ["atrial fibrillation"], "single-word").added
-    {'atrial fibrillation': 8001}
+    (5, 'the tokenizer makes nothing of it')
+    >>> print(done)
+    2 terms added: 1 entry of the vocabulary, 1 added token (whole words)
+    1 known already: people
+    1 listed twice: zoology
+    left out: '\u200d', number 5: the tokenizer makes nothing of it
+    >>> tokenizer.tokenize("Zoology of Crohn's disease.")
+    ['zoology', 'of', "crohn's disease", '.']
     """
     if not isinstance(tokenizer, BertTokenizer):
         raise InputTypeError(f"add_terms takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
@@ -243,58 +264,78 @@ def add_terms(
     found = _Sorted(tokenizer, way, special)
     for number, term in enumerate(checked(terms), start=1):
         found.take(number, term)
-    tokens = list(found.tokens.values())
-    if way == "wordpiece":
-        tokenizer.add_wordpieces(found.tokens)
-    elif way == "unused":
+    entries = [content for content, token in found.tokens.items() if isinstance(token, str)]
+    tokens = [token for token in found.tokens.values() if not isinstance(token, str)]
+    if way == "unused":
         _assign(tokenizer, tokens)
-    else:
-        tokenizer.add_tokens(tokens)
+    else:  # on a copy first: there may be rows for the entries, and none for the tokens after them
+        for each in (copy.deepcopy(tokenizer), tokenizer) if entries and tokens else (tokenizer,):
+            if entries:
+                each.add_wordpieces(entries)
+            each.add_tokens(tokens)
     ids = tokenizer.get_vocab()
-    return AddedTerms(way, {token: ids[token] for token in found.tokens}, found.known, found.duplicates, found.refused)
+    added = {token: ids[token] for token in found.tokens}
+    return AddedTerms(way, added, found.known, found.duplicates, found.refused, entries)
 
 
 class _Sorted:
     """Terms, sorted by what can be done with them."""
 
     def __init__(self, tokenizer: BertTokenizer, way: str, special: bool) -> None:
-        self.tokens: dict[str, AddedToken] = {}  # content → token; for entries only the contents count
+        self.tokens: dict[str, AddedToken | str] = {}  # content → token; an entry is its content
         self.known: list[str] = []
         self.duplicates: list[str] = []
         self.refused: list[RefusedTerm] = []
-        self._taken: set[str] = set()  # the tokens of the terms so far
         self._tokenizer, self._way, self._special = tokenizer, way, special
-        self._vocabulary = tokenizer.get_vocab()
+        self._has_entries = hasattr(tokenizer, "wordpiece_tokenizer") and not special  # else auto gives tokens only
         self._lowers = tokenizer.profile == "slow" and bool(getattr(tokenizer, "do_lower_case", False))
+        basic = tokenizer.basic_tokenizer if tokenizer.profile == "fast" else None
+        self._normalizer = basic if isinstance(basic, RustBasicTokenizer) else None
+        self._vocabulary = {*tokenizer.get_vocab(), *map(self._searched, tokenizer.added_tokens_decoder.values())}
+        self._taken: set[str] = set()  # the terms so far, as texts are searched for them
 
     def take(self, number: int, term: str) -> None:
         term = term.strip()
         try:
             # A token as it is written, such as [MASK], is known as that.
-            token = AddedToken(term) if term in self._vocabulary else self._token_of(term)
-            if token.content in self._taken:
+            token = term if term in self._vocabulary else self._token_of(term)
+            searched = self._searched(token)
+            if searched in self._taken:
                 self.duplicates.append(term)
-                return
-            if token.content in self._vocabulary:
+            elif searched in self._vocabulary:
                 self.known.append(term)
             else:
-                if self._way == "wordpiece":
-                    self._tokenizer.check_wordpiece(token.content)
-                self.tokens[token.content] = token
-            self._taken.add(token.content)
+                self.tokens[str(token)] = token
+            self._taken.add(searched)
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
 
-    def _token_of(self, term: str) -> AddedToken:
-        """The token of a term; an `InputError` where there is none."""
+    def _searched(self, token: AddedToken | str) -> str:
+        """What a text is searched for: the fast profile normalizes added tokens, which keep their contents."""
+        if isinstance(token, str) or self._normalizer is None or not token.normalized:
+            return str(token)
+        return self._normalizer.normalized(token.content)
+
+    def _token_of(self, term: str) -> AddedToken | str:
+        """The token of a term, or the entry; an `InputError` where there is none."""
         if not term:
             raise InputError("it is empty")
-        if self._way == "wordpiece":
-            return AddedToken(self._entry_of(term))
-        token = AddedToken(term, single_word=self._way == "single-word", special=self._special)
-        basic = self._tokenizer.basic_tokenizer if self._tokenizer.profile == "fast" else None
-        if token.normalized and isinstance(basic, RustBasicTokenizer) and not basic.normalized(term):
-            raise InputError("the tokenizer makes nothing of it")  # a token of it would stand in no text
+        is_auto = self._way == "auto"
+        if self._way == "wordpiece" or (is_auto and self._has_entries):
+            try:
+                entry = self._entry_of(term)
+                # An added token inside would be found first, and the word never seen.
+                if not is_auto or entry in self._vocabulary or self._tokenizer.pieces(entry)[1] == [(entry, False)]:
+                    return entry
+            except (InputError, VocabularyError) as error:
+                if not is_auto or str(error) == _NOTHING:
+                    raise
+        # A Chinese character is a word by itself, whatever touches it.
+        is_chinese = is_auto and is_chinese_char(ord(term[0])) and is_chinese_char(ord(term[-1]))
+        is_whole = self._way == "single-word" or not (self._way == "added" or self._special or is_chinese)
+        token = AddedToken(term, single_word=is_whole, special=self._special)
+        if not self._searched(token):
+            raise InputError(_NOTHING)  # a token of it would stand in no text
         return token.replace(content=term.lower()) if self._lowers and token.normalized else token
 
     def _entry_of(self, term: str) -> str:
@@ -304,13 +345,16 @@ class _Sorted:
         rest = term.removeprefix(marked)
         words = tokenizer.basic_tokenizer.tokenize(rest) if tokenizer.do_basic_tokenize else rest.split()
         if not words:
-            raise InputError("the tokenizer makes nothing of it")
+            raise InputError(_NOTHING)
         if len(words) > 1:
             raise InputError(
-                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only "
-                f"one; {AS_ADDED_TOKEN}"
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; the way "
+                "'auto' adds it as an added token"
             )
-        return marked + words[0]
+        entry = marked + words[0]
+        if entry not in self._vocabulary:
+            tokenizer.check_wordpiece(entry)
+        return entry
 
 
 def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
@@ -375,7 +419,7 @@ class WayEffect(NamedTuple):
 def effects_of_terms(
     tokenizer: BertTokenizer, terms: Sequence[str], texts: Iterable[str], *, special: bool = False
 ) -> list[WayEffect]:
-    """What adding terms would do to texts: as entries, as added tokens, as added tokens of single words.
+    """What adding terms would do to texts, in each way that takes new rows.
 
     Args:
         tokenizer: stays as it is.
@@ -386,11 +430,13 @@ def effects_of_terms(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
     ...     print(effect)
+    auto: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
+        (1 occurrence): covidien → covid ##ie ##n
     wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
         (1 occurrence): covidien → covid ##ie ##n
+    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently
     added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
         covidien → covid i ##en
-    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently
 
     Cost: O(code points of the texts); O(their different words, at most a million) in memory.
     """
@@ -414,8 +460,15 @@ def effects_of_terms(
             after[number] += sum(map(len, new))
     frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
     effects = []
-    for trial, (way, added, _, _, refused), texts_changed, tokens in zip(trials, done, changed, after, strict=True):
-        cuts = ((word, n, tokenizer.tokenize(word), trial.tokenize(word)) for word, n in frequent if word not in added)
-        others = [OtherWord(*each) for each in cuts if each[2] != each[3]]
-        effects.append(WayEffect(way, len(added), len(refused), words.texts, texts_changed, before, tokens, others))
+    for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
+        # A word that becomes one new token is a term, however it is written.
+        terms_now = {(token_id,) for token_id in terms_done.added.values()}
+        cuts = (
+            OtherWord(word, frequency, tokenizer.tokenize(word), trial.tokenize(word))
+            for word, frequency in frequent
+            if tuple(ids_of(trial, [word])[0]) not in terms_now
+        )
+        others = [each for each in cuts if each.before != each.after]
+        numbers = len(terms_done.added), len(terms_done.refused), words.texts, texts_changed, before, tokens
+        effects.append(WayEffect(terms_done.way, *numbers, others))
     return effects

@@ -42,7 +42,7 @@ from trietok.files.safetensors import (
     read_header,
     size_of,
 )
-from trietok.log import warning
+from trietok.log import renamed, warning
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -257,10 +257,11 @@ Progress = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
 
 
+@renamed(checkpoint_dir="model", out_dir="output")
 def apply_rows(
     plan: RowPlan,
-    checkpoint_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
@@ -277,8 +278,8 @@ def apply_rows(
 
     Args:
         plan: where the rows come from, as `plan_rows` tells.
-        checkpoint_dir: a directory with config.json and model.safetensors, or its shards and their index.
-        out_dir: the directory to write, which does not exist or is empty. It gets all its files in one step.
+        model: a directory with config.json and model.safetensors, or its shards and their index.
+        output: the directory to write, which does not exist or is empty. It gets all its files in one step.
         also: names of tensors, or patterns such as `"*.token_scores"`, whose first axis has a row for each token and
             which trietok does not know.
         leave: names or patterns of tensors that are left as they are.
@@ -288,7 +289,7 @@ def apply_rows(
 
     Raises:
         MissingDependencyError: numpy or safetensors is not installed.
-        FileError: a file is missing, cannot be read or cannot be written, or `out_dir` is not free.
+        FileError: a file is missing, cannot be read or cannot be written, or `output` is not free.
         FileFormatError: a file of the model is damaged, or two contradict each other.
         InputError: the plan is for another tokenizer than the one in the directory, or leads to another than the one
             given; the model has fewer rows than the plan needs; a tensor of which nothing is known has as many rows as
@@ -298,10 +299,10 @@ def apply_rows(
     """
     if not isinstance(plan, RowPlan):
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
-    checkpoint, axes = checked_model(checkpoint_dir, out_dir, also, leave)
+    checkpoint, axes = checked_model(model, output, also, leave)
     check_tokenizers(plan, checkpoint, tokenizer)
     options: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": tokenizer, "progress": progress}
-    return write_rows(plan, checkpoint, axes, out_dir, **options)
+    return write_rows(plan, checkpoint, axes, output, **options)
 
 
 def write_rows(
@@ -352,15 +353,15 @@ def write_rows(
 
 def checked_model(
     checkpoint_dir: str | os.PathLike[str],
-    out_dir: str | os.PathLike[str],
+    out_dir: str | os.PathLike[str] | None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
 ) -> tuple[Checkpoint, dict[str, int]]:
     """What a model's directory says of itself, and its tensors with rows for tokens; raises as `apply_rows` does."""
     import_package("safetensors")
     checkpoint = read_checkpoint(checkpoint_dir)
-    source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
-    if source in (target, *target.parents):
+    source, target = Path(os.path.realpath(checkpoint.directory)), None if out_dir is None else checked_new(out_dir)
+    if out_dir is not None and target is not None and source in (target, *target.parents):
         where = f"{'the directory of the model' if target == source else 'inside'} {checkpoint.directory}"
         raise FileError(f"{os.fspath(out_dir)} is {where}; give a directory elsewhere", path=out_dir)
     axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)

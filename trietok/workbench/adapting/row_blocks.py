@@ -14,11 +14,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.showing.characters import aligned
+from trietok.showing.report import Report, Table
 from trietok.workbench.comparing.compare import short_fingerprint
 
 if TYPE_CHECKING:
@@ -181,7 +184,7 @@ def moved_ids(
         if tokenizer is None or not key.endswith("_token_id"):
             raise InputError(
                 f"{where} has {key} {value}, and the plan drops that row; give the new tokenizer too (tokenizer=..., "
-                "--tokenizer), which has another token in that role, or change the configuration first"
+                "--new-tokenizer), which has another token in that role, or change the configuration first"
             )
         token = getattr(tokenizer, role, None)
         return None if token is None else tokenizer.convert_tokens_to_ids(str(token))
@@ -418,7 +421,8 @@ class ChangedTensor(NamedTuple):
     file: str = ""
 
 
-class AppliedRows(NamedTuple):
+@dataclass(frozen=True)
+class AppliedRows(Report):
     """What became of a model. `str` makes it readable.
 
     Attributes:
@@ -444,15 +448,8 @@ class AppliedRows(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; of the plan its numbers."""
-        plan = self.plan
-        return {
-            **self._asdict(),
-            "plan": {
-                **{side: getattr(plan, side) for side in ("before", "after", "rows_before", "rows_after")},
-                **{count: getattr(plan, count) for count in ("kept", "moved", "lost", "made")},
-            },
-            "tensors": [tensor._asdict() for tensor in self.tensors],
-        }
+        numbers = ("before", "after", "rows_before", "rows_after", "kept", "moved", "lost", "made")
+        return {**super().to_dict(), "plan": {name: getattr(self.plan, name) for name in numbers}}
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """A line for each tensor, in the columns of `HEAD`."""
@@ -479,15 +476,12 @@ class AppliedRows(NamedTuple):
             lines.append(f"written to {self.out}" + ("" if self.has_tokenizer else ", without a tokenizer"))
         return lines
 
-    def __str__(self) -> str:
-        return "\n".join([*self.table(), *self.summary(), self.proof])
+    def _parts(self) -> list[str | Table]:
+        return [Table(HEAD, self.rows()), *self.summary(), self.proof]
 
-    def table(self) -> Iterator[str]:
+    def table(self) -> list[str]:
         """The rows in columns, under their `HEAD`."""
-        rows = [HEAD, *self.rows()]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-        for row in rows:
-            yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        return aligned([HEAD, *self.rows()])
 
 
 def _shape(shape: tuple[int, ...]) -> str:

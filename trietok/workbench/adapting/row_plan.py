@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, UnknownTokenError, shortened
 from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.showing.report import Report
 from trietok.tokenizer.fingerprint import State, digest, state_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
@@ -90,7 +91,7 @@ def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
 
 
 @dataclass(frozen=True)
-class RowPlan:
+class RowPlan(Report):
     """Where each row of a changed model comes from: an old row, or a weighted sum of old rows.
 
     Plans are made by `plan_rows`, `trim` and the commands; `apply_rows` and `apply_to` carry them out.
@@ -177,11 +178,9 @@ class RowPlan:
         source = self.sources[row]
         return ((source, 1.0),) if source >= 0 else self.sums[~source]
 
-    def __str__(self) -> str:
-        return (
-            f"{self.kept:,} of {self.rows_before:,} rows kept ({self.moved:,} moved), {self.lost:,} lost, "
-            f"{self.made:,} new"
-        )
+    def _parts(self) -> list[str]:
+        kept = f"{self.kept:,} of {self.rows_before:,} rows kept ({self.moved:,} moved)"
+        return [f"{kept}, {self.lost:,} lost, {self.made:,} new"]
 
     # ---- plans of plans ---------------------------------------------------------------------------------------------
 
@@ -304,7 +303,7 @@ class RowPlan:
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The plan as a value for JSON.
 
         `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new row, sum, how many];
@@ -332,7 +331,7 @@ class RowPlan:
             FileError: the file cannot be written.
             FileFormatError: it would be too large to be read again: some 800,000 new tokens of four pieces each.
         """
-        text = json.dumps(self.to_json(), separators=(",", ":"))
+        text = self.to_json(separators=(",", ":"))
         if text.count(",") > MOST_VALUES:
             raise FileFormatError(
                 f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read again; nothing was "
@@ -353,7 +352,8 @@ class RowPlan:
 
     @classmethod
     def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of a value that `to_json` gave; an error names the path as where it comes from."""
+        """The plan of what `to_dict` or `to_json` gave; an error names the path as where it comes from."""
+        value = json.loads(value) if isinstance(value, str) else value
         if not isinstance(value, dict) or value.get("kind") != KIND:
             raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
         if value.get("version") != VERSION:
@@ -477,6 +477,22 @@ def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
     _Initial(before, new, state_of(before))
 
 
+def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[list[int]]:
+    """The ids that a tokenizer gives for the text of each token that is none of its own; all texts go through it at
+    once."""
+    wordpiece = getattr(before, "wordpiece_tokenizer", None)
+    prefix = getattr(wordpiece, "continuing_subword_prefix", None)
+    inner: dict[str, list[int]] = {}  # what stands inside a word is no text by itself
+    if wordpiece is not None and prefix:
+        for token in tokens:
+            if token.startswith(prefix) and len(token) > len(prefix):
+                inner[token] = list(before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
+    texts = [token for token in tokens if token not in inner] if inner else tokens
+    options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    encoded = iter(before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
+    return (inner[token] if token in inner else next(encoded) for token in tokens)
+
+
 def _tokens_by_id(state: State) -> dict[int, str]:
     """Every id that has a token, those included that no text gives."""
     return {**dict(state.entries), **{token_id: content for token_id, content, _ in state.added}}
@@ -510,7 +526,7 @@ class _Initial:
         if callable(new):
             return lambda tokens: (
                 self._number(_checked(new(token, pieces), token, self.before.max_id))
-                for token, pieces in zip(tokens, self._pieces_of(tokens), strict=True)
+                for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
         raise InputError(
             f"new is {new!r:.60}; it is 'pieces', 'mean', 'zeros', 'copy:' and a token, or a function of a token and "
@@ -522,23 +538,9 @@ class _Initial:
 
     def _of_pieces(self, tokens: list[str]) -> Iterator[int]:
         unknown = self.before.unk_token_id
-        for pieces in self._pieces_of(tokens):
+        for pieces in ids_of_pieces(self.before, tokens):
             known = [piece for piece in pieces if piece != unknown] if unknown in pieces else pieces
             yield self._number(_even(known)) if known else self._mean_of_all()
-
-    def _pieces_of(self, tokens: list[str]) -> Iterable[list[int]]:
-        """The ids that the tokenizer so far gives for the text of each token; all texts go through it at once."""
-        wordpiece = getattr(self.before, "wordpiece_tokenizer", None)
-        prefix = getattr(wordpiece, "continuing_subword_prefix", None)
-        inner: dict[str, list[int]] = {}  # what stands inside a word is no text by itself
-        if wordpiece is not None and prefix:
-            for token in tokens:
-                if token.startswith(prefix) and len(token) > len(prefix):
-                    inner[token] = list(self.before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
-        texts = [token for token in tokens if token not in inner] if inner else tokens
-        options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
-        encoded = iter(self.before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
-        return (inner[token] if token in inner else next(encoded) for token in tokens)
 
     def _mean_of_all(self) -> int:
         if self._mean is None:

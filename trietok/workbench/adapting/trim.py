@@ -15,12 +15,14 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError, UnknownTokenError, VocabularyError
 from trietok.showing.characters import first_few
+from trietok.showing.report import Report
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.training.word_counts import require_texts
+from trietok.training.word_counts import require_texts, require_whole
 from trietok.workbench.adapting.add_terms import Certificate, batches, certify, ids_of, unknown_id_of
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.read_again import read_again
@@ -28,8 +30,9 @@ from trietok.workbench.read_again import read_again
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 
 
-class Trimmed(NamedTuple):
-    """What `trim` made.
+@dataclass(frozen=True)
+class Trimmed(Report):
+    """What `trim` made. `str` says what was proved, and so do `to_dict` and `to_json`.
 
     Attributes:
         tokenizer: the smaller tokenizer.
@@ -42,6 +45,13 @@ class Trimmed(NamedTuple):
     ids: dict[int, int]
     plan: RowPlan
     certificate: Certificate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate as JSON has it."""
+        return self.certificate.to_dict()
+
+    def _parts(self) -> list[str]:
+        return str(self.certificate).split("\n")
 
 
 def trim(
@@ -97,8 +107,7 @@ def trim(
 
     Cost: O(code points of the texts), O(tokens) in memory.
     """
-    if type(min_frequency) is not int or min_frequency < 1:
-        raise InputError(f"min_frequency is {min_frequency!r}; it is a whole number from 1")
+    require_whole("min_frequency", min_frequency, 1)
     if unused != "all" and (type(unused) is not int or unused < 0):
         raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
     require_plain(tokenizer)

@@ -9,27 +9,24 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.files.formats import trained_kind
-from trietok.tokenizer.auto import AutoTokenizer
-from trietok.tokenizer.bert import BertTokenizer
-from trietok.workbench.engines.process import EngineWork, model_of
+from trietok.inputs.profiles import Profile
+from trietok.log import renamed
+from trietok.showing.characters import number_of
+from trietok.showing.report import Report, Table
+from trietok.tokenizer.auto import choose
+from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
 __all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
 
 OURS = "trietok"
-# The engines that are measured; the name of the slow one is older than its rivals.
-_ENGINES = {
-    OURS: OURS,
-    "transformers": "transformers-slow",
-    "transformers-fast": "transformers-fast",
-    "tokenizers": "tokenizers",
-    "flash-tokenizer": "flash-tokenizer",
-}
-CONTENDERS = tuple(_ENGINES)
+CONTENDERS = tuple(ENGINES)
+# Those with the ids of a profile, which are measured unless others are named; transformers has both profiles.
+_OF_PROFILE = {"slow": ("transformers", "flash-tokenizer"), "fast": ("transformers", "tokenizers")}
 Progress = Callable[[str], None]
 SHORTEST_PASS = 0.02  # seconds of CPU time; in a shorter one the clock and an interruption weigh too much
 # Two lines for each column of the table.
@@ -81,7 +78,8 @@ class Throughput(NamedTuple):
         return f"±{(max(values) - min(values)) / 2 / statistics.median(values):.0%}" if len(values) > 1 else ""
 
 
-class Benchmark(NamedTuple):
+@dataclass(frozen=True)
+class Benchmark(Report):
     """The throughput of trietok and of others on the same texts. `str` makes a table of it.
 
     Attributes:
@@ -170,28 +168,14 @@ class Benchmark(NamedTuple):
         """What was measured, in a line."""
         rounds = max((len(result.rounds) for result in self.results), default=0)
         where = ", not pinned to a CPU, which this system does not offer" if self.cpu is None else f" on CPU {self.cpu}"
-        text = f"{_count(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}"
-        return f"{text}; CPU time{where}, median of {_count(rounds, 'round')}"
+        text = f"{number_of(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}"
+        return f"{text}; CPU time{where}, median of {number_of(rounds, 'round')}"
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        parts = [heading("Benchmark"), note(self.summary), table(_HEADS, self.rows(), right=range(2, len(_HEADS)))]
-        return fragment(*parts, *(note(problem, "bad") for problem in self._problems()), label="Benchmark")
-
-    def _problems(self) -> list[str]:
-        problems = [f"{result.contender}: {result.problem}" for result in self.results if result.problem]
-        return [*problems, *filter(None, [self.too_small])]
-
-    def __str__(self) -> str:
-        rows = [_HEADS, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [self.summary]
-        for name, version, *numbers in rows:
-            cells = [name.ljust(widths[0]), version.ljust(widths[1])]
-            cells += [number.rjust(width) for number, width in zip(numbers, widths[2:], strict=True)]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join([*lines, *self._problems()])
+    def _parts(self) -> Iterator[str | Table]:
+        yield self.summary
+        yield Table(_HEADS, self.rows(), right=range(2, len(_HEADS)))
+        yield from (f"{result.contender}: {result.problem}" for result in self.results if result.problem)
+        yield from filter(None, [self.too_small])
 
 
 class Difference(NamedTuple):
@@ -219,7 +203,8 @@ class Difference(NamedTuple):
     cut: bool
 
 
-class Agreement(NamedTuple):
+@dataclass(frozen=True)
+class Agreement(Report):
     """Whether a contender gives trietok's ids. `str` makes it readable.
 
     Attributes:
@@ -238,41 +223,39 @@ class Agreement(NamedTuple):
     differences: list[Difference]
 
     @property
+    def ok(self) -> bool:
+        """Whether they could be compared, and all ids are the same."""
+        return not self.problem and not self.differing
+
+    @property
     def summary(self) -> str:
         """The answer in a line."""
         if self.problem:
             return f"{self.contender}: {self.problem}"
         if not self.differing:
-            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines} lines'}"
-        return f"{self.contender}: other ids on {self.differing} of {_count(self.lines, 'line')}"
+            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines:,} lines'}"
+        return f"{self.contender}: other ids on {self.differing:,} of {number_of(self.lines, 'line')}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {**self._asdict(), "differences": [difference._asdict() for difference in self.differences]}
-
-    def __str__(self) -> str:
-        lines = [self.summary]
+    def _parts(self) -> Iterator[str]:
+        yield self.summary
         for number, text, position, ids, tokens, their_ids, their_tokens, cut in self.differences:
             more = " ..." if cut else ""
-            lines.append(f"  line {number}, from token {position + 1}: {text!r:.100}")
-            lines.append(f"    {OURS}: {' '.join(tokens)}{more} {ids}")
-            lines.append(f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}")
-        return "\n".join(lines)
+            yield f"  line {number}, from token {position + 1}: {text!r:.100}"
+            yield f"    {OURS}: {' '.join(tokens)}{more} {ids}"
+            yield f"    {self.contender}: {' '.join(their_tokens)}{more} {their_ids}"
 
 
 def _speed(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
+@renamed(against="engines")
 def measure(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] = CONTENDERS,
+    engines: Sequence[str] | None = None,
+    profile: Profile | None = None,
     rounds: int = 5,
     passes: int = 3,
     progress: Progress | None = None,
@@ -285,16 +268,18 @@ def measure(
     Args:
         texts: what to encode; written to a temporary file, and held in the memory of the processes.
         model: a directory, a vocab.txt, a built-in name or a name on the hub.
-        against: names from `CONTENDERS`; trietok itself is always measured.
+        engines: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
+            `"transformers"` is its class of the same profile.
+        profile: `"slow"` or `"fast"`; by default the one that `AutoTokenizer` takes.
         rounds: processes for each contender; medians of them are what is reported.
         passes: passes over the texts in each process, at least 2: the first is cold, the best of the others warm.
         progress: called with a note before each process starts.
 
     Raises:
-        InputError: `against` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
+        InputError: `engines` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> benchmark = measure(["The people, united!"] * 10, against=[], rounds=1, passes=2)
+    >>> benchmark = measure(["The people, united!"] * 10, engines=[], rounds=1, passes=2)
     >>> [result.contender for result in benchmark.results], benchmark.lines, benchmark.size
     (['trietok'], 10, 190)
     """
@@ -305,7 +290,7 @@ def measure(
         os.sched_setaffinity(0, os.sched_getaffinity(0))
     except (AttributeError, OSError):  # not every system has it, and a sandbox may refuse it
         cpu = None
-    with _Workers(texts, model, against) as workers:
+    with _Workers(texts, model, engines, profile) as workers:
         results = {name: Throughput(name, "", "", []) for name in workers.names}
         for number in range(1, rounds + 1):
             for name in workers.names:
@@ -313,7 +298,7 @@ def measure(
                     continue
                 if progress is not None:
                     progress(f"round {number} of {rounds}: {name}")
-                answer = workers.run(_ENGINES[name], "measure", passes=passes, cpu=cpu)
+                answer = workers.run(workers.engine(name), "measure", passes=passes, cpu=cpu)
                 version = answer["version"] or results[name].version
                 if "problem" in answer:
                     results[name] = Throughput(name, version, answer["problem"], [])
@@ -324,33 +309,35 @@ def measure(
         return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()), cpu)
 
 
+@renamed(against="engines")
 def validate(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
     *,
-    against: Sequence[str] = CONTENDERS,
+    engines: Sequence[str] | None = None,
+    profile: Profile | None = None,
     most: int = 5,
     progress: Progress | None = None,
 ) -> list[Agreement]:
     """Compare the ids that others give with those of trietok, text by text, special tokens included.
 
     Args:
-        texts, model, against, progress: as for `measure`; a name on which `against` says trietok is passed over.
+        texts, model, engines, profile, progress: as for `measure`; trietok in `engines` is passed over.
         most: how many differences of each contender are kept.
 
     Raises:
         InputError: as `measure`, or trietok cannot encode a text.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
-    >>> validate(["The people, united!"], against=[])
+    >>> validate(["The people, united!"], engines=[])
     []
     """
     agreements: list[Agreement] = []
-    with _Workers(texts, model, against) as workers:
+    with _Workers(texts, model, engines, profile) as workers:
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
-            answer = workers.run(_ENGINES[name], "write_ids" if name == OURS else "compare_ids", most=most)
+            answer = workers.run(workers.engine(name), "write_ids" if name == OURS else "compare_ids", most=most)
             if name != OURS:
                 agreements.append(workers.agreement(name, answer))
             elif "problem" in answer:
@@ -361,16 +348,21 @@ def validate(
 class _Workers(EngineWork):
     """Texts and a model, written down and found for the processes to use."""
 
-    def __init__(self, texts: Iterable[str], model: str | os.PathLike[str], against: Sequence[str]) -> None:
-        if isinstance(texts, (str, bytes)) or isinstance(against, str):
-            raise InputTypeError("texts are a list of texts and `against` a list of names, not one string", value=texts)
-        for name in against:
+    def __init__(
+        self,
+        texts: Iterable[str],
+        model: str | os.PathLike[str],
+        engines: Sequence[str] | None,
+        profile: Profile | None,
+    ) -> None:
+        if isinstance(texts, (str, bytes)) or isinstance(engines, str):
+            raise InputTypeError("texts are a list of texts and `engines` a list of names, not one string", value=texts)
+        for name in engines or ():
             if name not in CONTENDERS:
                 raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
-        self.names = list(dict.fromkeys((OURS, *against)))
-        is_trained = trained_kind(os.fspath(model)) is not None  # a byte-pair encoding
-        kind: Any = AutoTokenizer if is_trained else BertTokenizer
-        self.tokenizer = kind.from_pretrained(model)  # what it cannot load is no benchmark
+        self.tokenizer = choose(os.fspath(model), profile).load()  # what it cannot load is no benchmark
+        likes = _OF_PROFILE[self.tokenizer.profile] if engines is None else engines
+        self.names = list(dict.fromkeys((OURS, *likes)))
         super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
         self._given = texts
         self.lines = self.size = 0
@@ -385,6 +377,10 @@ class _Workers(EngineWork):
             self.__exit__()
             raise
         return self
+
+    def engine(self, contender: str) -> str:
+        """The engine of a contender."""
+        return f"{contender}-{self.tokenizer.profile}" if contender == "transformers" else contender
 
     def agreement(self, contender: str, answer: dict[str, Any]) -> Agreement:
         """What a process has found, with the texts and with trietok's tokens."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from trietok.errors import TrietokError
 from trietok.files.formats import MERGES_FILE, TOKENIZER_FILE, trained_kind
+from trietok.log import renamed
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.training.bpe import read_bpe
 from trietok.workbench.checking.files import read_files
@@ -24,11 +25,12 @@ from trietok.workbench.checking.rules import RULES, Facts
 _WITHOUT_OTHERS = {"does-not-load", "fast-does-not-load"}  # said only where no other error says why
 
 
-def check(path: str | os.PathLike[str]) -> CheckReport:
+@renamed(path="model")
+def check(model: str | os.PathLike[str]) -> CheckReport:
     r"""Look for everything in a tokenizer's files that contradicts itself, does not load, or can never be used.
 
     Args:
-        path: a directory as `save_pretrained` or transformers writes it, a vocab.txt, or the name of a built-in
+        model: a directory as `save_pretrained` or transformers writes it, a vocab.txt, or the name of a built-in
             vocabulary.
 
     Returns:
@@ -36,7 +38,7 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
         codes. A report without errors is one of a tokenizer that loads.
 
     Raises:
-        TypeError: `path` is no path. Whatever is in the files is a finding.
+        TypeError: `model` is no path. Whatever is in the files is a finding.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
@@ -47,9 +49,9 @@ def check(path: str | os.PathLike[str]) -> CheckReport:
 
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
-    if trained_kind(os.fspath(path)) is not None:
-        return CheckReport(os.fspath(path), _trained(os.fspath(path)))
-    return checked_facts(path)[0]
+    if trained_kind(os.fspath(model)) is not None:
+        return CheckReport(os.fspath(model), _trained(os.fspath(model)))
+    return checked_facts(model)[0]
 
 
 def checked_facts(path: str | os.PathLike[str], with_fast: bool = True) -> tuple[CheckReport, Facts]:

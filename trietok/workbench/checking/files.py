@@ -44,6 +44,7 @@ from trietok.files.load import (
     paths_in_files,
 )
 from trietok.files.tokenizer_json import TokenizerJson, tokenizer_json_from_object
+from trietok.showing.characters import first_few
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
@@ -294,7 +295,8 @@ def _read_directory(files: CheckedFiles) -> None:
         files.is_json_alone = True
         files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
     elif not _about_fast(files):
-        message = f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}"
+        there = first_few(sorted(os.listdir(os.path.dirname(vocabulary))))
+        message = f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}{f', only {there}' if there else ''}"
         files.find("error", "missing-vocabulary", message, file=VOCAB_FILE)
 
 

@@ -29,6 +29,8 @@ from trietok.files.formats import (
     write_json,
     write_vocab_lines,
 )
+from trietok.log import renamed
+from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
@@ -47,7 +49,7 @@ _OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-te
 
 
 @dataclasses.dataclass(frozen=True)
-class FixResult:
+class FixResult(Report):
     """What `fix` has done.
 
     Attributes:
@@ -63,34 +65,34 @@ class FixResult:
     changes: list[str]
     id_map: dict[int, int] | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
-        id_map = None if self.id_map is None else {str(old): new for old, new in self.id_map.items()}
-        reports = {"before": self.before.to_dict(), "after": self.after.to_dict()}
-        return {"out": self.out, "changes": self.changes, "id_map": id_map, **reports}
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error in what was written."""
+        return self.after.ok
 
-    def __str__(self) -> str:
-        done = [f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"]
-        return "\n".join([*done, *(f"  {change}" for change in self.changes), str(self.after)])
+    def _parts(self) -> list[str]:
+        done = f"written to {self.out}; changes: {len(self.changes) or 'none but of form'}"
+        return [done, *(f"  {change}" for change in self.changes), *str(self.after).split("\n")]
 
 
-def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:
+@renamed(path="model", out="output")
+def fix(model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:
     r"""Write a repaired copy of a tokenizer's files.
 
     Args:
-        path: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
-        out: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and config.json,
-            and no model weights. tokenizer.json is copied where it says the same as the repaired files, and else
-            written anew.
+        model: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
+        output: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and
+            config.json, and no model weights. tokenizer.json is copied where it says the same as the repaired files,
+            and else written anew.
         renumber: drop the lines of duplicates and blank lines and close all holes, so that ids move; `id_map.json` in
-            `out` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what is
-            done for each finding.
+            `output` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what
+            is done for each finding.
 
     Returns:
         The reports before and after, and what was changed.
 
     Raises:
-        FileError: `out` is there and not empty, or cannot be written.
+        FileError: `output` is there and not empty, or cannot be written.
         FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
             not to be renumbered; tokenizer.json gives other ids than vocab.txt, contradicts tokenizer_config.json
             where nothing tells which is right, or cannot say what the repaired tokenizer is; there is no vocab.txt; or
@@ -105,10 +107,10 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
     >>> fix(folder / "vocab.txt", folder / "renumbered", renumber=True).id_map
     {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 7: 6}
     """
-    target = Path(out)
+    target = Path(output)
     checked_new(target)
-    before = check(path)
-    if trained_kind(os.fspath(path)) is not None:
+    before = check(model)
+    if trained_kind(os.fspath(model)) is not None:
         why = ": it holds a byte-pair encoding, whose vocabulary goes with its merges, and only WordPiece vocabularies "
         raise _refusal(before.path, f"{why}are repaired; train it again (trietok train bpe)")
     for finding in before.errors:
@@ -121,7 +123,7 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
         if finding.code == "tokenizer-json-differs":
             why = f": {TOKENIZER_FILE} and {VOCAB_FILE} give one token two ids ({finding.message})"
             raise _refusal(before.path, f"{why}; remove the file that is not the model's")
-    files = read_files(path)
+    files = read_files(model)
     if files.is_json_alone:
         why = f": it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...)"
         raise _refusal(before.path, f"{why}.save_pretrained(...) writes both, if it loads")
@@ -136,7 +138,7 @@ def fix(path: str | os.PathLike[str], out: str | os.PathLike[str], *, renumber: 
         corrected = {each.message for each in wrong}
         repair.lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
     id_map = _write(repair, target, renumber)
-    return FixResult(os.fspath(out), before, check(target), repair.changes, id_map)
+    return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
 
 
 def _refusal(path: str | os.PathLike[str], why: str, line_number: int | None = None) -> FileFormatError:

@@ -9,15 +9,17 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from shlex import quote
 from typing import Any, Literal, NamedTuple
 
 from trietok.errors import shortened
+from trietok.showing.report import Report
 
 # The words for each code of a finding: what all findings of it have in common, which is printed once above them where
 # there are several; `so`, what follows from it; `do`, the edit or command that repairs it. Without `so` nothing loads,
 # and without `do` it is repaired by --fix. `{file}`, `{token}` and the other attributes of a `Finding` stand for its
 # values; DIR is the directory that was checked, OUT a new one.
-_FIX = "trietok check DIR --fix -o OUT"
+_FIX = "trietok check -m DIR --fix -o OUT"
 _NEW = "BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR) writes it anew"
 _SHARED = {
     "{FIX}": _FIX,
@@ -37,6 +39,7 @@ unreadable-file:
 empty-vocabulary:
     do: put the model's vocab.txt into its place, one token a line
 not-utf8: bytes are not UTF-8
+    so: nothing loads, and what {file} says is not checked
     do: convert the file, for example: iconv -f latin1 -t utf-8 {file}
 byte-order-mark:
     so: the token of id 0 is in no text, and is missing where it is wanted
@@ -230,8 +233,10 @@ weights-vocab-size:
     do: config.json: "vocab_size": the number of rows
 # the JSON files, and what trietok keeps
 not-json:
+    so: nothing loads, and what {file} says is not checked
     do: correct the file at the place named, or copy it again if it was cut off
 wrong-shape: a file holds something else than it should
+    so: nothing loads, and what else {file} says is not checked
     do: write a value of the kind that the message names
 duplicate-key: a key stands twice in an object; the last one counts
     so: readers disagree about which of the two counts
@@ -358,7 +363,7 @@ class Finding:
         >>> Finding("note", "no-final-newline", "...", file="vocab.txt").to_dict()
         {'severity': 'note', 'code': 'no-final-newline', 'message': '...', 'file': 'vocab.txt',
          'consequence': 'a token that is appended becomes part of the last one',
-         'repair': 'trietok check DIR --fix -o OUT'}
+         'repair': 'trietok check -m DIR --fix -o OUT'}
         """
         values = {**vars(self), "lines": self.lines and list(self.lines)}
         values |= {"consequence": self.consequence, "repair": self.repair}
@@ -386,7 +391,7 @@ class Finding:
         return self.file if self.line_number is None else f"{self.file}, line {self.line_number}"
 
 
-class CheckReport:
+class CheckReport(Report):
     """All that a check has found, the most severe first.
 
     Attributes:
@@ -429,7 +434,7 @@ class CheckReport:
             "healthy": self.is_healthy,
             **{f"{severity}s": self.count(severity) for severity in SEVERITIES},
             "counts": dict(Counter(finding.code for finding in self.findings)),
-            "findings": [finding.to_dict() for finding in self.findings],
+            "findings": [{**each.to_dict(), "repair": self._named(each.repair)} for each in self.findings],
         }
 
     @property
@@ -458,7 +463,13 @@ class CheckReport:
         for finding in self.findings:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), findings in by_code.items():
-            yield severity, code, [*_shown(code, findings, every), *_advised(findings)]
+            yield severity, code, [*_shown(code, findings, every), *map(self._named, _advised(findings))]
+
+    def _named(self, advice: str) -> str:
+        """Advice with the names of the directory that was checked, and of a new one beside it."""
+        new = self.path.rstrip("/\\") + "-fixed"
+        advice = advice.replace("(DIR)", f"({self.path!r})").replace("(OUT)", f"({new!r})")
+        return re.sub(r"\bDIR\b|\bOUT\b", lambda word: quote(self.path if word[0] == "DIR" else new), advice)
 
     def text(self, every: bool = False) -> str:
         """The report as lines of text: `str(report)`, or with each finding by itself."""
@@ -470,12 +481,11 @@ class CheckReport:
     def __str__(self) -> str:
         return self.text()
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        rows = [(severity, code, "\n".join(lines)) for severity, code, lines in self.groups()]
-        parts = [heading("Check", aside=self.path), note(self.summary, "good" if self.ok else "bad")]
-        return fragment(*parts, *([table(("", "code", "finding"), rows)] if rows else []), label="Check of a tokenizer")
+    def _html(self, html: Any) -> Iterator[str]:
+        yield html.note(f"{self.path}: {self.summary}", "good" if self.ok else "bad")
+        if self.findings:
+            rows = ((severity, code, "\n".join(lines)) for severity, code, lines in self.groups())
+            yield html.table(("", "code", "finding"), rows)
 
     def __repr__(self) -> str:
         return f"<CheckReport of {self.path!r}: {self.summary}>"

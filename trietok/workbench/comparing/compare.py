@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
+from trietok.showing.report import Report, plain_values
 from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.fingerprint import Flags, State, as_json, canonical, digest, fingerprint, state_of
 
@@ -75,7 +77,8 @@ class Section(NamedTuple):
     left_out: int = 0
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison(Report):
     """What differs between two tokenizers, the old one and the new one. `str` makes it readable.
 
     Attributes:
@@ -121,6 +124,8 @@ class Comparison(NamedTuple):
         """Whether every text gets the same ids: the fingerprints are equal, and no text that was encoded differs."""
         return self.fingerprints[0] == self.fingerprints[1] and not self.differing
 
+    ok = same_ids
+
     @property
     def id_counts(self) -> IdCounts:
         """How many ids stayed, moved, went and came."""
@@ -156,9 +161,8 @@ class Comparison(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, complete; a pair is a list of two."""
-        values = {**self._asdict(), "examples": [example._asdict() for example in self.examples]}
         answers = {"same_ids": self.same_ids, "proof": self.proof, "id_counts": self.id_counts._asdict()}
-        return {**answers, **as_json(values)}
+        return {**answers, **as_json({**vars(self), "examples": plain_values(self.examples)})}
 
     @property
     def summary(self) -> str:
@@ -190,24 +194,20 @@ class Comparison(NamedTuple):
         sections.append(Section(f"texts that come out differently {title}", texts, stacked=True, left_out=left_out))
         return [section for section in sections if section.rows]
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table, title  # only where somebody looks
-
-        parts = [heading("Comparison"), note(self.summary, "good" if self.same_ids else "bad")]
-        parts.append(
-            table(("", "name", "fingerprint"), zip(("old", "new"), self.names, self.fingerprints, strict=True))
-        )
+    def _html(self, html: Any) -> Iterator[str]:
+        yield html.note(self.summary, "good" if self.ok else "bad")
+        sides = zip(("old", "new"), self.names, self.fingerprints, strict=True)
+        yield html.table(("", "name", "fingerprint"), sides)
         for section in self.sections():
-            parts += title(section.title), table(("", "old", "new"), section.rows)
-            parts += [note(f"… and {section.left_out:,} more")] if section.left_out else []
+            yield html.title(section.title)
+            yield html.table(("", "old", "new"), section.rows)
+            if section.left_out:
+                yield html.note(f"… and {section.left_out:,} more")
         if not self.differing:
-            parts.append(note(f"{self.texts:,} texts encoded, all alike"))
-        return fragment(*parts, note(self.proof), label="Comparison of two tokenizers")
+            yield html.note(f"{self.texts:,} texts encoded, all alike")
+        yield html.note(self.proof)
 
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
+    def _parts(self) -> Iterator[str]:
         yield self.summary
         for side, name, line in zip(("old", "new"), self.names, self.fingerprints, strict=True):
             yield f"{side}: {line}" + (f" {name!r}" if name else "")

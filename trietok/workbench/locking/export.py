@@ -18,7 +18,9 @@ from trietok.errors import FileError, InputError, InputTypeError, NotSupportedEr
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json import unsayable
+from trietok.log import renamed
 from trietok.showing.characters import number_of, visible
+from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
@@ -61,7 +63,7 @@ class ExportedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exported:
+class Exported(Report):
     """A file that was written from a tokenizer. `str` says what its readers do otherwise.
 
     Attributes:
@@ -89,32 +91,21 @@ class Exported:
     options: dict[str, Any]
     checked: dict[str, int]
 
+    _ANSWERS = ("same_ids", "summary")
+
     @property
     def same_ids(self) -> bool:
         """Whether every text gets the same ids, and every library that was asked agrees."""
         return not self.differing and not any(self.checked.values())
 
+    ok = same_ids
+
     @property
     def summary(self) -> str:
         """What was written, and how many texts differ, in a line."""
         texts = number_of(self.texts, "text")
-        if not self.differing:
-            return f"{self.path}: written; {self.reader} gives the same ids for {texts}"
-        return f"{self.path}: written; {self.reader} gives other ids for {self.differing:,} of {texts}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
-        return {
-            "path": self.path,
-            "reader": self.reader,
-            "same_ids": self.same_ids,
-            "summary": self.summary,
-            **vars(self),
-            "examples": [each._asdict() for each in self.examples],
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
+        which = f"other ids for {self.differing:,} of {texts}" if self.differing else f"the same ids for {texts}"
+        return f"written to {self.path}; {self.reader} gives {which}"
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
@@ -136,15 +127,18 @@ class Exported:
             else:
                 yield f"{name}: the ids that were foretold, on {'the ' if self.texts == 1 else 'all '}{texts}"
 
+    _parts = lines
+
 
 def _joined(tokens: list[str]) -> str:
     return " ".join(map(visible, tokens)) or "(no token)"
 
 
+@renamed(to="file_format", path="output")
 def export(
     tokenizer: Any,
-    to: str,
-    path: str | os.PathLike[str] | None = None,
+    file_format: str,
+    output: str | os.PathLike[str] | None = None,
     *,
     texts: Iterable[str] | None = None,
     most: int = 20,
@@ -154,16 +148,16 @@ def export(
 
     Args:
         tokenizer: a `BertTokenizer`, or one of its family, of either profile.
-        to: `"tokenizer.json"`, whose readers are those of the fast profile, or `"vocab.txt"`, whose readers are those
-            of the slow one.
-        path: the file to write; without it, one of that name in the present directory.
+        file_format: `"tokenizer.json"`, whose readers are those of the fast profile, or `"vocab.txt"`, whose readers
+            are those of the slow one.
+        output: the file to write; without it, one of that name in the present directory.
         texts: what to try; by default the sentences in several scripts with which `compare` begins.
         most: how many of the differing texts are kept.
         engines: libraries that read the file too and have to give the ids that are foretold, such as `"tokenizers"`.
 
     Raises:
-        InputError: `to` is neither of the two, or there is no such engine, or it cannot read the file; or there is no
-            text, or all are empty.
+        InputError: `file_format` is neither of the two, or there is no such engine, or it cannot read the file; or
+            there is no text, or all are empty.
         InputTypeError: `texts` or `engines` is one string, or a text is none.
         NotSupportedError: such a file cannot hold all of the tokenizer; the message names what. Nothing is written.
         VocabularyError: a token cannot be kept in the file. Nothing is written.
@@ -177,24 +171,24 @@ def export(
     >>> exported.same_ids, exported.reader, os.path.getsize(path) > 100_000
     (True, 'BertTokenizerFast', True)
     """
-    if to not in FILES:
-        raise InputError(f"a tokenizer is exported to {' or '.join(FILES)}, not to {to!r:.60}")
-    _require_readers(engines, to)
+    if file_format not in FILES:
+        raise InputError(f"a tokenizer is exported to {' or '.join(FILES)}, not to {file_format!r:.60}")
+    _require_readers(engines, file_format)
     given = _texts(texts)
     if getattr(tokenizer, "_write_slow_tokenizer_json", None) is None:
         raise NotSupportedError(
-            f"a {type(tokenizer).__name__} has no {to}; BertTokenizer and its family have one", name="export"
+            f"a {type(tokenizer).__name__} has no {file_format}; BertTokenizer and its family have one", name="export"
         )
-    path = os.fspath(path) if path is not None else to
-    with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, os.path.dirname(path)):
-        write = _as_tokenizer_json if to == TOKENIZER_FILE else _as_vocab_txt
+    output = os.fspath(output) if output is not None else file_format
+    with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, os.path.dirname(output)):
+        write = _as_tokenizer_json if file_format == TOKENIZER_FILE else _as_vocab_txt
         reader, options = write(tokenizer, folder)
         ids = [(tokenizer.encode(text, verbose=False), reader.encode(text, verbose=False)) for text in given]
         checked = dict(_checked(name, folder, reader, given, [theirs for _, theirs in ids]) for name in engines)
-        _copy(Path(folder, to), path)
+        _copy(Path(folder, file_format), output)
     differing = [number for number, (ours, theirs) in enumerate(ids) if ours != theirs]
     return Exported(
-        path=path,
+        path=output,
         reader=type(reader).__name__,
         texts=len(given),
         differing=len(differing),

@@ -18,7 +18,10 @@ from typing import Any, NamedTuple
 
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
-from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, json_line, read_json_object, write_text
+from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, read_json_object, write_text
+from trietok.inputs.profiles import Profile
+from trietok.showing.characters import number_of
+from trietok.showing.report import Report, json_line
 from trietok.tokenizer.fingerprint import digest, state_of
 from trietok.workbench.comparing.compare import SENTENCES
 from trietok.workbench.engines.worker import roles_of
@@ -44,7 +47,7 @@ class LockedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lock:
+class Lock(Report):
     """What a tokenizer is and gives, written down to be verified later.
 
     Attributes:
@@ -73,7 +76,7 @@ class Lock:
 
     model: str | None
     tokenizer_class: str
-    profile: str
+    profile: Profile
     fingerprint: str
     special_tokens: tuple[SpecialId, ...]
     added_tokens: int
@@ -82,6 +85,14 @@ class Lock:
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     texts: tuple[LockedText, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `save` writes to a file in the present directory, as values."""
+        return as_json(self)
+
+    def _parts(self) -> list[str]:
+        ids = f"{sum(len(each.ids) for each in self.texts):,} ids, {len(self.special_tokens)} special ids"
+        return [f"{number_of(len(self.texts), 'text')}, {ids}, {self.fingerprint}"]
 
     def save(self, path: str | os.PathLike[str] = LOCK_FILE) -> None:
         """Write the file, whole or not at all. A model in a directory is written down relative to the file.
@@ -237,7 +248,7 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
     return Lock(
         model=_found(model, path),
         tokenizer_class=get("class", str),
-        profile=profile,
+        profile="fast" if profile == "fast" else "slow",
         fingerprint=get("fingerprint", str),
         special_tokens=rows("special_tokens", "an object with role, token and id", SpecialId, _is_special),
         added_tokens=get("added_tokens", int),

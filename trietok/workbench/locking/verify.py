@@ -25,10 +25,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
 from trietok.explaining.values import TITLES
-from trietok.files.formats import ADDITIONAL, json_line
+from trietok.files.formats import ADDITIONAL
 from trietok.files.save import save_files_of
+from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of, visible
-from trietok.tokenizer.auto import fast_class_of, load_any
+from trietok.showing.report import Report, json_line
+from trietok.tokenizer.auto import choose, fast_class_of
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
@@ -73,7 +75,7 @@ class ChangedText(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verified(Report):
     """Whether a tokenizer gives the ids of a lock. `str` says it: one line where it does, else what differs.
 
     Attributes:
@@ -118,6 +120,8 @@ class Verified:
     pads: bool = False
     fingerprint: str = ""
 
+    _ANSWERS = ("ok", "summary")
+
     @property
     def ok(self) -> bool:
         """Whether texts and special tokens have their locked ids, no text is cut, and the fingerprint is the same."""
@@ -141,22 +145,6 @@ class Verified:
         if not self.changed:
             return f"{name}: the ids of {texts} are as locked, but {self.truncated:,} would be cut"
         return f"{name}: the tokenizer is another one than the lock's, although the ids of {texts} are as locked"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, complete; a change is a list of what the lock has and what is there now."""
-        changes = {name: getattr(self, name) for name in ("changed_special", "changed", "versions")}
-        return {
-            "engine": self.engine,
-            "version": self.version,
-            "ok": self.ok,
-            "summary": self.summary,
-            **vars(self),
-            "changed_texts": [each._asdict() for each in self.changed_texts],
-            **{name: {of: list(change) for of, change in every.items()} for name, every in changes.items()},
-        }
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
@@ -188,6 +176,8 @@ class Verified:
         yield "versions, in the lock | now:"
         for name, versions in self.versions.items():
             yield "  {}: {} | {}".format(name, *(version or "(none)" for version in versions))
+
+    _parts = lines
 
     def _text(self, each: ChangedText) -> Iterator[str]:
         yield f"text {each.number}: {_cut(each.text)}"
@@ -312,12 +302,12 @@ class _Reasons:
 
     def _like_an_engine(self) -> Iterator[tuple[str, Any]]:
         """Ours in the other profile, the model's files in that profile, and ours with one switch turned."""
-        other = "slow" if self._tokenizer.profile == "fast" else "fast"
+        other: Profile = "slow" if self._tokenizer.profile == "fast" else "fast"
         with contextlib.suppress(TrietokError):
             yield f"the {other} profile", _in_other_profile(self._tokenizer)
         if self._model is not None:
             with contextlib.suppress(TrietokError):
-                yield f"the model's files in the {other} profile", load_any(self._model, fast=other == "fast")
+                yield f"the model's files in the {other} profile", choose(self._model, other).load()
         now = {name: value for name, value in _set(self._tokenizer).items() if isinstance(value, bool)}
         turned = [{name: not value} for name, value in now.items()]
         both = not now.get("do_lower_case")
@@ -455,7 +445,7 @@ def _ids(given: Any, number: int) -> list[int]:
 def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
-    ours = load_any(model, fast=lock.profile == "fast")
+    ours = choose(model, lock.profile).load()
     with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
         work.write_texts(each.text for each in lock.texts)
         work.write_ids(each.ids for each in lock.texts)

@@ -480,7 +480,7 @@ class AddingTokens(AddingWords):
         return apart != self.cut(unit)
 
 
-WAYS: dict[str, type[AddingWords]] = {"wordpiece": AddingWords, "added": AddingTokens}
+WAYS: dict[str, type[AddingWords]] = {"wordpiece": AddingWords, "single-word": AddingTokens}
 
 
 def require_bert(tokenizer: object) -> BertTokenizer:

@@ -11,14 +11,17 @@ import copy
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.showing.characters import number_of
+from trietok.log import renamed
+from trietok.showing.characters import alternatives, number_of
+from trietok.showing.report import Report, Table
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.training.word_counts import WordCounts
+from trietok.training.word_counts import WordCounts, require_whole
 from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.adding_words import (
     LONGEST,
@@ -41,7 +44,7 @@ class Suggestion(NamedTuple):
 
     Attributes:
         word: the word, or the phrase, as it is to be added.
-        frequency: how often it stands in the texts; for `"added"`, where nothing touches it.
+        frequency: how often it stands in the texts; for `"single-word"`, where nothing touches it.
         pieces: its tokens now.
         tokens_saved: what adding this word alone saves: (pieces − 1) × frequency.
         is_unknown: whether it is unknown now; then nothing is saved, and `frequency` unknown tokens go. Of a phrase,
@@ -84,17 +87,18 @@ class LeftOut(NamedTuple):
     reason: str
 
 
-class Suggestions(NamedTuple):
+@dataclass(frozen=True)
+class Suggestions(Report):
     """Words to add to a tokenizer, the most useful first, and what that comes to. `str` makes it readable.
 
     Tokens are counted without [CLS], [SEP] and the like.
 
     Attributes:
         suggestions: the words.
-        adding: how they are to be added, `"wordpiece"` or `"added"`.
+        adding: how they are to be added, `"wordpiece"` or `"single-word"`.
         fingerprint: that of the tokenizer they are for.
         texts: how many texts were read.
-        words: how many words, or chunks between spaces for `"added"`, were counted in them.
+        words: how many words, or chunks between spaces for `"single-word"`, were counted in them.
         tokens_before, tokens_after: the tokens of all texts now, and with all suggestions added.
         unknown_before, unknown_after: the unknown ones among them.
         milestones: the same for the first 50, 100, 500 and all.
@@ -134,10 +138,8 @@ class Suggestions(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, but for the sample."""
-        values = self._asdict()
+        values = super().to_dict()
         del values["sample"]
-        for name in ("suggestions", "milestones", "changed", "left_out"):
-            values[name] = [item._asdict() for item in values[name]]
         return {**values, "mean_before": self.mean_before, "mean_after": self.mean_after}
 
     def summary(self) -> list[str]:
@@ -181,29 +183,17 @@ class Suggestions(NamedTuple):
             for each in self.suggestions
         ]
 
-    def _repr_html_(self) -> str:
-        from trietok.showing.html import fragment, heading, note, table  # only where somebody looks
-
-        rows = self.rows()[:_MOST_SHOWN]
-        left_out = len(self.suggestions) - len(rows)
-        parts = [heading("Suggestions"), *map(note, self.summary())]
-        parts += [table(HEAD, rows, right=(1, 2), mono=(3,))] if rows else []
-        return fragment(*parts, *([note(f"… and {left_out:,} more")] if left_out else []), label="Suggestions")
-
-    def __str__(self) -> str:
-        lines = self.summary()
+    def _parts(self) -> Iterator[str | Table]:
+        yield from self.summary()
         if self.suggestions:
-            rows = [HEAD, *self.rows()[:_MOST_SHOWN]]
-            widths = [max(len(row[column]) for row in rows) for column in range(3)]
-            for word, count, saved, pieces in rows:
-                lines.append(f"{word:<{widths[0]}}  {count:>{widths[1]}}  {saved:>{widths[2]}}  {pieces}")
-            if len(self.suggestions) > _MOST_SHOWN:
-                lines.append(f"... and {len(self.suggestions) - _MOST_SHOWN:,} more")
-        return "\n".join(lines)
+            yield Table(HEAD, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
+        if len(self.suggestions) > _MOST_SHOWN:
+            yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
 
 
-class Applied(NamedTuple):
-    """What adding suggestions to a tokenizer did.
+@dataclass(frozen=True)
+class Applied(Report):
+    """What adding suggestions to a tokenizer did. `str` makes it readable.
 
     Attributes:
         added: how many words were added.
@@ -215,22 +205,26 @@ class Applied(NamedTuple):
     verified: int
     changed: int
 
+    def _parts(self) -> list[str]:
+        added = number_of(self.added, "word")
+        return [f"{added} added, {self.verified:,} others verified, {self.changed:,} of them changed as said"]
+
 
 MILESTONES = (50, 100, 500)
 HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
 _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
-_FORMS = {"single-word": "added"}  # the name that `add_terms` has for it
 _SAMPLE = 10_000  # other words that are encoded to verify
 
 
+@renamed({"added": "single-word"}, max_suggestions="most", adding="way")
 def suggest_tokens(
     tokenizer: BertTokenizer,
     texts: Iterable[str],
     *,
-    max_suggestions: int = 500,
+    most: int = 500,
     min_frequency: int = 3,
     unknown_weight: float = 2.0,
-    adding: str = "wordpiece",
+    way: str = "auto",
     leave_others: bool = False,
     max_words: int = 1_000_000,
     phrases: int = 0,
@@ -240,8 +234,8 @@ def suggest_tokens(
 
     A word is suggested where it is several tokens or unknown. It is ranked by the tokens that adding it saves,
     (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight` × frequency. Of equals the more
-    frequent comes first, then the one whose code points are lower. The order of the texts makes no difference unless
-    words have to be forgotten.
+    frequent comes first, then the one whose code points are lower. Those picked so that save no token come after those
+    that do. The order of the texts makes no difference unless words have to be forgotten.
 
     A word is left out where adding it would make other words of the texts longer, or unknown, that together stand there
     more than a hundredth as often.
@@ -249,16 +243,16 @@ def suggest_tokens(
     Args:
         tokenizer: a `BertTokenizer`; it stays as it is.
         texts: read once, one after the other.
-        max_suggestions: how many words at most.
+        most: how many words at most.
         min_frequency: how often a word has to stand in the texts.
         unknown_weight: how many tokens saved one unknown token less is worth.
-        adding: how the words are to be added: `"wordpiece"`, as entries of the vocabulary, or `"added"` (or
-            `"single-word"`), as added tokens that match single words.
+        way: how the words are to be added: `"wordpiece"`, as entries of the vocabulary; `"single-word"`, as added
+            tokens that match single words; `"auto"`, as tokens where phrases are suggested, else as entries.
         leave_others: suggest no word that changes the tokens of any other word of the texts.
         max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
             the tokens, but are not suggested, and are taken to stay as they are.
         phrases: the most words of a phrase, 2 to 4: suggest phrases too, such as "atrial fibrillation", whose words
-            stand together more often than chance would have it. They can only be added as added tokens. The texts are
+            stand together more often than chance would have it. They can only be added tokens. The texts are
             read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
             saves beyond those before it. 0 suggests none.
         leave_out: words and phrases to suggest in no case, as they would be suggested or in another case.
@@ -266,8 +260,8 @@ def suggest_tokens(
     Raises:
         InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
             holds something else.
-        InputError: there is no word in the texts; a number is out of range; `adding` is neither; phrases are to be
-            suggested as entries.
+        InputError: there is no word in the texts; a number is out of range; `way` is none of these; phrases are to
+            be suggested as entries.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -281,19 +275,19 @@ def suggest_tokens(
 
     Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
     """
-    _check_options(max_suggestions, min_frequency, unknown_weight, adding, max_words, phrases)
+    _check_options(most, min_frequency, unknown_weight, way, max_words, phrases)
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     if isinstance(leave_out, (str, bytes)):
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
-    adding = _FORMS.get(adding, adding)
-    way = WAYS[adding](require_bert(tokenizer))
-    picked = _Picked(way, leave_others, max_suggestions)
+    way = way if way in WAYS else "single-word" if phrases else "wordpiece"
+    trial = WAYS[way](require_bert(tokenizer))
+    picked = _Picked(trial, leave_others)
     with contextlib.ExitStack() as stack:
         if phrases:
-            assert isinstance(way, AddingTokens)  # as was checked
+            assert isinstance(trial, AddingTokens)  # as was checked
             texts = stack.enter_context(read_again(texts))
-            way.look_for(_phrases(way, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * max_suggestions))
+            trial.look_for(_phrases(trial, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * most))
         counts = picked.count_texts(texts, max_words)
     occurrences = counts.total + counts.pruned_occurrences
     if not picked.tokens and not occurrences:
@@ -302,13 +296,18 @@ def suggest_tokens(
         picked.add(unit, count)
     tokens_before, unknown_before = picked.tokens, picked.unknown
     unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
-    ranked = _ranked(way, counts, min_frequency, unknown_weight, unwanted)
-    picked.pick(ranked, bool(phrases), min_frequency, unknown_weight)
+    ranked = _ranked(trial, counts, min_frequency, unknown_weight, unwanted)
+    # Those that save no token are as many as their scores are worth, and come after those that do.
+    saving, knowing = ([each for each in ranked if bool(each.tokens_saved) is saves] for saves in (True, False))
+    places = sum(not each.tokens_saved for each in ranked[:most])
+    for some, wanted in ((saving, most - places), (knowing, most)):
+        picked.pick(some, wanted, bool(phrases), min_frequency, unknown_weight)
+    picked.note_last()
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    others = (unit for unit, _ in frequent if unit not in way.taken)
+    others = (unit for unit, _ in frequent if unit not in trial.taken)
     return Suggestions(
         suggestions=picked.suggestions,
-        adding=adding,
+        adding=way,
         fingerprint=tokenizer.fingerprint(),
         texts=counts.texts,
         words=occurrences,
@@ -326,22 +325,21 @@ def suggest_tokens(
 
 
 def _check_options(
-    max_suggestions: int, min_frequency: int, unknown_weight: float, adding: str, max_words: int, phrases: int
+    most: int, min_frequency: int, unknown_weight: float, way: str, max_words: int, phrases: int
 ) -> None:
-    numbers = {"max_suggestions": max_suggestions, "min_frequency": min_frequency, "max_words": max_words}
+    numbers = {"most": most, "min_frequency": min_frequency, "max_words": max_words}
     for name, value in numbers.items():
-        if type(value) is not int or value < 1:
-            raise InputError(f"{name} is {value!r}; it is a whole number from 1")
+        require_whole(name, value, 1)
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
-    if adding not in (*WAYS, *_FORMS):
-        raise InputError(f"adding is {adding!r}; it is {' or '.join(map(repr, WAYS))}")
+    if way not in ("auto", *WAYS):
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(('auto', *WAYS))}")
     if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
         raise InputError(f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for none")
-    if phrases and adding == "wordpiece":
+    if phrases and way == "wordpiece":
         raise InputError(
             "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; suggest phrases "
-            "with adding='added'"
+            "with way='single-word'"
         )
 
 
@@ -388,8 +386,8 @@ class _Picked:
         tokens, unknown: the tokens of all texts, and the unknown ones among them, with the suggestions so far added.
     """
 
-    def __init__(self, way: AddingWords, leave_others: bool, most: int) -> None:
-        self.way, self.leave_others, self.most = way, leave_others, most
+    def __init__(self, way: AddingWords, leave_others: bool) -> None:
+        self.way, self.leave_others = way, leave_others
         self.tokens = self.unknown = 0
         self.suggestions: list[Suggestion] = []
         self.milestones: list[Milestone] = []
@@ -420,14 +418,17 @@ class _Picked:
         self.unknown += number
         self._extra += number
 
-    def pick(self, ranked: list[Suggestion], by_gain: bool, min_frequency: int, unknown_weight: float) -> None:
-        """Pick one suggestion after the other; by gain, always what saves most beyond the suggestions before it.
+    def pick(
+        self, ranked: list[Suggestion], most: int, by_gain: bool, min_frequency: int, unknown_weight: float
+    ) -> None:
+        """Pick one suggestion after the other, until there are so many; by gain, always what saves most beyond the
+        suggestions before it.
 
         What a suggestion saves seldom grows as others are picked, so only the first of the queue is looked at again:
         the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for maximizing submodular functions").
         """
         queue = [(-each.score, -each.frequency, each.word, -1, each) for each in ranked]  # sorted, and so a heap
-        while queue and len(self.suggestions) < self.most:
+        while queue and len(self.suggestions) < most:
             _, _, word, picked_then, suggestion = heapq.heappop(queue)
             reason, gain = self.way.reason_against(word), suggestion.score
             if reason is None:
@@ -447,6 +448,9 @@ class _Picked:
                     continue
                 self.way.give_back(word)
             self.left_out.append(LeftOut(word, suggestion.frequency, reason))
+
+    def note_last(self) -> None:
+        """Note what all suggestions come to, once they are picked."""
         if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
             self._note()
 
@@ -543,7 +547,7 @@ def _ids(tokenizer: BertTokenizer, text: str) -> list[int]:
 
 
 def _add(tokenizer: BertTokenizer, words: list[str], adding: str) -> None:
-    if adding == "added":
+    if adding == "single-word":
         tokenizer.add_tokens([AddedToken(word, single_word=True) for word in words])
     else:
         tokenizer.add_wordpieces(words)

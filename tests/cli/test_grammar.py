@@ -1,0 +1,167 @@
+"""One grammar: an option has one meaning in all commands, a meaning has one option, and the page's table holds them.
+
+The table is in docs/command_line.md, a row for each option: its spellings, its meaning, the commands that have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import click
+import pytest
+
+from tests.cli.commands import PAGE, out, run, usage_error
+from trietok.cli.app import COMMANDS, app
+from trietok.cli.former import ARGUMENTS, OPTIONS
+
+# Options of which each command says in its own words what it writes, lists or asks: the meaning is that of the table.
+OWN_WORDS = {"--model", "--output", "--most", "--with", "--format", "--min-frequency", "--vocab-size", "--terms"}
+OWN_WORDS |= {"--initial-alphabet", "--unused", "--way"}
+
+
+def commands():
+    """The commands by their names, those of `train` too."""
+    context = click.Context(app)
+    for name in COMMANDS:
+        command = app.get_command(context, name)
+        below = getattr(command, "commands", None)
+        yield from [(name, command)] if below is None else ((f"{name} {kind}", each) for kind, each in below.items())
+
+
+def long_name(option) -> str:
+    return next(name for name in option.opts if name.startswith("--"))
+
+
+def options():
+    """Each option that the help lists: its name, the command, the option."""
+    for name, command in commands():
+        for each in command.params:
+            if isinstance(each, click.Option) and not each.hidden:
+                yield long_name(each), name, each
+
+
+def table() -> dict[str, tuple[str, str, str]]:
+    """The rows of the page's table: the long name of an option, then its cells."""
+    text = PAGE.read_text(encoding="utf-8")
+    text = text[text.index("### Options that many commands have") : text.index("### Where commands write")]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    return {re.search(r"--[a-z-]+", spelt)[0]: (spelt, meaning, which) for spelt, meaning, which in rows}
+
+
+def named(cell: str) -> set[str]:
+    """The commands that a cell of the table names."""
+    given = {
+        name for name, _ in commands() for word in re.findall("`(.*?)`", cell) if f"{name} ".startswith(f"{word} ")
+    }
+    return {name for name, _ in commands()} - given if cell.startswith("all") else given
+
+
+def test_the_table_has_each_option_once_and_no_other():
+    text = PAGE.read_text(encoding="utf-8")
+    assert set(table()) == {name for name, _, _ in options()}
+    assert len(re.findall(r"^\| `(?:-\w`, `)?--[a-z-]+.*\|.*\|.*\|$", text, re.MULTILINE)) == len(table())
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in options()}))
+def test_a_row_says_how_an_option_is_spelt_and_which_commands_have_it(name):
+    spelt, _, which = table()[name]
+    known = [(command, option) for each, command, option in options() if each == name]
+    assert named(which) == {command for command, _ in known}
+    for _, option in known:
+        assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", spelt)) == set(option.opts)
+        assert (" " in spelt.split("--")[1]) == (not option.is_flag)
+
+
+def test_no_option_has_two_meanings():
+    meanings = defaultdict(set)
+    for name, _, option in options():
+        help_text = None if name in OWN_WORDS else option.help
+        default = None if name in OWN_WORDS | {"--min-frequency"} else repr(option.default)
+        meanings[name].add((option.multiple, option.is_flag, tuple(sorted(option.opts)), help_text, default))
+    several = {name: each for name, each in meanings.items() if len(each) > 1}
+    assert set(several) <= {"--max-words", "--on-error"}, several  # how many; encode-files replaces no bytes
+
+
+def test_no_meaning_has_two_options():
+    by_meaning, by_help, by_short = defaultdict(set), defaultdict(set), defaultdict(set)
+    for name, (_, meaning, _) in table().items():
+        by_meaning[meaning].add(name)
+    for name, _, option in options():
+        by_help[option.help].add(name)
+        for short in set(option.opts) - {name}:
+            by_short[short].add(name)
+    for each in (by_meaning, by_help, by_short):
+        assert not {meaning: names for meaning, names in each.items() if len(names) > 1}
+
+
+def test_commands_about_many_texts_read_them_alike():
+    for name, command in commands():
+        arguments = [each.name for each in command.params if isinstance(each, click.Argument)]
+        has = {long_name(each) for each in command.params if isinstance(each, click.Option)}
+        assert ("files" in arguments) == ("--on-error" in has), name
+        assert ("--output" in has) == ("--force" in has), name
+        assert ("--model" in has) or name in ("diff", "train wordpiece", "train bpe")
+        assert not {"files", "texts", "ids", "lock", "old", "new"}.isdisjoint(arguments) or not arguments
+
+
+def test_the_page_lists_all_former_spellings():
+    text = PAGE.read_text(encoding="utf-8").partition("### Former spellings")[2].partition("\n## ")[0]
+    listed = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", "".join(re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)))
+    assert set(listed) == {old for each in OPTIONS.values() for old in each}
+
+
+FORMER = [(command, old, new) for command, each in OPTIONS.items() for old, new in each.items()]
+
+
+@pytest.mark.parametrize(("command", "old", "new"), FORMER)
+def test_former_spellings_lead_to_options_that_are_there(command, old, new):
+    known = {name: {*(spelt for each in it.params for spelt in each.opts), "FILES", ""} for name, it in commands()}
+    where = [command] if command else list(known)
+    assert any(new.split(" ")[0] in known[name] and old not in known[name] for name in where)
+
+
+def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("hello\nworld\n")
+    now = out("export", "-m", tiny, "--format", "vocab.txt", "-o", "v.txt", "--most", "1", "texts.txt", "--json")
+    former = run("export", tiny, "--to=vocab.txt", "-o", "w.txt", "--show", "1", "--texts", "texts.txt", "--json")
+    assert former.exit_code == 0
+    assert former.stdout.replace("w.txt", "v.txt").splitlines() == now
+    assert former.stderr.splitlines() == [
+        "trietok: warning: --to is spelt --format now, and the former spelling will go",
+        "trietok: warning: --show is spelt --most now, and the former spelling will go",
+        "trietok: warning: --texts is spelt FILES now, and the former spelling will go",
+        f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former spelling will go",
+    ]
+    assert out("encode", "-m", tiny, "--", "--texts") == out("encode", "-m", tiny, "--", "--texts")  # a text
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_what_was_the_first_argument_is_missed(command):
+    more = ("--format", "vocab.txt") if command == "export" else ()
+    assert f"Missing option '{ARGUMENTS[command]}'" in usage_error(command, "-o", "out", *more)
+
+
+def test_the_help_is_narrow_and_every_option_has_a_sentence():
+    for name, command in commands():
+        lines = out(*name.split(), "--help")
+        assert not [line for line in lines if len(line) > 80 and not line.startswith("    trietok ")], name
+        for each in command.params:
+            if isinstance(each, click.Option) and not each.hidden:
+                assert re.match(r"[A-Z].*\.(  \[required\])?$", each.help), (name, each.opts)
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("trietok encode -m trietok-z", "plain,trietok-zh"),
+        ("trietok bench --with flash", "plain,flash-tokenizer"),
+        ("trietok verify --with tokenizers,flash", "plain,tokenizers,flash-tokenizer"),
+    ],
+)
+def test_completion_offers_built_in_names_and_libraries(typed, completed, monkeypatch):
+    monkeypatch.setenv("_TRIETOK_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    assert completed in run().stdout.splitlines()

@@ -1,0 +1,145 @@
+"""Which profile a command reads a tokenizer with, what it says of that, and `--profile`."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cli.commands import WHY, WHY_OF_CLASS, run_saying_all, usage_error
+from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
+from trietok.cli.app import COMMANDS
+from trietok.corpus import open_corpus
+from trietok.tokenizer.auto import choose
+
+TEXT = "cafe\u0301 hello"  # of which only the slow profile composes a character
+WORDS = ("hello", "cafe", "caf\u00e9", "##\u0301", "[MASK]")
+
+
+@pytest.fixture
+def directory(vocab_file, tmp_path):
+    """A cased model as transformers saves one, with a tokenizer.json."""
+    path = tmp_path / "model"
+    BertTokenizerFast(str(vocab_file(*WORDS)), do_lower_case=False).save_pretrained(path)
+    return path
+
+
+def said(*arguments: str, stdin: str = "") -> tuple[str, str]:
+    """Both outputs of a run that goes well or finds something."""
+    result = run_saying_all(*arguments, stdin=stdin)
+    assert result.exit_code in (0, 1), result.stderr
+    return result.stdout, result.stderr
+
+
+def test_the_files_of_a_directory_decide(directory, vocab_file):
+    def chosen(name=directory):
+        choice = choose(str(name))
+        assert type(choice.load()) is choice.kind
+        return str(choice)
+
+    config = directory / "tokenizer_config.json"
+    assert chosen() == chosen(directory / "tokenizer.json") == "fast, because tokenizer.json is there"
+    (directory / "tokenizer.json").unlink()
+    assert chosen() == chosen("trietok-en") == f"fast, {WHY_OF_CLASS}"
+    config.write_text('{"tokenizer_class": "BertTokenizerLegacy"}')
+    assert chosen() == "slow, because BertTokenizerLegacy has no fast class"
+    config.write_text('{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}')
+    assert chosen() == "slow, because BertJapaneseTokenizer has no fast class"
+    config.unlink()
+    assert chosen() == chosen(vocab_file("a")) == f"fast, {WHY}"
+    (directory / "config.json").write_text('{"model_type": "electra"}')
+    assert chosen() == "fast, because AutoTokenizer takes the fast class for model_type electra"
+    assert str(choose(str(directory), "slow")) == "slow, as asked for"
+
+
+@pytest.mark.parametrize("profile", [None, "slow", "fast"])
+def test_commands_and_auto_tokenizer_give_the_same_ids(directory, tmp_path, profile):
+    (tmp_path / "texts.txt").write_text(TEXT + "\n", encoding="utf-8")
+    tokenizer = AutoTokenizer.from_pretrained(directory, use_fast=profile != "slow")
+    ids, tokens = tokenizer.encode(TEXT), tokenizer.tokenize(TEXT)
+    assert (len(ids) == 4) == (profile == "slow")
+    model = ["-m", str(directory), *(["--profile", profile] if profile else [])]
+    line = f"{tokenizer.profile}, {'as asked for' if profile else 'because tokenizer.json is there'}"
+    shown = f"trietok: profile: {line}\n"
+    assert said("encode", *model, TEXT) == (" ".join(map(str, ids)) + "\n", shown)
+    assert said("tokenize", *model, TEXT) == (" ".join(tokens) + "\n", shown)
+    assert said("decode", *model, *map(str, ids)) == (tokenizer.decode(ids) + "\n", shown)
+    assert said("explain", *model, TEXT)[1] == shown
+    values = json.loads(said("unknown", *model, "--json", stdin="hallo")[0])
+    assert (values["profile"], f"{values['profile']}, {values['profile_why']}") == (tokenizer.profile, line)
+    _, on_error = said("encode-files", *model, str(tmp_path / "texts.txt"), "-o", str(tmp_path / "ids"))
+    assert on_error == shown
+    assert list(open_corpus(tmp_path / "ids").row(0, ["input_ids"])["input_ids"]) == ids
+    assert said("encode", "--quiet", *model, TEXT)[1] == ""
+
+
+def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_path):
+    model, lock = str(directory), str(tmp_path / "lock.json")
+    texts = tmp_path / "texts.txt"
+    texts.write_text(TEXT + "\n", encoding="utf-8")
+    for arguments, lines in (
+        ((), "trietok: profile: fast, because tokenizer.json is there\n"),
+        (("--profile", "slow"), "trietok: profile: slow, as asked for\n"),
+    ):
+        output, on_error = said("diff", model, model, str(texts), *arguments)
+        assert output.startswith("the ids are the same\n")
+        assert on_error.startswith(lines)
+    output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow")
+    assert output.startswith("the tokenizers differ")
+    assert on_error.endswith(f"trietok: profile: slow, as asked for ({model})\n")
+    assert said("lock", "-m", model, str(texts), "-o", lock)[1].endswith("fast, because tokenizer.json is there\n")
+    output, on_error = said("verify", lock)
+    assert ("as locked" in output, on_error) == (True, "trietok: profile: fast, as the lock has it\n")
+    output, on_error = said("verify", lock, "--profile", "slow")
+    assert ("has other ids than the lock" in output, on_error) == (True, "trietok: profile: slow, as asked for\n")
+
+
+def test_what_a_profile_is_not_there_for(directory):
+    (directory / "tokenizer_config.json").write_text('{"tokenizer_class": "BertJapaneseTokenizer"}')
+    result = run_saying_all("encode", "-m", str(directory), "--profile", "fast", "a")
+    assert result.stderr == (
+        f"trietok: error: {directory} is a BertJapaneseTokenizer, which has only the slow profile\n"
+    )
+    assert "'slow', 'fast'" in usage_error("encode", "--profile", "quick", "a")
+
+
+def test_former_options_say_what_replaces_them(directory):
+    assert said("explain", "-m", str(directory), "--fast", "hello")[1].startswith("trietok: warning: --fast ")
+
+
+def test_every_command_that_makes_ids_takes_a_profile():
+    without = {"check", "play", "train"}
+    for command in set(COMMANDS) - without:
+        shown = run_saying_all(command, "--help").stdout
+        assert re.search(r"^  --profile PROFILE ", shown, re.MULTILINE), command
+        assert re.search(r"^  -q, --quiet ", shown, re.MULTILINE), command
+
+
+def test_a_slow_class_says_once_that_the_files_ask_for_another(directory, caplog):
+    def warnings():
+        found = [record.getMessage() for record in caplog.records]
+        caplog.clear()
+        return found
+
+    (directory.parent / "asked").mkdir()
+    for path in directory.iterdir():
+        (directory.parent / "asked" / path.name).write_bytes(path.read_bytes())
+    AutoTokenizer.from_pretrained(directory.parent / "asked", use_fast=False)
+    BertTokenizerFast.from_pretrained(directory)
+    AutoTokenizer.from_pretrained(directory)
+    assert warnings() == []
+    BertTokenizer.from_pretrained(directory)
+    (line,) = warnings()
+    assert line == (
+        f"{directory} has a tokenizer.json, whose ids are those of the fast profile; BertTokenizer gives the slow "
+        "one's, which differ for some texts; AutoTokenizer takes the profile that the files ask for"
+    )
+    BertTokenizer.from_pretrained(directory)
+    assert warnings() == []
+    other = directory.parent / "other"
+    other.mkdir()
+    (other / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n")
+    (other / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizerFast"}')
+    BertTokenizer.from_pretrained(other)
+    assert len(warnings()) == 1

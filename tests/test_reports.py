@@ -1,0 +1,119 @@
+"""What functions report: every report has the same few methods, and they agree with one another."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import trietok
+from tests.explaining.test_notebooks import sound
+from trietok.showing.report import Report, json_line, plain_values
+from trietok.workbench.benchmarking.bench import Agreement, Benchmark, Difference, Round, Throughput
+
+HOSTILE = "<script>☃\u2028"
+
+
+def every_report(folder: Path) -> list[tuple[Report, bool]]:
+    """A report of each class, or of each of its answers, and whether it is to be `ok`."""
+    old = trietok.BertTokenizer.from_pretrained("trietok-en")
+    new, more = (trietok.BertTokenizer.from_pretrained("trietok-en") for _ in range(2))
+    new.add_tokens(["<b>bold"])
+    texts = [HOSTILE, "The people", "covid covid covid"]
+    added = trietok.add_terms(more, ["covid", "people"], "wordpiece")
+    refused = trietok.add_terms(more, [HOSTILE], "wordpiece")
+    plan = trietok.plan_rows(old, new)
+    comparison = trietok.compare(old, new, texts)
+    applied = trietok.AppliedRows(plan, 8000, 8001, [], {})
+    tokens = importlib.import_module("trietok.workbench.adapting.adapt").TokensOfTexts(1, 2, 0)
+    suggestions = trietok.suggest_tokens(old, texts)
+    lock = trietok.lock(old, texts)
+    bad, good = folder / "bad", folder / "good"
+    bad.mkdir()
+    trietok.save_tokenizer(trietok.Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "un"]), good)
+    difference = Difference(1, HOSTILE, 0, [1], ["a"], [2], ["b"], False)
+    slow, fast = (kind.from_pretrained("trietok-en") for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast))
+    adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
+    return [
+        (old.find_unknown(texts), True),
+        (suggestions, True),
+        (trietok.add_suggestions(trietok.BertTokenizer.from_pretrained("trietok-en"), suggestions), True),
+        (added, True),
+        (refused, False),
+        (trietok.Adapted(adapted[0], added, *adapted[2:]), True),
+        (trietok.Adapted(adapted[0], refused, *adapted[2:]), False),
+        (plan, True),
+        (applied, True),
+        (trietok.trim(old, ["The people"]), True),
+        (trietok.trim(old, ["The people"]).certificate, True),
+        (comparison, False),
+        (trietok.compare(old, old, texts), True),
+        (trietok.check(bad), False),
+        (trietok.check("trietok-en"), True),
+        (trietok.fix(good, folder / "fixed"), True),
+        (lock, True),
+        (trietok.verify(old, lock), True),
+        (trietok.verify(new, lock), False),
+        (trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["The people"]), True),
+        (trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["a\u0378b"]), False),
+        (Benchmark("m", 1, 10, 3, [Throughput("trietok", "1", "", [Round(0.1, 1.0, 2.0)])]), True),
+        (Agreement("other", "1", "", 2, 0, []), True),
+        (Agreement("other", "1", "", 2, 1, [difference]), False),
+        (slow.explain(HOSTILE), True),
+        (slow.explain("a\u0378b").against(fast.explain("a\u0378b")), False),
+    ]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    return every_report(tmp_path_factory.mktemp("reports"))
+
+
+def test_every_class_of_reports_is_tried_here(reports):
+    for module in pkgutil.walk_packages(trietok.__path__, "trietok."):
+        if module.name.startswith(("trietok.workbench", "trietok.explaining", "trietok.tokenizer.unknown")):
+            importlib.import_module(module.name)
+    assert {type(report) for report, _ in reports} == set(Report.__subclasses__())
+
+
+def test_json_is_the_dict_in_one_line(reports):
+    for report, _ in reports:
+        values = report.to_dict()
+        assert json.loads(report.to_json()) == values == json.loads(report.to_json(indent=1)), type(report)
+        assert len(report.to_json().splitlines()) == 1
+        report.to_json().encode("utf-8")
+
+
+def test_text_and_html_say_something_and_harm_nobody(reports):
+    for report, ok in reports:
+        shown = report._repr_html_()
+        assert str(report), type(report)
+        assert not str(report).startswith(f"{type(report).__name__}(")
+        assert sound(shown)
+        assert shown == report.to_html()
+        judged = 'class="tt-note tt-good"' in shown, 'class="tt-note tt-bad"' in shown
+        assert judged in ((ok, not ok), (False, False)), type(report)
+
+
+def test_ok_is_what_the_command_says_with_its_exit_code(reports):
+    for report, ok in reports:
+        assert report.ok is ok, report
+
+
+def test_reports_stay_as_they_are(reports):
+    for report, _ in reports:
+        if dataclasses.is_dataclass(report):
+            name = dataclasses.fields(report)[0].name
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(report, name, None)
+
+
+def test_values_for_json():
+    assert plain_values({1: (Round(1, 2, 3), "a", None)}) == {
+        "1": [{"load_seconds": 1, "cold": 2, "warm": 3}, "a", None]
+    }
+    assert json_line({"a": "☃\u2028\ud800"}) == '{"a": "☃\\u2028\\ud800"}'
