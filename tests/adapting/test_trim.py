@@ -308,7 +308,7 @@ def test_bad_arguments(small):
         ({"unused": 1}, InputError, "has 0 free slots"),
         ({"unused": "some"}, InputError, "unused is 'some'"),
         ({"unused": True}, InputError, "unused is True"),
-        ({"min_frequency": 0}, InputError, "min_frequency is 0"),
+        ({"min_frequency": 0}, InputError, "min_frequency is a whole number from 1, not 0"),
         ({"check_texts": "a"}, InputTypeError, "check_texts is an iterable of str"),
     ):
         with pytest.raises(error, match=message):

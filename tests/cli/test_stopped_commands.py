@@ -37,22 +37,24 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "add": Case("add terms.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
-    "add below directories that are not there": Case("add terms.txt -m model -o a/b/out", ("a",)),
-    "trim": Case("trim model texts.txt -o out --save-plan plan.json", ("out", "plan.json")),
-    "trim into an empty directory": Case("trim model texts.txt -o out", before="directory"),
+    "add": Case("add --terms terms.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
+    "add below directories that are not there": Case("add --terms terms.txt -m model -o a/b/out", ("a",)),
+    "trim": Case("trim texts.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
+    "trim into an empty directory": Case("trim texts.txt -m model -o out", before="directory"),
     "suggest": Case("suggest texts.txt -m model --output out --min-frequency 2"),
-    "adapt": Case("adapt model -o out --texts texts.txt", needs_model=True),
-    "rows": Case("rows model -o out --tokenizer new --save-plan plan.json", ("out", "plan.json"), needs_model=True),
+    "adapt": Case("adapt texts.txt -m model -o out", needs_model=True),
+    "rows": Case(
+        "rows -m model -o out --new-tokenizer new --save-plan plan.json", ("out", "plan.json"), needs_model=True
+    ),
     "train wordpiece": Case("train wordpiece texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train bpe": Case("train bpe texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train chinese": Case("train bpe texts.txt -o out --recipe chinese --test texts.txt"),
-    "check --fix": Case("check broken --fix -o out"),
-    "lock": Case("lock -m model -t texts.txt -o out"),
-    "lock that replaces": Case("lock -m model -t texts.txt -o out --force", before="file"),
-    "export tokenizer.json": Case("export model --to tokenizer.json -t texts.txt -o out"),
-    "export vocab.txt": Case("export model --to vocab.txt -t texts.txt -o out", before="file"),
-    "explain": Case("explain vaccine -m model --html out"),
+    "check --fix": Case("check -m broken --fix -o out"),
+    "lock": Case("lock texts.txt -m model -o out"),
+    "lock that replaces": Case("lock texts.txt -m model -o out --force", before="file"),
+    "export tokenizer.json": Case("export texts.txt -m model --format tokenizer.json -o out"),
+    "export vocab.txt": Case("export texts.txt -m model --format vocab.txt -o out --force", before="file"),
+    "explain": Case("explain vaccine -m model -o out"),
 }
 
 

@@ -189,6 +189,7 @@ def test_a_slow_save_brings_the_tokenizer_json_of_its_directory_up_to_date(model
     tokenizer = BertTokenizer.from_pretrained(model)
     tokenizer.add_wordpieces(["wor"])
     tokenizer.add_tokens(["covid-19", AddedToken("<m>", rstrip=True)])
+    caplog.clear()  # of what loading said of the profile
     with caplog.at_level(logging.WARNING, "trietok"):
         assert str(model / "tokenizer.json") not in tokenizer.save_pretrained(model, filename_prefix="other")
         assert str(model / "tokenizer.json") in tokenizer.save_pretrained(model)
@@ -234,6 +235,7 @@ def test_a_tokenizer_json_that_agrees_with_a_prefix(model, prefix):
 
 def test_a_save_of_other_settings(model, caplog):
     tokenizer = BertTokenizer.from_pretrained(model, do_lower_case=False)
+    caplog.clear()  # of what loading said of the profile
     with caplog.at_level(logging.WARNING, "trietok"):
         tokenizer.save_pretrained(model)
         tokenizer.save_pretrained(model)

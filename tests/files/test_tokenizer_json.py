@@ -503,13 +503,13 @@ def check_and_fix(directory, out, **options):
         (
             ["a", "b", "a"],
             lambda tokenizer: tokenizer.add_tokens(["new"]),
-            r"Lines 6 and 8 of the vocabulary are both 'a': .*`trietok check DIR --fix -o OUT` .*no id moves",
+            r"Lines 6 and 8 of the vocabulary are both 'a': .*`trietok check -m DIR --fix -o OUT` .*no id moves",
             lambda tokenizer, legacy, out: check_and_fix(legacy, out),
         ),
         (
             ["a", "", "b", ""],
             lambda tokenizer: tokenizer.add_tokens(["new"]),
-            r"Lines 7 and 9 of the vocabulary are blank: .*`trietok check DIR --fix -o OUT` .*no id moves",
+            r"Lines 7 and 9 of the vocabulary are blank: .*`trietok check -m DIR --fix -o OUT` .*no id moves",
             lambda tokenizer, legacy, out: check_and_fix(legacy, out),
         ),
         (

@@ -323,7 +323,7 @@ def test_saving_says_once_how_the_model_gets_the_rows_it_lacks(model, tmp_path, 
         tokenizer.save_pretrained(tmp_path / name)
     assert said(caplog) == [
         "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a model with a row "
-        f"for every token: trietok rows '{directory}' --tokenizer {tmp_path / 'out'} -o OUT"
+        f"for every token: trietok rows -m '{directory}' --new-tokenizer {tmp_path / 'out'} -o {tmp_path / 'out-model'}"
     ]
 
 
@@ -335,7 +335,7 @@ def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, ca
         "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the tokenizer that the "
         f"model was trained with back into {directory} (it is where the model came from: the hub, version control, a "
         "backup), save this one to a directory of its own, and make a model "
-        f"with a row for every token: trietok rows '{directory}' --tokenizer DIR -o OUT"
+        f"with a row for every token: trietok rows -m '{directory}' --new-tokenizer DIR -o OUT"
     ]
 
 
