@@ -409,11 +409,10 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
 def _ids(tokenizer: Any, text: str) -> list[int]:
     """The ids of a text; None stands for a role of the template that has no token, which is an error in a call."""
     try:
-        ids: list[int] = tokenizer.encode(text, verbose=False)
+        return list(tokenizer.encode(text, verbose=False))
     except SpecialTokenError:
         bare = tokenizer.encode(text, add_special_tokens=False, verbose=False)
-        ids = tokenizer.build_inputs_with_special_tokens(bare)
-    return ids
+        return list(tokenizer.build_inputs_with_special_tokens(bare))
 
 
 def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
