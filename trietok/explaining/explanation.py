@@ -297,12 +297,7 @@ def _leading(text: str) -> int:
 
 
 class Entries:
-    """The entries of a vocabulary that WordPiece may use.
-
-    Args:
-        wordpiece: looks them up.
-        vocabulary: the vocabulary of the tokenizer, whose trie is used if it holds those entries.
-    """
+    """The entries that WordPiece may use; the trie of the tokenizer's vocabulary is used if it holds them all."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocabulary: Vocabulary) -> None:
         self._entries: Mapping[str, Any] = wordpiece.vocab
@@ -466,11 +461,7 @@ def _touching(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 class RowTokens(Lazy[Token]):
-    """Stretches of tokens in a row: those of a row of ids, or those that truncation removed.
-
-    Args:
-        stretches: sequences of tokens.
-    """
+    """Stretches of tokens in a row: those of a row of ids, or those that truncation removed."""
 
     def __init__(self, stretches: Sequence[tuple[Sequence[Token], int, int]]) -> None:
         self._stretches = [stretch for stretch in stretches if stretch[2] > stretch[1]]

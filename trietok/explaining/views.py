@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # ---- what every view shows: the first tokens; changes that belong together, as one ----------------------------------
 
-
 MOST_SHOWN = 2000  # tokens of a view
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
@@ -175,7 +174,6 @@ def notes(explanation: Explanation) -> Iterator[str]:
 
 # ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the command gives a colour -
 
-
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
 
@@ -191,13 +189,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = True) -> Iterator[Line]:
-    """The explanation, line by line.
-
-    Args:
-        explanation: what to show.
-        columns: how wide the terminal is.
-        bars: put bars between tokens of the text; colours make them unnecessary.
-    """
+    """The explanation, line by line, with `bars` between the tokens of the text where no colours tell them apart."""
     columns = max(columns, 20)
     named = f" · {visible(explanation.name)}" if explanation.name else ""
     yield [(cut_to(f"{explanation.tokenizer} ({explanation.profile}){named}", columns), "head")]
@@ -398,7 +390,6 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 # ---- an explanation as one fragment of HTML without scripts; a token has its story where it is pointed at ------------
 
-
 _MOST_GAVE = 2000  # characters of the text after a stage
 _HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
 
@@ -520,7 +511,6 @@ def _why(html: str) -> str:
 
 
 # ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -------------------------
-
 
 Names = tuple[str, str]  # what the two sides are called
 Sides = tuple[Sequence[Token], Sequence[Token]]  # the tokens of both
@@ -645,7 +635,6 @@ def _one_sided(names: Names, stage: str, verb: str, left: Iterable[str], right: 
 
 # ---- a contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other --
 
-
 _MOST_PARTS = 400
 _MOST_TOKENS = 40  # of a stretch that is alike
 
@@ -712,7 +701,6 @@ def _mono(text: str) -> str:
 
 # ---- the contrast ---------------------------------------------------------------------------------------------------
 
-
 Range = tuple[int, int]
 Placed = tuple[int, int, str]  # start and end of a token, and the token
 
@@ -748,12 +736,7 @@ class Part(NamedTuple):
 
 
 class Parts(Lazy[Part]):
-    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row.
-
-    Args:
-        texts: the texts on both sides.
-        names: what the sides are called in the reasons.
-    """
+    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row."""
 
     def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]], names: Names = LEFT_AND_RIGHT) -> None:
         self._texts = texts

@@ -27,12 +27,7 @@ STYLE = f"<style>{_SHEET.replace(chr(10), '')}</style>"
 
 
 def fragment(*parts: str, label: str) -> str:
-    """A whole fragment: the style sheet and the parts, which are HTML already.
-
-    Args:
-        *parts: HTML.
-        label: what a screen reader calls it.
-    """
+    """A whole fragment: the style sheet and the parts, which are HTML already; a screen reader calls it `label`."""
     return f'<div class="tt" role="group" aria-label="{html.escape(label)}">{STYLE}{"".join(parts)}</div>'
 
 
@@ -59,14 +54,7 @@ def _label(char: str) -> str:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = (), mono: Iterable[int] = ()
 ) -> str:
-    """A table of texts.
-
-    Args:
-        heads: the names of the columns.
-        rows: the cells of each row, not escaped.
-        right: the columns that are numbers.
-        mono: the columns whose texts are tokens.
-    """
+    """A table of texts that are not escaped; `right` and `mono` as a `Table` of a report has them."""
     are_right, are_mono = frozenset(right), frozenset(mono)
     head = "".join(_cell("th", text, number in are_right) for number, text in enumerate(heads))
     body = "".join(
@@ -131,7 +119,6 @@ def gap(text: str) -> str:
 
 
 # ---- a result in a notebook -----------------------------------------------------------------------------------------
-
 
 _MOST_ROWS, _MOST_TOKENS, _MOST_CHARACTERS = 10, 2000, 100_000
 COLOURS = 4  # tokens take turns with them

@@ -219,11 +219,7 @@ class _Reasons:
         (self._of_lock,), (self._of_engine,) = tee(self._like_the_lock(), 1), tee(self._like_an_engine(), 1)
 
     def reason(self, position: int, locked: LockedText, found: LockedText) -> tuple[int, int, str]:
-        """The reason for one text, from the first token that differs.
-
-        Returns:
-            Where the text is at fault, half-open, in code points; and why.
-        """
+        """Where one text is at fault, from the first token that differs: half-open, in code points; and why."""
         try:
             ours = self._tokenizer.explain(locked.text, verbose=False)
         except TrietokError:  # methods of the user's own, which cannot be explained

@@ -127,9 +127,6 @@ class PhraseCounts:
 class Joining:
     """Finds phrases in texts, and cuts texts at their spaces, but not at one inside a phrase.
 
-    Args:
-        phrases: the phrases.
-
     >>> Joining(["new york", "york city hall"]).units("a (new york city halls) new\\tyork new  york")
     ['a', '(new york city halls)', 'new', 'york', 'new', 'york']
     """
@@ -219,10 +216,7 @@ class AddingWords:
     """Words made entries of the WordPiece vocabulary. The units that are counted are the words of the basic tokenizer.
 
     A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
-    longest first, and no entry that continues a word is new.
-
-    Args:
-        tokenizer: stays as it is.
+    longest first, and no entry that continues a word is new. The tokenizer stays as it is.
     """
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
