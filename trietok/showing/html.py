@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,24 +52,21 @@ def _label(char: str) -> str:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = (), mono: Iterable[int] = ()
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = (), mono: Collection[int] = ()
 ) -> str:
     """A table of texts that are not escaped; `right` and `mono` as a `Table` of a report has them."""
-    are_right, are_mono = frozenset(right), frozenset(mono)
-    head = "".join(_cell("th", text, number in are_right) for number, text in enumerate(heads))
-    body = "".join(
-        "<tr>"
-        + "".join(_cell("td", text, n in are_right, is_mono=n in are_mono) for n, text in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
+    head = _cells("th", heads, right, ())
+    body = "".join(f"<tr>{_cells('td', row, right, mono)}</tr>" for row in rows)
     return f'<div class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(kind: str, text: str, is_right: bool, *, is_mono: bool = False) -> str:
-    names = " ".join(name for name, has in (("tt-r", is_right), ("tt-mono", is_mono)) if has)
-    lines = "<br>".join(map(escaped, text.split("\n")))
-    return f'<{kind} class="{names}">{lines}</{kind}>' if names else f"<{kind}>{lines}</{kind}>"
+def _cells(kind: str, texts: Sequence[str], right: Collection[int], mono: Collection[int]) -> str:
+    cells = []
+    for number, text in enumerate(texts):
+        names = " ".join(name for name, columns in (("tt-r", right), ("tt-mono", mono)) if number in columns)
+        look = f' class="{names}"' if names else ""
+        cells += [f"<{kind}{look}>", "<br>".join(map(escaped, text.split("\n"))), f"</{kind}>"]
+    return "".join(cells)
 
 
 def heading(title: str, *, aside: str = "") -> str:

@@ -374,13 +374,6 @@ class AddingTokens(AddingWords):
         self._phrases = frozenset(phrases)
         self._joining = Joining(sorted(self._phrases)) if self._phrases else None
 
-    def is_phrase(self, text: str) -> bool:
-        """Whether a phrase could be added: its words are such as the tokenizer makes, and it is several tokens."""
-        tokenizer = self.tokenizer
-        if tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.tokenize(text, self.special) != text.split(" "):
-            return False
-        return len(self.cut(text)) > 1
-
     def units(self, text: str) -> tuple[list[str], list[str]]:
         lowered, _ = self.tokenizer.pieces(text)
         if any(token in lowered for token in self._spaced):
@@ -405,7 +398,7 @@ class AddingTokens(AddingWords):
         for chunk, count in counts.items():
             for word in self._runs.findall(chunk):
                 if word not in is_candidate:
-                    is_candidate[word] = self._is_candidate(word)
+                    is_candidate[word] = self.could_be_added(word)
                 if is_candidate[word]:
                     found[word] = found.get(word, 0) + count
                     if holding.setdefault(word, [chunk])[-1] != chunk:
@@ -439,11 +432,13 @@ class AddingTokens(AddingWords):
     def reason_against(self, word: str) -> str | None:
         return None if " " in word else super().reason_against(word)
 
-    def _is_candidate(self, word: str) -> bool:
-        tokens, tokenizer = self.cut(word), self.tokenizer
+    def could_be_added(self, text: str) -> bool:
+        """Whether it is no token yet, and the words of it, which may be a phrase, are such as the tokenizer makes."""
+        tokens, tokenizer = self.cut(text), self.tokenizer
         if len(tokens) == 1 and tokens[0] != self.unk_token:
             return False
-        return not tokenizer.do_basic_tokenize or tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
+        basic = tokenizer.basic_tokenizer
+        return not tokenizer.do_basic_tokenize or basic.tokenize(text, self.special) == text.split(" ")
 
     def _add(self, word: str) -> None:
         self._extended.add_tokens([AddedToken(word, single_word=True)])

@@ -353,7 +353,7 @@ def _phrases(
     saved = {
         phrase: count * (len(way.cut(phrase)) - 1)
         for phrase, count in counts.cohesive(min_frequency)
-        if way.is_phrase(phrase)
+        if way.could_be_added(phrase)
     }
     return sorted(saved, key=lambda phrase: (-saved[phrase], phrase))[:most]
 
