@@ -281,16 +281,15 @@ MOST_OF_ONE_CODE = 100_000
 class Findings(list[Finding]):
     """A list that keeps at most `MOST_OF_ONE_CODE` findings of each code, and counts the others.
 
-    >>> findings = Findings([Finding("warning", "blank-line", "...")])
-    >>> findings.append(Finding("warning", "blank-line", "..."))
+    >>> findings = Findings()
+    >>> findings.extend([Finding("warning", "blank-line", "...")] * 2)
     >>> len(findings), findings.has_room("blank-line"), list(findings.left_out())
     (2, True, [])
     """
 
-    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._counts: Counter[str] = Counter()
-        self.extend(findings)
 
     def append(self, finding: Finding) -> None:
         """Keep a finding, or count it."""
@@ -303,11 +302,11 @@ class Findings(list[Finding]):
         for finding in findings:
             self.append(finding)
 
-    def has_room(self, code: str, more: int = 1) -> bool:
-        """Whether one more finding of a code would be kept; if not, it is counted as `more`, and need not be made."""
+    def has_room(self, code: str) -> bool:
+        """Whether one more finding of a code would be kept; if not, it is counted, and need not be made."""
         if self._counts[code] < MOST_OF_ONE_CODE:
             return True
-        self._counts[code] += more
+        self._counts[code] += 1
         return False
 
     def left_out(self) -> Iterator[Finding]:

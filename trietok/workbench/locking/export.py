@@ -22,9 +22,9 @@ from trietok.log import renamed
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
-from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
+from trietok.workbench.engines.process import OTHERS, classes_of, model_of
 from trietok.workbench.locking.lock import given_texts
-from trietok.workbench.locking.verify import raise_problem
+from trietok.workbench.locking.verify import compared
 
 _MOST_CHARACTERS = 60  # of a text
 # What each file is for: the engines that read it by itself, into the profile of its readers.
@@ -308,12 +308,7 @@ def _options(tokenizer: Any, kind: type[Any]) -> dict[str, Any]:
 
 def _checked(engine: str, folder: str, reader: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
     """An engine with its version, and how many texts get other ids from it than from the reader."""
-    with EngineWork(model_of(folder, reader, classes_of(reader))) as work:
-        work.write_texts(texts)
-        work.write_ids(ids)
-        answer = work.run(engine, "compare_ids", most=0)
-    if "problem" in answer:
-        raise_problem(engine, answer)
+    answer = compared(engine, model_of(folder, reader, classes_of(reader)), texts, ids, most=0)
     return f"{engine} {answer['version']}".rstrip(), answer["differing"]
 
 

@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, tee
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
 from trietok.explaining.values import TITLES
@@ -435,13 +435,10 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
     ours = choose(model, lock.profile).load()
-    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
-        work.write_texts(each.text for each in lock.texts)
-        work.write_ids(each.ids for each in lock.texts)
-        asked = [each.id for each in lock.special_tokens]
-        answer = work.run(engine, "compare_ids", most=_MOST_KEPT, whole=True, asked=asked)
-    if "problem" in answer:
-        raise_problem(engine, answer)
+    about = model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])
+    texts, rows = [each.text for each in lock.texts], [each.ids for each in lock.texts]
+    asked = [each.id for each in lock.special_tokens]
+    answer = compared(engine, about, texts, rows, most=_MOST_KEPT, whole=True, asked=asked)
     found = {
         each["line_number"]: LockedText("", list(map(str, each["their_tokens"])), each["their_ids"])
         for each in answer["differences"]
@@ -462,13 +459,20 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     )
 
 
-def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
-    """Raise the error for an engine that is not installed, or could not do its work."""
-    problem = str(answer["problem"])
+def compared(
+    engine: str, model: dict[str, Any], texts: Iterable[str], rows: Iterable[list[int]], **options: Any
+) -> dict[str, Any]:
+    """What an engine answers whose ids of some texts are compared with these; it may not be installed, or fail."""
+    with EngineWork(model) as work:
+        work.write_texts(texts)
+        work.write_ids(rows)
+        answer = work.run(engine, "compare_ids", **options)
     if answer.get("missing"):
-        raise MissingDependencyError(f"{engine} is {problem}", extra=engine)
-    name = " ".join(filter(None, (engine, answer["version"])))
-    raise InputError(f"{name}: {problem.replace('cannot encode line', 'cannot encode text')}")
+        raise MissingDependencyError(f"{engine} is {answer['problem']}", extra=engine)
+    if "problem" in answer:
+        name = " ".join(filter(None, (engine, answer["version"])))
+        raise InputError(f"{name}: {answer['problem'].replace('cannot encode line', 'cannot encode text')}")
+    return answer
 
 
 # ---- what differs ---------------------------------------------------------------------------------------------------
