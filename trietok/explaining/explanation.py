@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, NotSupportedError
 from trietok.explaining.values import (
@@ -32,20 +32,18 @@ from trietok.explaining.values import (
     Value,
     differences,
 )
+from trietok.explaining.views import Contrast, Parts, explanation_lines, explanation_parts, plain
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
 from trietok.showing.characters import described, visible
-from trietok.showing.report import Report
+from trietok.showing.html import fragment
+from trietok.showing.report import Report, plain_values
 from trietok.text.alignment import AlignedText, Located, RejectedMatch, StageName, Watch
 from trietok.text.characters import touches_word
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
-
-if TYPE_CHECKING:
-    from trietok.explaining.views import Contrast
-
 
 _WORD_STAGES = ("words", "whitespace", "punctuation", "wordpiece")
 _BEGIN = Cut("", "the text begins here")
@@ -299,12 +297,7 @@ def _leading(text: str) -> int:
 
 
 class Entries:
-    """The entries of a vocabulary that WordPiece may use.
-
-    Args:
-        wordpiece: looks them up.
-        vocabulary: the vocabulary of the tokenizer, whose trie is used if it holds those entries.
-    """
+    """The entries that WordPiece may use; the trie of the tokenizer's vocabulary is used if it holds them all."""
 
     def __init__(self, wordpiece: WordpieceTokenizer, vocabulary: Vocabulary) -> None:
         self._entries: Mapping[str, Any] = wordpiece.vocab
@@ -319,10 +312,6 @@ class Entries:
         shortest = len(self._prefix) if at else 0
         entries = tuple(entry for entry in found if len(entry) > shortest and entry in self._entries)
         return Match(left, entries, reached, left[reached : reached + 1])
-
-    def length(self, entry: str, at: int) -> int:
-        """How many characters of a word an entry covers that stands at a character of it."""
-        return len(entry) - (len(self._prefix) if at else 0)
 
 
 @dataclass(eq=False, repr=False)
@@ -413,7 +402,7 @@ class TextTokens(Lazy[Token]):
             if not match.entries:
                 break
             covered.append(match.entries[-1])
-            at += self._entries.length(match.entries[-1], at)
+            at += len(match.entries[-1]) - (len(wordpiece.continuing_subword_prefix) if at else 0)
         return Unknown("no-piece", tuple(covered), match.left, *places[at], match.reached, word[at])
 
     def _added(self, number: int, start: int, end: int) -> AddedMatch:
@@ -472,11 +461,7 @@ def _touching(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 class RowTokens(Lazy[Token]):
-    """Stretches of tokens in a row: those of a row of ids, or those that truncation removed.
-
-    Args:
-        stretches: sequences of tokens.
-    """
+    """Stretches of tokens in a row: those of a row of ids, or those that truncation removed."""
 
     def __init__(self, stretches: Sequence[tuple[Sequence[Token], int, int]]) -> None:
         self._stretches = [stretch for stretch in stretches if stretch[2] > stretch[1]]
@@ -647,30 +632,34 @@ class Explanation(Report):
         Raises:
             InputError: they are of different texts.
         """
-        from trietok.explaining.views import Contrast, Parts  # seldom asked for
-
         if [text.text for text in self.texts] != [text.text for text in other.texts]:
             raise InputError("the two explanations are of different texts; explain the same text with both tokenizers")
         return Contrast(self, other, Parts(list(zip(self.texts, other.texts, strict=True)), names), names)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, complete; all of it can be written as JSON. `docs/explaining.md` documents the schema."""
-        from trietok.explaining.views import dict_of  # not needed for the values
-
-        return dict_of(self)
+        about = ("tokenizer", "name", "profile", "input_ids", "template", "truncation")
+        texts = [
+            {
+                "text": text.text,
+                "stages": [{"title": stage.title, **plain_values(stage)} for stage in text.stages],
+                "tokens": [{**plain_values(token), "story": token.story} for token in text.tokens],
+            }
+            for text in self.texts
+        ]
+        # The tokens of a text are told of among its tokens, at `position`.
+        of_row = ("token", "id", "kind", "type_id", "text", "position")
+        rows = [[{name: getattr(token, name) for name in of_row} for token in row] for row in self.rows]
+        return {**{name: plain_values(getattr(self, name)) for name in about}, "texts": texts, "rows": rows}
 
     def to_text(self, width: int = 80) -> str:
         """The explanation to read on a terminal of so many columns, without colours; at most 2,000 tokens."""
-        from trietok.explaining.views import explanation_lines, plain  # not needed for the values
-
         return plain(explanation_lines(self, width))
 
     def to_html(self) -> str:
         """The explanation as one fragment of HTML, which needs no script and nothing from elsewhere; at most 2,000
         tokens. Point at a token, or move the focus to it, to read its story."""
-        from trietok.explaining.views import explanation_html  # not needed for the values
-
-        return explanation_html(self)
+        return fragment(*explanation_parts(self), label="Explanation of tokens")
 
     def __str__(self) -> str:
         return self.to_text()
@@ -683,7 +672,6 @@ class Explanation(Report):
 
 
 # ---- from a call to its explanation ---------------------------------------------------------------------------------
-
 
 ONLY_WORDPIECE = "only ids of WordPiece can be explained; these are of another kind"
 StagesFor = Callable[[str], tuple[Stages, str]]

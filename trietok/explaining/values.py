@@ -20,7 +20,6 @@ from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
 
 # ---- the story of a token -------------------------------------------------------------------------------------------
 
-
 _MOST_ENTRIES = 8
 
 
@@ -140,7 +139,6 @@ class Lazy(Sequence[Value]):
 
 # ---- what a stage made of a text, character by character ------------------------------------------------------------
 
-
 ChangeKind = Literal["deleted", "changed", "inserted"]
 # Start and end in the original; the characters before and after; the place in the text before.
 Difference = tuple[int, int, str, str, int]
@@ -256,11 +254,7 @@ def differences(before: AlignedText, after: AlignedText) -> Iterator[Difference]
             if old != new:
                 yield before.starts[place], before.ends[place], old, new, place
         return
-    yield from _by_spans(before, after)
-
-
-def _by_spans(before: AlignedText, after: AlignedText) -> Iterator[Difference]:
-    """`differences`, between the smallest groups of characters of both that stand for the same stretch."""
+    # Else between the smallest groups of characters of both that stand for the same stretch.
     (old_text, old_starts, old_ends), (new_text, new_starts, new_ends) = before, after
     i = j = 0
     while i < len(old_text) or j < len(new_text):
@@ -277,17 +271,11 @@ def _by_spans(before: AlignedText, after: AlignedText) -> Iterator[Difference]:
                 end, j, moved = max(end, new_ends[j]), j + 1, True
         old, new = old_text[group_i:i], new_text[group_j:j]
         if old != new:
-            shared = _shared_front(old, new)
-            old, new = old[shared:], new[shared:]
-            yield first, end, old, new, group_i + shared
-
-
-def _shared_front(old: str, new: str) -> int:
-    """How many characters to leave out of a difference: those before it that are the same, where any are left then."""
-    shared = 0
-    while shared < min(len(old), len(new)) and old[shared] == new[shared]:
-        shared += 1
-    return shared if len(old) > shared else 0
+            shared = 0
+            while shared < min(len(old), len(new)) and old[shared] == new[shared]:
+                shared += 1
+            shared = 0 if shared == len(old) else shared  # something old is left
+            yield first, end, old[shared:], new[shared:], group_i + shared
 
 
 # The names of the stages, and of what follows them, to read.

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
 from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
-from trietok.showing.report import Report, plain_values
+from trietok.showing.report import Report
 from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import ExplainedText, Explanation, Stage
 
 # ---- what every view shows: the first tokens; changes that belong together, as one ----------------------------------
-
 
 MOST_SHOWN = 2000  # tokens of a view
 _MOST_REASONS = 60  # of a stage
@@ -175,7 +174,6 @@ def notes(explanation: Explanation) -> Iterator[str]:
 
 # ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the command gives a colour -
 
-
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
 
@@ -191,13 +189,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = True) -> Iterator[Line]:
-    """The explanation, line by line.
-
-    Args:
-        explanation: what to show.
-        columns: how wide the terminal is.
-        bars: put bars between tokens of the text; colours make them unnecessary.
-    """
+    """The explanation, line by line, with `bars` between the tokens of the text where no colours tell them apart."""
     columns = max(columns, 20)
     named = f" · {visible(explanation.name)}" if explanation.name else ""
     yield [(cut_to(f"{explanation.tokenizer} ({explanation.profile}){named}", columns), "head")]
@@ -358,9 +350,9 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
     if columns >= _NARROW:
         heads = ["token", "id", *(["type"] if is_pair else []), "place", "text"]
         widths = [max(size, len(head)) for size, head in zip(widths, heads, strict=True)]
-        yield [(text, "dim") for text, _ in _cells(heads, widths, "dim", is_pair)]
+        yield [(text, "dim") for text, _ in _cells(heads, widths, "dim")]
     for cells, token, style in rows:
-        front = _cells(cells, widths, style, is_pair)
+        front = _cells(cells, widths, style)
         sentences = " ".join(token._replace(is_truncated=False).story)  # they are under a heading of their own
         if columns < _NARROW:
             yield _fitting(front, columns)
@@ -368,16 +360,12 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
         yield from _hung(front, sentences, "story", columns)
 
 
-def _cells(cells: list[str], widths: list[int], style: str, is_pair: bool) -> Line:
-    token, token_id, *types, at, source = cells
-    line: Line = [(cut_to(token, widths[0]), style)]
-    line.append((" " * (widths[0] - width(line[0][0]) + 2), ""))
-    line.append((padded(cut_to(token_id, widths[1]), widths[1], right=True) + "  ", "id"))
-    if is_pair:
-        line.append((padded(types[0], widths[2]) + "  ", "dim"))
-    line.append((padded(cut_to(at, widths[-2]), widths[-2]) + "  ", "place"))
-    line.append((padded(cut_to(source, widths[-1]), widths[-1]) + "  ", ""))
-    return line
+def _cells(cells: list[str], widths: list[int], style: str) -> Line:
+    token, *others = map(cut_to, cells, widths)
+    line = [(token, style), (" " * (widths[0] - width(token) + 2), "")]
+    styles = ["id", *["dim"] * (len(others) - 3), "place", ""]
+    columns = zip(others, widths[1:], styles, strict=True)
+    return line + [(padded(cell, size, right=look == "id") + "  ", look) for cell, size, look in columns]
 
 
 def _fitting(line: Line, columns: int) -> Line:
@@ -402,18 +390,14 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 # ---- an explanation as one fragment of HTML without scripts; a token has its story where it is pointed at ------------
 
-
 _MOST_GAVE = 2000  # characters of the text after a stage
 _HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
 
 
-def explanation_html(explanation: Explanation) -> str:
-    """The fragment."""
+def explanation_parts(explanation: Explanation) -> Iterator[str]:
+    """The parts of the fragment."""
     profile = f"{explanation.profile} profile" + (f" · {explanation.name}" if explanation.name else "")
-    return fragment(heading(explanation.tokenizer, aside=profile), *_parts(explanation), label="Explanation of tokens")
-
-
-def _parts(explanation: Explanation) -> Iterator[str]:
+    yield heading(explanation.tokenizer, aside=profile)
     yield '<div class="tt-stage-area">'
     yield from _rows(explanation)
     yield f'<p class="tt-hint">{_HINT}</p></div>'
@@ -526,32 +510,7 @@ def _why(html: str) -> str:
     return f'<span class="tt-why">{html}</span>'
 
 
-# ---- an explanation as plain values, which can be written as JSON; `docs/explaining.md` documents the schema ---------
-
-
-def dict_of(explanation: Explanation) -> dict[str, Any]:
-    """All of an explanation."""
-    about = ("tokenizer", "name", "profile", "input_ids", "template", "truncation")
-    return {
-        **{name: plain_values(getattr(explanation, name)) for name in about},
-        "texts": [
-            {
-                "text": text.text,
-                "stages": [{"title": stage.title, **plain_values(stage)} for stage in text.stages],
-                "tokens": [{**plain_values(token), "story": token.story} for token in text.tokens],
-            }
-            for text in explanation.texts
-        ],
-        # The tokens of a text are told of among its tokens, at `position`.
-        "rows": [[{name: getattr(token, name) for name in _OF_ROW} for token in row] for row in explanation.rows],
-    }
-
-
-_OF_ROW = ("token", "id", "kind", "type_id", "text", "position")
-
-
 # ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -------------------------
-
 
 Names = tuple[str, str]  # what the two sides are called
 Sides = tuple[Sequence[Token], Sequence[Token]]  # the tokens of both
@@ -665,17 +624,16 @@ def _only(left: set, right: set) -> tuple[set, set]:  # type: ignore[type-arg]  
 
 def _one_sided(names: Names, stage: str, verb: str, left: Iterable[str], right: Iterable[str]) -> str:
     """A reason for what one side alone does, or each by itself; nothing where neither does."""
-    sides = [list(dict.fromkeys(each)) for each in (left, right)]
-    if sides[0] and sides[1]:
-        return f"{TITLES[stage]}: {names[0]} {verb} {_listed(sides[0])}, {names[1]} {_listed(sides[1])}"
-    for side, other, found in ((*names, sides[0]), (*reversed(names), sides[1])):
+    shown = [_listed(list(dict.fromkeys(each))) for each in (left, right)]
+    if shown[0] and shown[1]:
+        return f"{TITLES[stage]}: {names[0]} {verb} {shown[0]}, {names[1]} {shown[1]}"
+    for side, other, found in ((*names, shown[0]), (*reversed(names), shown[1])):
         if found:
-            return f"{TITLES[stage]}: {side} {verb} {_listed(found)}, {other} does not"
+            return f"{TITLES[stage]}: {side} {verb} {found}, {other} does not"
     return ""
 
 
 # ---- a contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other --
-
 
 _MOST_PARTS = 400
 _MOST_TOKENS = 40  # of a stretch that is alike
@@ -728,20 +686,6 @@ def _alike(tokens: Sequence[Token]) -> str:
     return f"{_tokens_of_part(tokens[:3])} … {ends}  ({len(tokens):,} tokens)"
 
 
-def contrast_html(contrast: Contrast) -> str:
-    """The contrast as a fragment of HTML."""
-    parts = [heading("Side by side", aside=contrast.summary)]
-    parts += [note(line) for line in contrast.notes]
-    sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (contrast.left, contrast.right))
-    names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
-    rows = "".join(_row(part) for part in contrast.parts[:_MOST_PARTS])
-    heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
-    parts.append(f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>')
-    if len(contrast.parts) > _MOST_PARTS:
-        parts.append(note(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches"))
-    return fragment(*parts, label="Two explanations side by side")
-
-
 def _row(part: Part) -> str:
     where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
     if not part.differs:
@@ -756,7 +700,6 @@ def _mono(text: str) -> str:
 
 
 # ---- the contrast ---------------------------------------------------------------------------------------------------
-
 
 Range = tuple[int, int]
 Placed = tuple[int, int, str]  # start and end of a token, and the token
@@ -793,12 +736,7 @@ class Part(NamedTuple):
 
 
 class Parts(Lazy[Part]):
-    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row.
-
-    Args:
-        texts: the texts on both sides.
-        names: what the sides are called in the reasons.
-    """
+    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row."""
 
     def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]], names: Names = LEFT_AND_RIGHT) -> None:
         self._texts = texts
@@ -912,7 +850,15 @@ class Contrast(Report):
 
     def to_html(self) -> str:
         """Both sides as one fragment of HTML, which needs no script."""
-        return contrast_html(self)
+        sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (self.left, self.right))
+        names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
+        rows = "".join(map(_row, self.parts[:_MOST_PARTS]))
+        heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
+        table = f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>'
+        parts = [heading("Side by side", aside=self.summary), *map(note, self.notes), table]
+        if len(self.parts) > _MOST_PARTS:
+            parts.append(note(f"… and {len(self.parts) - _MOST_PARTS:,} more stretches"))
+        return fragment(*parts, label="Two explanations side by side")
 
     def __str__(self) -> str:
         return self.to_text()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import NotSupportedError
@@ -20,99 +21,13 @@ if TYPE_CHECKING:
     from trietok.inputs.rows import Encoding
 
 
-# Every rule begins with the class of a fragment, so the page around it keeps its looks.
-_STYLE = """
-.tt{--bg:#fff;--fg:#1c2024;--soft:#5d6670;--line:#d7dce1;--card:#f5f7f9;--pop:#fff;--shadow:0 6px 24px #0003;
---c0:#cde8f8;--c1:#fbe3b3;--c2:#bfe8db;--c3:#ecd6e8;--b0:#2f86b8;--b1:#b27700;--b2:#007d5b;--b3:#a8578c;--bad:#ffe0d1;
---badline:#c04a00;--good:#00694c;box-sizing:border-box;background:var(--bg);color:var(--fg);
-border:1px solid var(--line);border-radius:10px;padding:16px 18px;margin:6px 0;font:15px/1.5 system-ui,-apple-system,
-"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK SC",sans-serif;text-align:left;position:relative;overflow-wrap:anywhere;
-color-scheme:light;max-width:64em}
-.tt *,.tt *::before{box-sizing:border-box}
-.tt .tt-mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;font-size:.88em}
-.tt-head{margin:0 0 10px;color:var(--soft);font-size:13px}.tt-head b{color:var(--fg);font-size:15px;font-weight:650}
-.tt h4{margin:18px 0 6px;font-size:12px;font-weight:650;letter-spacing:.06em;text-transform:uppercase;
-color:var(--soft)}
-.tt-text{display:flex;flex-wrap:wrap;align-items:flex-start;row-gap:12px;font-size:20px;line-height:1.3;margin:4px 0}
-.tt-gap{white-space:pre-wrap;padding:4px 0;min-width:.32em}
-.tt-t,.tt-s,.tt-t>i{display:block;text-align:center}
-.tt-t{margin:0 1.5px;padding:4px 5px 3px;border-radius:4px;border-bottom:3px solid var(--line);cursor:help;
-outline-offset:1px;max-width:100%}
-.tt-t>i{font:11px/1.35 ui-monospace,SFMono-Regular,Menlo,Consolas,"Noto Sans Mono",monospace;color:var(--soft)}
-.tt-t>i.tt-p{color:inherit;opacity:.9}
-.tt-c0{background:var(--c0);border-color:var(--b0)}.tt-c1{background:var(--c1);border-color:var(--b1)}
-.tt-c2{background:var(--c2);border-color:var(--b2)}.tt-c3{background:var(--c3);border-color:var(--b3)}
-.tt-special,.tt-padding{background:var(--card);border:1px dashed var(--soft);padding-bottom:5px}
-.tt-special>.tt-s,.tt-padding>.tt-s{font-size:.78em;line-height:1.66;color:var(--soft)}
-.tt-added{outline:1.5px solid var(--soft);outline-offset:-1.5px}
-.tt-unknown{background:repeating-linear-gradient(-45deg,var(--bad) 0 6px,var(--bg) 6px 9px);
-border-color:var(--badline)}
-.tt-unknown>i.tt-p{color:var(--badline);font-weight:700;opacity:1}
-.tt-cut{background:none;border:1px dotted var(--soft);padding-bottom:5px}
-.tt-cut>.tt-s{text-decoration:line-through}.tt-cut>.tt-s,.tt-cut>i{opacity:.6}
-.tt-x{display:inline-block;font:600 10px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;padding:0 4px;
-margin:0 1px;border:1px dashed var(--badline);color:var(--badline);border-radius:3px;vertical-align:middle;
-cursor:help;white-space:nowrap}
-.tt-stage-area{position:relative}
-.tt-hint{margin:10px 0 0;color:var(--soft);font-size:13px}
-.tt-story{display:none;position:absolute;left:0;right:0;margin-top:10px;pointer-events:none;box-shadow:var(--shadow);
-z-index:5;padding:10px 14px;background:var(--pop);color:var(--fg);border:1px solid var(--soft);
-border-left:5px solid var(--b0);border-radius:8px;font-size:13.5px;line-height:1.5;text-align:left;cursor:auto;
-white-space:normal;text-decoration:none}
-.tt-story b{font:650 14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.tt-story em{font-style:normal;color:var(--soft);margin-left:10px}
-.tt-story p{margin:2px 0}
-.tt-t:hover>.tt-story{display:block;z-index:6}
-.tt-t:focus>.tt-story,.tt-t:focus-within>.tt-story{display:block}
-.tt-t:hover,.tt-t:focus{box-shadow:0 0 0 2px var(--fg);outline:none}
-.tt ol{list-style:none;margin:0;padding:0}
-.tt ol>li{margin:0;padding:5px 0 5px 34px;position:relative;border-top:1px solid var(--line)}
-.tt ol>li:first-child{border-top:0}
-.tt-no{position:absolute;left:2px;top:6px;width:22px;height:20px;border-radius:10px;background:var(--card);
-border:1px solid var(--line);font:11px/18px ui-monospace,monospace;text-align:center;color:var(--soft)}
-.tt-idle{color:var(--soft)}.tt-idle .tt-n{font-weight:400}
-.tt-n{font-weight:600}.tt-gave{display:block;margin:1px 0;color:var(--fg);white-space:pre-wrap}
-.tt-why{display:block;margin:2px 0 2px 0;font-size:13.5px;color:var(--soft)}
-.tt-ch{display:inline-block;margin:1px 6px 1px 0;padding:0 6px;border:1px solid var(--line);border-radius:4px;
-background:var(--card);color:var(--fg)}
-.tt-ch small{color:var(--soft);margin-right:5px}
-.tt-deleted{border-style:dashed;border-color:var(--badline)}.tt-deleted>span{text-decoration:line-through;
-text-decoration-color:var(--badline)}
-.tt-inserted{border-color:var(--b2)}
-.tt-wrap{overflow-x:auto;margin:6px 0}
-.tt table{border-collapse:collapse;margin:0;font-size:13.5px;line-height:1.45;background:none;color:inherit;
-min-width:min(100%,24em)}
-.tt th,.tt td{padding:4px 12px 4px 0;text-align:left;vertical-align:top;border:0;border-bottom:1px solid var(--line);
-background:none;color:inherit;white-space:normal;max-width:36em}
-.tt tbody tr,.tt tbody tr:nth-child(odd),.tt tbody tr:hover{background:none}
-.tt th{font-weight:600;color:var(--soft);white-space:nowrap}.tt .tt-r{text-align:right;
-font-variant-numeric:tabular-nums}
-.tt td.tt-place{white-space:nowrap}.tt td.tt-place+td{min-width:6.5em}
-.tt th{overflow-wrap:break-word}.tt th.tt-name{white-space:normal}
-.tt-differs td:first-child{border-left:4px solid var(--badline);padding-left:8px}
-.tt-note{margin:8px 0 0;color:var(--soft);font-size:13.5px;white-space:pre-wrap}
-.tt-bad{color:var(--badline);font-weight:600}.tt-good{color:var(--good);font-weight:600}
-@media(prefers-color-scheme:dark){.tt:not(.tt-light){DARK}}
-[data-jp-theme-light=false] .tt,.vscode-dark .tt,[data-theme=dark] .tt,.tt.tt-dark{DARK}
-@media(max-width:480px){.tt{padding:12px}.tt-text{font-size:18px}.tt ol>li{padding-left:30px}.tt td.tt-place+td{
-min-width:3.6em}}
-@media print{.tt-hint{display:none}}
-"""
-_DARK = (
-    "--bg:#16191d;--fg:#e9edf1;--soft:#a3adb8;--line:#343b43;--card:#1f242a;--pop:#1b2026;--c0:#123c55;--c1:#4d3800;"
-    "--c2:#0a4435;--c3:#4a2843;--b0:#56b4e9;--b1:#e69f00;--b2:#2fc79a;--b3:#d98bc0;--bad:#5a2408;--badline:#ff8a4c;"
-    "--good:#4fd1a5;color-scheme:dark"
-)
-STYLE = f"<style>{_STYLE.replace('DARK', _DARK).replace(chr(10), '')}</style>"
+# Every rule of the style sheet begins with the class of a fragment, so the page around it keeps its looks.
+_SHEET = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+STYLE = f"<style>{_SHEET.replace(chr(10), '')}</style>"
 
 
 def fragment(*parts: str, label: str) -> str:
-    """A whole fragment: the style sheet and the parts, which are HTML already.
-
-    Args:
-        *parts: HTML.
-        label: what a screen reader calls it.
-    """
+    """A whole fragment: the style sheet and the parts, which are HTML already; a screen reader calls it `label`."""
     return f'<div class="tt" role="group" aria-label="{html.escape(label)}">{STYLE}{"".join(parts)}</div>'
 
 
@@ -137,31 +52,21 @@ def _label(char: str) -> str:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[int] = (), mono: Iterable[int] = ()
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = (), mono: Collection[int] = ()
 ) -> str:
-    """A table of texts.
-
-    Args:
-        heads: the names of the columns.
-        rows: the cells of each row, not escaped.
-        right: the columns that are numbers.
-        mono: the columns whose texts are tokens.
-    """
-    are_right, are_mono = frozenset(right), frozenset(mono)
-    head = "".join(_cell("th", text, number in are_right) for number, text in enumerate(heads))
-    body = "".join(
-        "<tr>"
-        + "".join(_cell("td", text, n in are_right, is_mono=n in are_mono) for n, text in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
+    """A table of texts that are not escaped; `right` and `mono` as a `Table` of a report has them."""
+    head = _cells("th", heads, right, ())
+    body = "".join(f"<tr>{_cells('td', row, right, mono)}</tr>" for row in rows)
     return f'<div class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def _cell(kind: str, text: str, is_right: bool, *, is_mono: bool = False) -> str:
-    names = " ".join(name for name, has in (("tt-r", is_right), ("tt-mono", is_mono)) if has)
-    lines = "<br>".join(map(escaped, text.split("\n")))
-    return f'<{kind} class="{names}">{lines}</{kind}>' if names else f"<{kind}>{lines}</{kind}>"
+def _cells(kind: str, texts: Sequence[str], right: Collection[int], mono: Collection[int]) -> str:
+    cells = []
+    for number, text in enumerate(texts):
+        names = " ".join(name for name, columns in (("tt-r", right), ("tt-mono", mono)) if number in columns)
+        look = f' class="{names}"' if names else ""
+        cells += [f"<{kind}{look}>", "<br>".join(map(escaped, text.split("\n"))), f"</{kind}>"]
+    return "".join(cells)
 
 
 def heading(title: str, *, aside: str = "") -> str:
@@ -211,7 +116,6 @@ def gap(text: str) -> str:
 
 
 # ---- a result in a notebook -----------------------------------------------------------------------------------------
-
 
 _MOST_ROWS, _MOST_TOKENS, _MOST_CHARACTERS = 10, 2000, 100_000
 COLOURS = 4  # tokens take turns with them

@@ -77,26 +77,21 @@ def checked_facts(path: str | os.PathLike[str], with_fast: bool = True) -> tuple
 
 def _trained(path: str) -> list[Finding]:
     """Whether what `trietok train bpe` wrote loads, and its files agree."""
-    tokenizer = load_quietly(path, AutoTokenizer)
-    found = tokenizer if isinstance(tokenizer, Exception) else None
-    if found is None and os.path.isfile(os.path.join(path, MERGES_FILE)):
+    found = load_quietly(path, AutoTokenizer)
+    if not isinstance(found, Exception) and os.path.isfile(os.path.join(path, MERGES_FILE)):
         try:
             read_bpe(Path(path))
         except TrietokError as error:
             found = error
-    return [] if found is None else [Finding("error", "does-not-load", str(found).replace(f"{path}{os.sep}", ""))]
+    return [Finding("error", "does-not-load", _why(found, path))] if isinstance(found, Exception) else []
 
 
 def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     """Load the tokenizer of each profile for the rules that need it; the findings are that one does not load."""
     path = facts.files.path
-
-    def why(error: Exception) -> str:
-        return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
-
     slow = load_quietly(path, facts.kind)
     if isinstance(slow, Exception):
-        yield Finding("error", "does-not-load", why(slow))
+        yield Finding("error", "does-not-load", _why(slow, path))
         return
     facts.slow = slow
     fast_kind = fast_class_of(facts.kind) if with_fast else None
@@ -105,10 +100,14 @@ def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     fast = load_quietly(path, fast_kind)
     if isinstance(fast, Exception):
         has_json = TOKENIZER_FILE in facts.files.present
-        message = f"{facts.kind.__name__}Fast does not load: {why(fast)}"
+        message = f"{facts.kind.__name__}Fast does not load: {_why(fast, path)}"
         yield Finding("error" if has_json else "warning", "fast-does-not-load", message)
     else:
         facts.fast = fast
+
+
+def _why(error: Exception, path: str | os.PathLike[str]) -> str:
+    return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
 
 
 def load_quietly(path: str | os.PathLike[str], kind: Any) -> Any:

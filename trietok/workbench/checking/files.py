@@ -339,8 +339,6 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
 
 def _read_fast(files: CheckedFiles) -> None:
     """tokenizer.json: all of it, and the added tokens that count if no added_tokens_decoder says otherwise."""
-    if not os.path.isfile(files.file(TOKENIZER_FILE)):
-        return
     value = _read_object(files, TOKENIZER_FILE)
     if TOKENIZER_FILE not in files.present or _about_fast(files):
         return

@@ -379,13 +379,10 @@ def past_the_model(facts: Facts) -> Iterator[Finding]:
         yield Finding("error", "id-past-model", message, CONFIG_FILE, token=token, token_id=token_id)
     needed = rows_needed(facts)
     if rows > needed:
-        severity, message = (
-            _NOTE,
-            f"vocab_size is {rows}, and ids end at {needed - 1}: {rows - needed} row(s) are not used",
-        )
-        if not is_padded(rows, needed):
-            severity, message = _WARNING, f"{message}, which is not a number padded to a multiple of 8 to 1024"
-        yield Finding(severity, "model-larger", message, CONFIG_FILE)
+        message = f"vocab_size is {rows}, and ids end at {needed - 1}: {rows - needed} row(s) are not used"
+        padded = is_padded(rows, needed)
+        message += "" if padded else ", which is not a number padded to a multiple of 8 to 1024"
+        yield Finding(_NOTE if padded else _WARNING, "model-larger", message, CONFIG_FILE)
 
 
 def highest_id(facts: Facts) -> int:
@@ -656,12 +653,9 @@ def is_ordinary(token: str) -> bool:
 
 # tokenizer_config.json: its class, its options, and whether they suit the vocabulary.
 
-# Other names of options, such as those that tokenizer.json has for them.
-_OTHER_NAMES = {
-    "lowercase": "do_lower_case",
-    "handle_chinese_chars": "tokenize_chinese_chars",
-    "tokenize_chinese": "tokenize_chinese_chars",
-}
+# Other names of options: those that tokenizer.json has for them, and one that is taken for one.
+_NAMES_IN_JSON = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
+_OTHER_NAMES = {**_NAMES_IN_JSON, "tokenize_chinese": "tokenize_chinese_chars"}
 
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
 _CASED_SHARE = 0.25  # of all words: below it the vocabulary is mainly of a script without case, as Chinese
@@ -1153,7 +1147,6 @@ def _json_of(facts: Facts, name: str, code: str) -> Generator[Finding, None, Any
 
 _SINGLY = 20  # so many tokens with other ids are findings of their own; more are another vocabulary
 _FLAGS = ("special", "lstrip", "rstrip", "single_word")
-_SETTINGS = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
 
 
 @rule("vocabulary", "json")
@@ -1229,7 +1222,7 @@ class Contradiction(NamedTuple):
 def json_contradictions(facts: Facts) -> Iterator[Contradiction]:
     """The settings of the basic tokenizer for which the two files have different values."""
     said = facts.json.normalizer or NO_NORMALIZER
-    for ours, theirs in _SETTINGS.items():
+    for ours, theirs in _NAMES_IN_JSON.items():
         wanted = bool(facts.setting(theirs))
         if getattr(said, ours) != wanted:
             message = f"normalizer.{ours} is {_json(not wanted)}, and {theirs} is {_config_value(facts, theirs)}"

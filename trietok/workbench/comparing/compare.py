@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
-from trietok.showing.report import Report, plain_values
+from trietok.showing.report import Report
 from trietok.tokenizer.bert import is_unused_slot
-from trietok.tokenizer.fingerprint import Flags, State, as_json, canonical, digest, fingerprint, state_of
+from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, fingerprint, state_of
 
 __all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
 
@@ -119,6 +119,8 @@ class Comparison(Report):
     examples: list[TextDifference]
     unidata_version: str
 
+    _ANSWERS = ("same_ids", "proof", "id_counts")
+
     @property
     def same_ids(self) -> bool:
         """Whether every text gets the same ids: the fingerprints are equal, and no text that was encoded differs."""
@@ -158,11 +160,6 @@ class Comparison(Report):
         """
         old, new = map(short_fingerprint, self.fingerprints)
         return f"{self.id_counts}; fingerprint {old} → {new}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, complete; a pair is a list of two."""
-        answers = {"same_ids": self.same_ids, "proof": self.proof, "id_counts": self.id_counts._asdict()}
-        return {**answers, **as_json({**vars(self), "examples": plain_values(self.examples)})}
 
     @property
     def summary(self) -> str:
@@ -409,11 +406,10 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
 def _ids(tokenizer: Any, text: str) -> list[int]:
     """The ids of a text; None stands for a role of the template that has no token, which is an error in a call."""
     try:
-        ids: list[int] = tokenizer.encode(text, verbose=False)
+        return list(tokenizer.encode(text, verbose=False))
     except SpecialTokenError:
         bare = tokenizer.encode(text, add_special_tokens=False, verbose=False)
-        ids = tokenizer.build_inputs_with_special_tokens(bare)
-    return ids
+        return list(tokenizer.build_inputs_with_special_tokens(bare))
 
 
 def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.disk import replacing
-from trietok.errors import FileError, InputError, InputTypeError, NotSupportedError, TrietokError, told_as
+from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, as_file_error, told_as
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json import unsayable
@@ -22,10 +22,9 @@ from trietok.log import renamed
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
-from trietok.workbench.comparing.compare import SENTENCES
-from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
-from trietok.workbench.locking.lock import checked_texts
-from trietok.workbench.locking.verify import raise_problem
+from trietok.workbench.engines.process import OTHERS, classes_of, model_of
+from trietok.workbench.locking.lock import given_texts
+from trietok.workbench.locking.verify import compared
 
 _MOST_CHARACTERS = 60  # of a text
 # What each file is for: the engines that read it by itself, into the profile of its readers.
@@ -174,7 +173,7 @@ def export(
     if file_format not in FILES:
         raise InputError(f"a tokenizer is exported to {' or '.join(FILES)}, not to {file_format!r:.60}")
     _require_readers(engines, file_format)
-    given = _texts(texts)
+    given = given_texts(texts, "export", "nothing would be tried")
     if getattr(tokenizer, "_write_slow_tokenizer_json", None) is None:
         raise NotSupportedError(
             f"a {type(tokenizer).__name__} has no {file_format}; BertTokenizer and its family have one", name="export"
@@ -185,7 +184,8 @@ def export(
         reader, options = write(tokenizer, folder)
         ids = [(tokenizer.encode(text, verbose=False), reader.encode(text, verbose=False)) for text in given]
         checked = dict(_checked(name, folder, reader, given, [theirs for _, theirs in ids]) for name in engines)
-        _copy(Path(folder, file_format), output)
+        with as_file_error(f"cannot write {output}", output), replacing(output) as file:
+            file.write(Path(folder, file_format).read_bytes())
     differing = [number for number, (ours, theirs) in enumerate(ids) if ours != theirs]
     return Exported(
         path=output,
@@ -208,24 +208,10 @@ def _require_readers(engines: Sequence[str], to: str) -> None:
             raise InputError(f"{name} cannot read a {to} as its readers do; those are {', '.join(_READERS[to])}")
 
 
-def _texts(texts: Iterable[str] | None) -> list[str]:
-    given = list(checked_texts(SENTENCES if texts is None else texts, "export"))
-    if not any(given):
-        what = "every text is empty" if given else "there is no text"
-        raise InputError(f"{what}, so nothing would be tried; give texts such as the model is used on")
-    return given
-
-
 def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the file, with the arguments of its readers beside it, and load it by itself in the fast profile."""
-    if tokenizer.profile == "slow":
-        problems = unsayable(tokenizer)
-        if problems:
-            raise NotSupportedError(
-                f"a {TOKENIZER_FILE} cannot say what this {type(tokenizer).__name__} is: {'; '.join(problems)}. Change "
-                f"that, or keep to its {VOCAB_FILE} and tokenizer_config.json",
-                name="export",
-            )
+    problems = unsayable(tokenizer) if tokenizer.profile == "slow" else ()
+    _require_sayable(tokenizer, TOKENIZER_FILE, problems, f"keep to its {VOCAB_FILE} and tokenizer_config.json")
     save_files_of(tokenizer, folder, tokenizer_json=True)
     # A class may add tokens of its own to what the file says, as Splinter's does; the file's other readers do not.
     basic, roles = tokenizer.basic_tokenizer, tokenizer.special_tokens_map
@@ -245,26 +231,26 @@ def _is_bpe(tokenizer: Any) -> bool:
 
 def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     """Write the directory of the file, and load it in the slow profile; and what its readers have to be told."""
-    _require_sayable(tokenizer, ["it has merges"] if _is_bpe(tokenizer) else list(_unsayable_in_vocab_txt(tokenizer)))
+    file, otherwise = f"{VOCAB_FILE} alone", "save the whole directory with save_pretrained"
+    problems = ["it has merges"] if _is_bpe(tokenizer) else _unsayable_in_vocab_txt(tokenizer)
+    _require_sayable(tokenizer, file, problems, otherwise)
     tokenizer.save_vocabulary(folder, include_added=True)
     kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else type(tokenizer)
     options = _options(tokenizer, kind)
     path = os.path.join(folder, VOCAB_FILE)
     reader = kind(path, **options)
-    _require_sayable(tokenizer, list(_unlike(tokenizer, reader, type(tokenizer)(path, **options))))
+    _require_sayable(tokenizer, file, _unlike(tokenizer, reader, type(tokenizer)(path, **options)), otherwise)
     written = Path(folder, VOCAB_FILE).read_bytes()
     save_files_of(reader, folder)  # with the options, for engines that read a directory
     Path(folder, VOCAB_FILE).write_bytes(written)
     return reader, options
 
 
-def _require_sayable(tokenizer: Any, problems: list[str]) -> None:
-    if problems:
-        raise NotSupportedError(
-            f"a {VOCAB_FILE} alone cannot say what this {type(tokenizer).__name__} is: {'; '.join(problems)}. Change "
-            "that, or save the whole directory with save_pretrained",
-            name="export",
-        )
+def _require_sayable(tokenizer: Any, file: str, problems: Iterable[str], otherwise: str) -> None:
+    said = "; ".join(problems)
+    if said:
+        what = f"a {file} cannot say what this {type(tokenizer).__name__} is: {said}"
+        raise NotSupportedError(f"{what}. Change that, or {otherwise}", name="export")
 
 
 def _unlike(tokenizer: Any, reader: Any, of_class: Any) -> Iterator[str]:
@@ -320,24 +306,9 @@ def _options(tokenizer: Any, kind: type[Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != defaults.get(name)}
 
 
-def _copy(written: Path, path: str) -> None:
-    try:
-        with replacing(path) as file:
-            file.write(written.read_bytes())
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}", path=path) from error
-
-
 def _checked(engine: str, folder: str, reader: Any, texts: list[str], ids: list[list[int]]) -> tuple[str, int]:
     """An engine with its version, and how many texts get other ids from it than from the reader."""
-    with EngineWork(model_of(folder, reader, classes_of(reader))) as work:
-        work.write_texts(texts)
-        work.write_ids(ids)
-        answer = work.run(engine, "compare_ids", most=0)
-    if "problem" in answer:
-        raise_problem(engine, answer)
+    answer = compared(engine, model_of(folder, reader, classes_of(reader)), texts, ids, most=0)
     return f"{engine} {answer['version']}".rstrip(), answer["differing"]
 
 

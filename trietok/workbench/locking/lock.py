@@ -28,6 +28,7 @@ from trietok.workbench.engines.worker import roles_of
 
 LOCK_FILE = "trietok.lock.json"
 _FORMAT, _VERSION = "trietok-lock", 1
+_DAMAGED = "the lock is damaged: bring it back from version control, or write it anew with trietok lock"
 
 
 class SpecialId(NamedTuple):
@@ -123,11 +124,7 @@ class Lock(Report):
         except FileError as error:
             raise FileError(f"{error}; trietok lock writes a lock", path=path) from error
         except FileFormatError as error:
-            raise FileFormatError(
-                f"{error}; the lock is damaged: bring it back from version control, or write it anew with trietok lock",
-                path=path,
-                line_number=error.line_number,
-            ) from None
+            raise FileFormatError(f"{error}; {_DAMAGED}", path=path, line_number=error.line_number) from None
         _check_format(values, path)
         return _lock_of(values, path)
 
@@ -215,11 +212,7 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
     """The values of a file as a `Lock`; what is not as it should be is an error that names the place."""
 
     def damaged(key: str, wanted: str) -> FileFormatError:
-        return FileFormatError(
-            f"{path}: {key} should be {wanted}; the lock is damaged: bring it back from version control, or "
-            "write it anew with trietok lock",
-            path=path,
-        )
+        return FileFormatError(f"{path}: {key} should be {wanted}; {_DAMAGED}", path=path)
 
     def get(key: str, kind: type[Any]) -> Any:
         if type(values.get(key)) is not kind:
@@ -315,10 +308,7 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     Cost: O(tokens), and encoding each text once.
     """
     state = state_of(tokenizer)
-    locked = tuple(_locked(tokenizer, checked_texts(SENTENCES if texts is None else texts, "lock")))
-    if not any(each.text for each in locked):
-        what = "every text is empty" if locked else "there is no text"
-        raise InputError(f"{what}, so the lock would prove nothing; give texts such as the model is used on")
+    locked = tuple(_locked(tokenizer, given_texts(texts, "lock", "the lock would prove nothing")))
     return Lock(
         model=str(tokenizer.name_or_path) or None,
         tokenizer_class=state.kind,
@@ -334,20 +324,26 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     )
 
 
-def checked_texts(texts: Any, function: str) -> Iterator[str]:
-    """The texts that were given to `lock` or `export`.
+def given_texts(texts: Any, function: str, without: str) -> list[str]:
+    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without` any, what would be.
 
     Raises:
         InputTypeError: it is one text or no iterable, or holds something else than strings.
+        InputError: there is no text, or all are empty.
     """
+    texts = SENTENCES if texts is None else texts
     if isinstance(texts, (str, bytes)):
         raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
     if not isinstance(texts, Iterable):
         raise InputTypeError(f"{function} takes a list of texts, not {texts!r:.60}", value=texts)
-    for number, text in enumerate(texts, start=1):
+    given = list(texts)
+    for number, text in enumerate(given, start=1):
         if not isinstance(text, str):
             raise InputTypeError(f"text {number} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
-        yield text
+    if not any(given):
+        what = "every text is empty" if given else "there is no text"
+        raise InputError(f"{what}, so {without}; give texts such as the model is used on")
+    return given
 
 
 def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:

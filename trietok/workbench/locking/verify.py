@@ -20,8 +20,8 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import tee
-from typing import Any, NamedTuple, NoReturn
+from itertools import islice, tee
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
 from trietok.explaining.values import TITLES
@@ -207,13 +207,6 @@ def _value(value: Any) -> str:
     return shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS - 3] + "..."
 
 
-class Side(NamedTuple):
-    """The tokens and ids of a text."""
-
-    tokens: list[str]
-    ids: list[int]
-
-
 class _Reasons:
     """Says of texts why an engine gives other ids than the lock, by our tokenizer of the model it has read."""
 
@@ -225,12 +218,8 @@ class _Reasons:
         # Each tokenizer is made when it is first asked for; what `tee` gives, copied, starts from the first again.
         (self._of_lock,), (self._of_engine,) = tee(self._like_the_lock(), 1), tee(self._like_an_engine(), 1)
 
-    def reason(self, position: int, locked: LockedText, found: Side) -> tuple[int, int, str]:
-        """The reason for one text, from the first token that differs.
-
-        Returns:
-            Where the text is at fault, half-open, in code points; and why.
-        """
+    def reason(self, position: int, locked: LockedText, found: LockedText) -> tuple[int, int, str]:
+        """Where one text is at fault, from the first token that differs: half-open, in code points; and why."""
         try:
             ours = self._tokenizer.explain(locked.text, verbose=False)
         except TrietokError:  # methods of the user's own, which cannot be explained
@@ -256,7 +245,7 @@ class _Reasons:
         ]
         return start, end, "the reason is not known" + (f"; {', '.join(changed)}" if changed else "")
 
-    def _tokens(self, position: int, locked: LockedText, found: Side) -> str:
+    def _tokens(self, position: int, locked: LockedText, found: LockedText) -> str:
         """The reason where a token has come or gone, or one of the template is another."""
         if position < len(found.ids) and found.ids[position] > self._lock.max_id:
             token = found.tokens[position]
@@ -266,7 +255,7 @@ class _Reasons:
         gone = next((visible(token) for token in locked.tokens[position:] if token not in vocabulary), None)
         return "" if gone is None else f"vocabulary: the lock has the token “{gone}”, which is none here now"
 
-    def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: Side) -> str:
+    def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: LockedText) -> str:
         """The reason that a tokenizer shows which gives the tokens of the other side."""
         wanted = found.tokens if is_lock else locked.tokens
         names = ("the lock", self._engine)
@@ -398,7 +387,7 @@ def verify(
 
 def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
     tokens_of, versions = tokenizer.convert_ids_to_tokens, versions_now()
-    found = [_side(each, tokenizer.encode(each.text, verbose=False), tokens_of) for each in lock.texts]
+    found = _differing(lock, (tokenizer.encode(each.text, verbose=False) for each in lock.texts), tokens_of)
     return Verified(
         engine="trietok",
         version=versions["trietok"],
@@ -413,9 +402,9 @@ def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
 
 def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
     """Any object with `encode`: nothing is known of it but its ids, and its roles where it has those."""
-    tokens_of = getattr(tokenizer, "convert_ids_to_tokens", _no_tokens)
-    numbered = enumerate(lock.texts, start=1)
-    found = [_side(each, _ids(tokenizer.encode(each.text), number), tokens_of) for number, each in numbered]
+    tokens_of = getattr(tokenizer, "convert_ids_to_tokens", lambda ids: [f"<id {token_id}>" for token_id in ids])
+    rows = (_ids(tokenizer.encode(each.text), number) for number, each in enumerate(lock.texts, start=1))
+    found = _differing(lock, rows, tokens_of)
     special: dict[str, Change] | None = None
     if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
         special = _special(lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens]))
@@ -446,16 +435,14 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     if engine not in OTHERS:
         raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
     ours = choose(model, lock.profile).load()
-    with EngineWork(model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])) as work:
-        work.write_texts(each.text for each in lock.texts)
-        work.write_ids(each.ids for each in lock.texts)
-        asked = [each.id for each in lock.special_tokens]
-        answer = work.run(engine, "compare_ids", most=_MOST_KEPT, whole=True, asked=asked)
-    if "problem" in answer:
-        raise_problem(engine, answer)
-    found: list[Side | None] = [None] * len(lock.texts)
-    for each in answer["differences"]:
-        found[each["line_number"] - 1] = Side(list(map(str, each["their_tokens"])), each["their_ids"])
+    about = model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])
+    texts, rows = [each.text for each in lock.texts], [each.ids for each in lock.texts]
+    asked = [each.id for each in lock.special_tokens]
+    answer = compared(engine, about, texts, rows, most=_MOST_KEPT, whole=True, asked=asked)
+    found = {
+        each["line_number"]: LockedText("", list(map(str, each["their_tokens"])), each["their_ids"])
+        for each in answer["differences"]
+    }
     versions = {**versions_now(), _LIBRARY.get(engine, engine): answer["version"]}
     longest = answer["file_options"].get("truncation")
     return Verified(
@@ -472,42 +459,51 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     )
 
 
-def raise_problem(engine: str, answer: Mapping[str, Any]) -> NoReturn:
-    """Raise the error for an engine that is not installed, or could not do its work."""
-    problem = str(answer["problem"])
+def compared(
+    engine: str, model: dict[str, Any], texts: Iterable[str], rows: Iterable[list[int]], **options: Any
+) -> dict[str, Any]:
+    """What an engine answers whose ids of some texts are compared with these; it may not be installed, or fail."""
+    with EngineWork(model) as work:
+        work.write_texts(texts)
+        work.write_ids(rows)
+        answer = work.run(engine, "compare_ids", **options)
     if answer.get("missing"):
-        raise MissingDependencyError(f"{engine} is {problem}", extra=engine)
-    name = " ".join(filter(None, (engine, answer["version"])))
-    raise InputError(f"{name}: {problem.replace('cannot encode line', 'cannot encode text')}")
+        raise MissingDependencyError(f"{engine} is {answer['problem']}", extra=engine)
+    if "problem" in answer:
+        name = " ".join(filter(None, (engine, answer["version"])))
+        raise InputError(f"{name}: {answer['problem'].replace('cannot encode line', 'cannot encode text')}")
+    return answer
 
 
 # ---- what differs ---------------------------------------------------------------------------------------------------
 
 
-def _texts(
-    lock: Lock, found: Sequence[Side | None], reasons: _Reasons | None, differing: int | None = None
-) -> dict[str, Any]:
-    """The counts, and the texts whose ids differ.
+def _differing(lock: Lock, rows: Iterable[list[int]], tokens_of: Any) -> dict[int, LockedText]:
+    """What was found for the texts whose ids are not those of the lock, by their numbers from 1."""
+    numbered = enumerate(zip(lock.texts, rows, strict=True), start=1)
+    return {
+        number: LockedText(locked.text, list(map(str, tokens_of(ids))), ids)
+        for number, (locked, ids) in numbered
+        if ids != locked.ids
+    }
 
-    None in `found` stands for ids that are as locked, or were not kept; where some were not, `differing` is the count.
-    """
-    pairs = [
-        (number, locked, side)
-        for number, (locked, side) in enumerate(zip(lock.texts, found, strict=True), start=1)
-        if side is not None and side.ids != locked.ids
-    ]
+
+def _texts(
+    lock: Lock, found: dict[int, LockedText], reasons: _Reasons | None, differing: int | None = None
+) -> dict[str, Any]:
+    """The counts, and the texts whose ids differ; where `found` holds only the first, `differing` is how many do."""
     return {
         "texts": len(lock.texts),
         "ids": sum(len(each.ids) for each in lock.texts),
-        "differing": len(pairs) if differing is None else differing,
+        "differing": len(found) if differing is None else differing,
         "changed_texts": tuple(
-            _changed_text(*pair, reasons if place < _MOST_EXPLAINED else None)
-            for place, pair in enumerate(pairs[:_MOST_KEPT])
+            _changed_text(number, lock.texts[number - 1], found[number], reasons if place < _MOST_EXPLAINED else None)
+            for place, number in enumerate(islice(found, _MOST_KEPT))
         ),
     }
 
 
-def _changed_text(number: int, locked: LockedText, found: Side, reasons: _Reasons | None) -> ChangedText:
+def _changed_text(number: int, locked: LockedText, found: LockedText, reasons: _Reasons | None) -> ChangedText:
     pairs = zip(locked.ids, found.ids, strict=False)
     shorter = min(len(locked.ids), len(found.ids))
     position = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
@@ -566,11 +562,3 @@ def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Cha
 
 def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, Change]:
     return {name: (lock.versions.get(name), now.get(name)) for name in {**lock.versions, **now}}
-
-
-def _side(locked: LockedText, ids: list[int], tokens_of: Any) -> Side:
-    return Side(locked.tokens if ids == locked.ids else list(map(str, tokens_of(ids))), ids)
-
-
-def _no_tokens(ids: list[int]) -> list[str]:
-    return [f"<id {token_id}>" for token_id in ids]

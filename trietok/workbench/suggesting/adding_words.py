@@ -16,6 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -47,13 +48,12 @@ class WordSequences:
 
     def __init__(self) -> None:
         self._runs = word_runs()
-        # What lies between two spaces → its words, and whether it begins and ends with one.
-        self._chunks: dict[str, tuple[list[str], bool, bool]] = {}
+        self._remembered = lru_cache(_MOST_REMEMBERED)(self._look_into)
 
     def __call__(self, text: str) -> Iterator[list[str]]:
         words: list[str] = []
         for chunk in text.split(" "):
-            of_chunk, begins, ends = self._chunks.get(chunk) or self._look_into(chunk)
+            of_chunk, begins, ends = self._remembered(chunk)
             if words and not begins:
                 yield words
                 words = []
@@ -70,13 +70,10 @@ class WordSequences:
         if words:
             yield words
 
-    def _look_into(self, text: str) -> tuple[list[str], bool, bool]:
-        words = self._runs.findall(text)
-        begins, ends = (text.startswith(words[0]), text.endswith(words[-1])) if words else (False, False)
-        if len(self._chunks) >= _MOST_REMEMBERED:
-            self._chunks.clear()
-        self._chunks[text] = words, begins, ends
-        return words, begins, ends
+    def _look_into(self, chunk: str) -> tuple[list[str], bool, bool]:
+        """The words between two spaces, and whether a word begins and ends what stands there."""
+        words = self._runs.findall(chunk)
+        return words, bool(words) and chunk.startswith(words[0]), bool(words) and chunk.endswith(words[-1])
 
 
 class PhraseCounts:
@@ -130,9 +127,6 @@ class PhraseCounts:
 class Joining:
     """Finds phrases in texts, and cuts texts at their spaces, but not at one inside a phrase.
 
-    Args:
-        phrases: the phrases.
-
     >>> Joining(["new york", "york city hall"]).units("a (new york city halls) new\\tyork new  york")
     ['a', '(new york city halls)', 'new', 'york', 'new', 'york']
     """
@@ -143,7 +137,7 @@ class Joining:
             first, *rest = phrase.split(" ")
             self._rests.setdefault(first, []).append(rest)
         self._longest = max(map(len, self._rests), default=0)
-        self._endings: dict[str, tuple[str, ...]] = {}  # chunk → the first words that it ends with
+        self._remembered = lru_cache(_MOST_REMEMBERED)(self._firsts_of)
 
     def units(self, text: str) -> list[str]:
         """The units of a text, none empty: no phrase of a text extends beyond a unit, wherever in words it stands."""
@@ -167,21 +161,16 @@ class Joining:
     def _found(self, chunks: list[str]) -> Iterator[tuple[int, str, int]]:
         """Each place of a phrase, by that of its first and its last chunk, in the order of the first."""
         for place, chunk in enumerate(chunks):
-            firsts = self._endings.get(chunk)
-            if firsts is None:
-                firsts = self._firsts_of(chunk)
-            for first in firsts:
+            for first in self._remembered(chunk):
                 for rest in self._rests[first]:
                     end = place + len(rest)  # of the last word the chunk there may be the beginning
                     if end < len(chunks) and chunks[end].startswith(rest[-1]) and chunks[place + 1 : end] == rest[:-1]:
                         yield place, " ".join((first, *rest)), end
 
     def _firsts_of(self, chunk: str) -> tuple[str, ...]:
+        """The first words of phrases that a chunk ends with."""
         starts = range(max(0, len(chunk) - self._longest), len(chunk))
-        if len(self._endings) >= _MOST_REMEMBERED:
-            self._endings.clear()
-        self._endings[chunk] = tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
-        return self._endings[chunk]
+        return tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
 
 
 # ---- words made tokens ----------------------------------------------------------------------------------------------
@@ -227,10 +216,7 @@ class AddingWords:
     """Words made entries of the WordPiece vocabulary. The units that are counted are the words of the basic tokenizer.
 
     A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
-    longest first, and no entry that continues a word is new.
-
-    Args:
-        tokenizer: stays as it is.
+    longest first, and no entry that continues a word is new. The tokenizer stays as it is.
     """
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
@@ -388,13 +374,6 @@ class AddingTokens(AddingWords):
         self._phrases = frozenset(phrases)
         self._joining = Joining(sorted(self._phrases)) if self._phrases else None
 
-    def is_phrase(self, text: str) -> bool:
-        """Whether a phrase could be added: its words are such as the tokenizer makes, and it is several tokens."""
-        tokenizer = self.tokenizer
-        if tokenizer.do_basic_tokenize and tokenizer.basic_tokenizer.tokenize(text, self.special) != text.split(" "):
-            return False
-        return len(self.cut(text)) > 1
-
     def units(self, text: str) -> tuple[list[str], list[str]]:
         lowered, _ = self.tokenizer.pieces(text)
         if any(token in lowered for token in self._spaced):
@@ -419,7 +398,7 @@ class AddingTokens(AddingWords):
         for chunk, count in counts.items():
             for word in self._runs.findall(chunk):
                 if word not in is_candidate:
-                    is_candidate[word] = self._is_candidate(word)
+                    is_candidate[word] = self.could_be_added(word)
                 if is_candidate[word]:
                     found[word] = found.get(word, 0) + count
                     if holding.setdefault(word, [chunk])[-1] != chunk:
@@ -453,11 +432,13 @@ class AddingTokens(AddingWords):
     def reason_against(self, word: str) -> str | None:
         return None if " " in word else super().reason_against(word)
 
-    def _is_candidate(self, word: str) -> bool:
-        tokens, tokenizer = self.cut(word), self.tokenizer
+    def could_be_added(self, text: str) -> bool:
+        """Whether it is no token yet, and the words of it, which may be a phrase, are such as the tokenizer makes."""
+        tokens, tokenizer = self.cut(text), self.tokenizer
         if len(tokens) == 1 and tokens[0] != self.unk_token:
             return False
-        return not tokenizer.do_basic_tokenize or tokenizer.basic_tokenizer.tokenize(word, self.special) == [word]
+        basic = tokenizer.basic_tokenizer
+        return not tokenizer.do_basic_tokenize or basic.tokenize(text, self.special) == text.split(" ")
 
     def _add(self, word: str) -> None:
         self._extended.add_tokens([AddedToken(word, single_word=True)])

@@ -302,7 +302,8 @@ def suggest_tokens(
     places = sum(not each.tokens_saved for each in ranked[:most])
     for some, wanted in ((saving, most - places), (knowing, most)):
         picked.pick(some, wanted, bool(phrases), min_frequency, unknown_weight)
-    picked.note_last()
+    if picked.suggestions and len(picked.suggestions) not in MILESTONES:
+        picked.note()
     frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     others = (unit for unit, _ in frequent if unit not in trial.taken)
     return Suggestions(
@@ -353,7 +354,7 @@ def _phrases(
     saved = {
         phrase: count * (len(way.cut(phrase)) - 1)
         for phrase, count in counts.cohesive(min_frequency)
-        if way.is_phrase(phrase)
+        if way.could_be_added(phrase)
     }
     return sorted(saved, key=lambda phrase: (-saved[phrase], phrase))[:most]
 
@@ -449,11 +450,6 @@ class _Picked:
                 self.way.give_back(word)
             self.left_out.append(LeftOut(word, suggestion.frequency, reason))
 
-    def note_last(self) -> None:
-        """Note what all suggestions come to, once they are picked."""
-        if self.suggestions and (not self.milestones or self.milestones[-1].suggestions < len(self.suggestions)):
-            self._note()
-
     def _reason_against(self, suggestion: Suggestion, effect: Effect) -> str | None:
         if not self.way.is_one_token(suggestion.word):
             return "it would not become one token"
@@ -474,9 +470,10 @@ class _Picked:
         self._gone += effect.tokens_saved + effect.unknown_removed
         self.suggestions.append(suggestion)
         if len(self.suggestions) in MILESTONES:
-            self._note()
+            self.note()
 
-    def _note(self) -> None:
+    def note(self) -> None:
+        """Note what the suggestions so far come to."""
         coverage = self._gone / self._extra if self._extra else 1.0
         self.milestones.append(Milestone(len(self.suggestions), self.tokens, self.unknown, coverage))
 
