@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -27,11 +28,11 @@ from trietok.corpus.encode_shard import (
     versions_here,
 )
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
-from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
+from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
+from trietok.corpus.text_inputs import check_unchanged, find_inputs, source_of
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextFile, import_pyarrow
@@ -233,7 +234,7 @@ class _Run:
                 raise InputError(
                     f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
                 )
-        self._wanted: list[Wanted] = []
+        self._wanted: list[dict[str, Any]] = []  # what the manifest says of each file
         self._records: dict[str, dict[str, Any]] = {}
         self._failures: list[Outcome] = []
         self._state = Progress(0, sum(file.size for file in self._inputs), 0, 0, 0)
@@ -270,7 +271,7 @@ class _Run:
                 if not job.skip_bad_rows:
                     raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
                 self._set_aside(file.name, error)
-        files = [wanted for wanted in self._wanted if wanted.entry["name"] not in self._aside]
+        files = [entry for entry in self._wanted if entry["name"] not in self._aside]
         aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
         if aside and not files:
             raise next(iter(self._aside.values()))[1]
@@ -315,12 +316,12 @@ class _Run:
 
     def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
-        sources = Sources(directory.known)
+        seen: Counter[tuple[str, str | None]] = Counter()
         spools = map(self._job.spool, itertools.count())
         numbers = itertools.count()
         for file in self._inputs:
             try:
-                source = sources.of(file)
+                source = source_of(file, directory.known, seen)
                 number = directory.shards_of(source)
                 if number is not None:
                     self._note(file.size, number)
@@ -337,7 +338,8 @@ class _Run:
                             self._note(stretch.weight, 1)
                         else:
                             yield Shard(next(numbers), key, source.sha256, stretch)
-                self._wanted.append(Wanted(input_of(file, source.sha256), source, number))
+                entry = {**input_of(file, source.sha256), "copy": source.copy, "shards": number}
+                self._wanted.append(entry)
             except (FileError, FileFormatError) as error:
                 if not is_of_file(error, file.name):
                     raise

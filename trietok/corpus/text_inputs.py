@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from trietok.corpus.row_encoder import large_strings, lines_of
 from trietok.corpus.shard_plan import Stretch, damage_told, end_of_line, read_batches, read_spool
 from trietok.disk import checksum
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError
+from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
     BadRow,
@@ -57,25 +57,15 @@ class Source(NamedTuple):
         return f"{self.sha256}-{self.kind}-{self.copy}-{index:05}"
 
 
-class Sources:
-    """Finds the `Source` of each file of a list; `known` are checksums by name, size and time of change."""
+def source_of(file: TextFile, known: dict[tuple[str, int, int], str], seen: Counter[tuple[str, str | None]]) -> Source:
+    """What the next file of a list holds.
 
-    def __init__(self, known: dict[tuple[str, int, int], str]) -> None:
-        self._known = known
-        self._seen: Counter[tuple[str, str | None]] = Counter()
-
-    def of(self, file: TextFile) -> Source:
-        """The source of the next file of the list."""
-        place = (file.name, file.size, file.mtime_ns)
-        try:
-            sha256 = self._known.get(place) or _checksum(file.name)
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError(f"cannot read {file.name}: {error.strerror or error}", path=file.name) from error
-        copy = self._seen[sha256, file.kind]
-        self._seen[sha256, file.kind] += 1
-        return Source(sha256, file.kind or "", copy)
+    `known` are checksums by name, size and time of change; `seen` counts what the files of the list hold.
+    """
+    with as_file_error(f"cannot read {file.name}", file.name):
+        sha256 = known.get((file.name, file.size, file.mtime_ns)) or _checksum(file.name)
+    seen[sha256, file.kind] += 1
+    return Source(sha256, file.kind or "", seen[sha256, file.kind] - 1)
 
 
 def _checksum(name: str) -> str:
@@ -265,28 +255,26 @@ def first_row(stretch: Stretch) -> int:
 
 
 def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
-    try:
-        with open_bytes(stretch.path) as file:
-            start = stretch.start
-            while start < stretch.end:
-                end = _end_of_lines(file, start, stretch.end)
-                is_long = end - start > LONG
-                alone = cut_characters() if is_long and json_lines is None else None
-                if alone is not None:
-                    file.seek(end - 1)
-                    yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, end - start)
-                elif json_lines is not None and end - start > LONGEST_JSON:
-                    bad = BadRow(f"a line of {end - start:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
-                    yield TextBatch([bad], end - start, json_lines.kept([{}]))
-                else:
-                    block = _read(file, start, end, stretch)
-                    lines = lines_of(block)
-                    yield TextBatch(lines, len(block)) if json_lines is None else json_lines.batch(lines, len(block))
-                start = end
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
+    name, start = stretch.file.name, stretch.start
+    with as_file_error(f"cannot read {name}", name), open_bytes(stretch.path) as file:
+        while start < stretch.end:
+            end = _end_of_lines(file, start, stretch.end)
+            size = end - start
+            alone = cut_characters() if size > LONG and json_lines is None else None
+            if alone is not None:
+                file.seek(end - 1)
+                yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, size)
+            elif json_lines is not None and size > LONGEST_JSON:
+                bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+                yield TextBatch([bad], size, json_lines.kept([{}]))
+            else:
+                file.seek(start)
+                block = file.read(size)
+                if len(block) < size:
+                    raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
+                lines = lines_of(block)
+                yield TextBatch(lines, size) if json_lines is None else json_lines.batch(lines, size)
+            start = end
 
 
 def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
@@ -296,15 +284,6 @@ def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
     if start + len(block) >= end:
         return end
     return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
-
-
-def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
-    file.seek(start)
-    block = file.read(end - start)
-    if len(block) < end - start:
-        name = stretch.file.name
-        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
-    return block
 
 
 class JsonLines:
@@ -374,7 +353,7 @@ def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterato
     table_of = contextlib.nullcontext() if is_spool else open_parquet(stretch.path)
     with damage_told(stretch.file.name), table_of as table:
         names = list(dict.fromkeys([column, *keep]))
-        batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
+        batches = read_spool(stretch.path) if is_spool else read_batches(stretch.file, table, stretch.row_groups, names)
         for batch in batches:
             texts = large_strings(batch.column(batch.schema.get_field_index(column)))
             size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
