@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import Padding, pad_values, padded_length
-from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
+from trietok.inputs.options import Padding, check_multiple, pad_values, padded_length
+from trietok.inputs.tensors import Tensors, TensorType, to_python, to_tensor
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
@@ -160,15 +160,6 @@ def _list_of_examples(features: object) -> list[object]:
     return examples
 
 
-def _check_multiple(pad_to_multiple_of: int | None) -> None:
-    if pad_to_multiple_of is not None and not isinstance(pad_to_multiple_of, int):
-        raise InputTypeError(
-            f"pad_to_multiple_of is {pad_to_multiple_of!r}; it is a whole number or None", value=pad_to_multiple_of
-        )
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
-
-
 @dataclass
 class DataCollatorWithPadding:
     """Pads the examples of a batch to one length, with transformers' parameters.
@@ -200,7 +191,7 @@ class DataCollatorWithPadding:
     return_tensors: Tensors = None
 
     def __post_init__(self) -> None:
-        _check_multiple(self.pad_to_multiple_of)
+        check_multiple(self.pad_to_multiple_of)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def __call__(self, features: object) -> BatchEncoding:
@@ -333,7 +324,7 @@ class DataCollatorForLanguageModeling:
                     f"whole_word_mask=True needs a WordPiece vocabulary, and no token of "
                     f"{type(self.tokenizer).__name__} begins with {self._continuing_prefix!r}; leave it out"
                 )
-        _check_multiple(self.pad_to_multiple_of)
+        check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
             self.seed = _whole_number("seed", self.seed)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
@@ -366,7 +357,7 @@ class DataCollatorForLanguageModeling:
             MissingDependencyError: numpy or torch is not installed.
         """
         try:
-            import numpy  # noqa: F401
+            import numpy
         except ImportError as error:
             raise MissingDependencyError(
                 "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy",
@@ -376,7 +367,7 @@ class DataCollatorForLanguageModeling:
         examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
         special = batch.pop("special_tokens_mask", None)
-        ids = _as_numpy(batch[_IDS])
+        ids = numpy.asarray(batch[_IDS])
         if ids.ndim != 2 or ids.dtype.kind not in "iu":
             raise InputError(f"each example is one sequence of ids; these make {ids.dtype} of shape {ids.shape}")
         if self.mlm:
@@ -393,12 +384,12 @@ class DataCollatorForLanguageModeling:
                 self.tokenizer.mask_token_id,
                 self._random_ids(),
             )
-            batch[_IDS] = _as_kind(seen, kind)
+            batch[_IDS] = to_tensor(seen, kind)
         else:
             labels = ids.copy()
             if self.tokenizer.pad_token_id is not None:
                 labels[labels == self.tokenizer.pad_token_id] = IGNORED_LABEL
-        batch["labels"] = _as_kind(labels, kind)
+        batch["labels"] = to_tensor(labels, kind)
         return batch
 
     def torch_call(self, examples: object) -> BatchEncoding:
@@ -519,20 +510,7 @@ def _whole_number(name: str, value: Any) -> int:
 def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
     import numpy
 
-    array: NDArray[Any] = numpy.asarray(_as_numpy(mask))
+    array: NDArray[Any] = numpy.asarray(mask)
     if array.shape != ids.shape:
         raise InputError(f"{name} has the shape {array.shape} and input_ids {ids.shape}; each id has one")
     return array
-
-
-def _as_numpy(tensor: Any) -> NDArray[Any]:
-    array: NDArray[Any] = tensor.numpy() if tensor_type_of(tensor) is TensorType.PYTORCH else tensor
-    return array
-
-
-def _as_kind(array: Ids, kind: TensorType) -> Any:
-    if kind is TensorType.NUMPY:
-        return array
-    import torch
-
-    return torch.from_numpy(array)

@@ -28,14 +28,7 @@ from trietok.corpus.run_directory import (
 )
 from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
-from trietok.errors import (
-    FileError,
-    FileFormatError,
-    InputError,
-    InputTypeError,
-    MissingDependencyError,
-    as_file_error,
-)
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError, as_file_error
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
 

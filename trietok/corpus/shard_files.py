@@ -61,6 +61,12 @@ def column_types(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: types.get(name, pa.list_(pa.int8())) for name in names}
 
 
+def require_room(number: int) -> None:
+    """Raise where an array of lists cannot hold so many ids."""
+    if number > _MOST_OFFSET:
+        raise InputError(f"a batch with {number:,} ids is too large for an Arrow array of lists; give smaller batches")
+
+
 def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None = None) -> dict[str, Any]:
     """Rows as Arrow arrays, made from buffers, so that no token becomes a Python object.
 
@@ -85,10 +91,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
 
     def starts_of(lengths: array[int]) -> Any:
-        if sum(lengths) > _MOST_OFFSET:
-            raise InputError(
-                f"a batch with {sum(lengths):,} ids is too large for an Arrow array of lists; give smaller batches"
-            )
+        require_room(sum(lengths))
         steps = flat(pa.int32(), array("i", [0]) + lengths, 1 + len(lengths))
         return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 

@@ -29,7 +29,6 @@ from trietok.worker_pool import interrupts_held, worker_pool
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-
 _AHEAD = 2  # shards handed out beyond those being worked on
 EncodeShard = Callable[[Shard], Outcome]
 MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]

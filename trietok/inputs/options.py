@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.truncation import TruncationStrategy
+from trietok.inputs.truncation import TruncationStrategy, check_side
 from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS
 
@@ -49,6 +49,20 @@ def padded_length(length: int, multiple_of: int | None) -> int:
     return length if multiple_of is None else -(-length // multiple_of) * multiple_of
 
 
+def check_multiple(pad_to_multiple_of: int | None) -> None:
+    """Raise where a length cannot be rounded up to such a multiple."""
+    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
+    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
+        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+
+
+def padded(row: list[Any], filler: Any, missing: int, pad_left: bool) -> list[Any]:
+    """A row with so many fillers more; the row itself where there are none."""
+    if not missing:
+        return row
+    return [filler] * missing + row if pad_left else row + [filler] * missing
+
+
 def pad_values(
     values: dict[str, Any], length: int, *, main_input: str, fillers: dict[str, Any], side: str
 ) -> dict[str, Any]:
@@ -65,16 +79,10 @@ def pad_values(
         InputError: `side` is neither.
     """
     missing = length - len(values[main_input])
-    if missing == 0:
-        return dict(values)
-    if side not in ("left", "right"):
-        raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
-    padded = dict(values)
-    for key, filler in fillers.items():
-        if key in padded:
-            filling = [filler] * missing
-            padded[key] = padded[key] + filling if side == "right" else filling + padded[key]
-    return padded
+    if missing:
+        check_side("padding_side", side)
+    of_fillers = {key: padded(values[key], fillers[key], missing, side == "left") for key in fillers if key in values}
+    return {**values, **of_fillers}
 
 
 def check_first_id(first: Any, main: str) -> None:
@@ -185,9 +193,7 @@ def resolve_strategies(
         SpecialTokenError: padding is asked for and there is no padding token.
     """
     _check_length(max_length)
-    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+    check_multiple(pad_to_multiple_of)
 
     def warn(key: str, message: str) -> None:
         if verbose:

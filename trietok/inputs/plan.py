@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trietok import log
-from trietok.errors import InputError, NotSupportedError
+from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
 from trietok.inputs.options import (
@@ -21,6 +21,7 @@ from trietok.inputs.options import (
     PaddingStrategy,
     Strategies,
     check_first_id,
+    padded,
     padded_length,
     resolve_strategies,
     warn_of_length,
@@ -28,7 +29,7 @@ from trietok.inputs.options import (
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece, require_ids
 from trietok.inputs.tensors import TensorType, int64_to_tensor
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_side
 from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Located, Span
     from trietok.text.kernel.plain import Rows
-
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]  # the ids of all texts, by items → their spans
@@ -300,8 +300,8 @@ class Plan:
             return rows
         width = self.width(max(len(group[0]) for group in groups))
         side = self.padding_side
-        if side not in ("left", "right") and (self.rules.checks_side or any(len(row) != width for row in rows)):
-            raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
+        if self.rules.checks_side or any(len(row) != width for row in rows):
+            check_side("padding_side", side)
         return [row.padded(width, side == "left") for row in rows]
 
     def _warn_of(self, lengths: Iterable[int]) -> None:
@@ -328,8 +328,6 @@ class Plan:
 
 # ---- quick plans: all columns but the ids are kept as bytes, and tensors are made of bytes --------------------------
 
-
-_Item = TypeVar("_Item")
 _Kept = TypeVar("_Kept", list[Any], bytes)
 _NO_SPAN = (0, 0)
 _SIDES = ("left", "right")
@@ -376,18 +374,9 @@ class ByteColumn(NamedTuple):
         return self.padding * missing + row if pad_left else row + self.padding * missing
 
 
-class ByteRows(NamedTuple):
-    """The encodings of several texts, one behind the other.
-
-    Attributes:
-        lengths: how many ids each text has, int32.
-        ids: those of all texts, int32.
-        columns: masks and type ids by name: a byte for each id.
-    """
-
-    lengths: array[int]
-    ids: bytes | bytearray
-    columns: dict[str, bytes]
+# The encodings of several texts, one behind the other: how many ids each text has, int32; those of all texts, int32;
+# masks and type ids by name, a byte for each id.
+ByteRows = tuple["array[int]", bytes | bytearray, dict[str, bytes]]
 
 
 class QuickPlan(Plan):
@@ -477,7 +466,7 @@ class QuickPlan(Plan):
             for name, number in self._even:
                 values[name] = number * count
         else:
-            values = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
+            values = {"input_ids": padded(ids, self._pad_id, missing, self._pad_left)}
             for column in self.columns:
                 values[column.name] = list(column.row(own, missing, self._pad_left))
             if self._with_offsets:
@@ -511,9 +500,8 @@ class QuickPlan(Plan):
                 tensors[name] = int64_to_tensor(numbers, len(texts), width, self._tensors)
             return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)
-        values: dict[str, list[Any]] = {
-            "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
-        }
+        rows_and_missing = zip(lists, missing, strict=True)
+        values = {"input_ids": [padded(row, self._pad_id, more, self._pad_left) for row, more in rows_and_missing]}
         for column in self.columns:
             values[column.name] = [
                 list(column.row(length - around, more, self._pad_left))
@@ -582,7 +570,7 @@ class QuickPlan(Plan):
                 columns[column.name] = column.text * (len(ids) // 4)
             else:
                 columns[column.name] = b"".join([column.row(length - self.around) for length in lengths])
-        return ByteRows(lengths, ids, columns)
+        return lengths, ids, columns
 
     def _kept(self, row: _Kept, size: int = 1) -> _Kept:
         """Of a row with `size` items per token of a text those of the tokens that there is room for."""
@@ -591,17 +579,11 @@ class QuickPlan(Plan):
         room = int(self.room) * size
         return row[len(row) - room :] if self._cuts_left else row[:room]
 
-    def _padded_row(self, row: list[_Item], filler: _Item, missing: int) -> list[_Item]:
-        if not missing:
-            return row
-        padding = [filler] * missing
-        return padding + row if self._pad_left else row + padding
-
     def _offsets(self, encoder: Encoder, text: str, count: int, missing: int) -> list[Span]:
         """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
         spans = self._kept(encoder.spans(text, count))
         row = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)
-        return self._padded_row(row, _NO_SPAN, missing)
+        return padded(row, _NO_SPAN, missing, self._pad_left)
 
 
 def _byte_columns(pieces: Sequence[Piece], at: int, pad_type_id: int) -> dict[str, ByteColumn]:
@@ -617,7 +599,6 @@ def _byte_columns(pieces: Sequence[Piece], at: int, pad_type_id: int) -> dict[st
 
 
 # ---- the builder of plans -------------------------------------------------------------------------------------------
-
 
 MOST_PLANS = 64
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trietok.inputs.call_inputs import Encoder
     from trietok.inputs.options import CallOptions, Strategies
 
-
 Profile = Literal["slow", "fast"]
 
 

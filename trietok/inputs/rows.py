@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trietok.errors import PositionError
+from trietok.inputs.options import padded
 from trietok.inputs.template import Piece
 from trietok.inputs.truncation import Windows
 from trietok.text.alignment import Located, Span
@@ -193,7 +194,7 @@ class Row:
             else:
                 start, end = self.windows[piece.sequence]
                 column += values[piece.sequence][start:end]
-        return self._padded(column, padding)
+        return padded(column, padding, self.missing, self.pad_left)
 
     def filled(self, value: Callable[[Piece], int | None], padding: int) -> list[int]:
         """A column in which all tokens of a piece have one value; a piece whose value is None has no place in it."""
@@ -203,13 +204,7 @@ class Row:
             if number is not None:
                 start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
                 column += [number] * (end - start)
-        return self._padded(column, padding)
-
-    def _padded(self, column: list[Any], padding: Any) -> list[Any]:
-        if not self.missing:
-            return column
-        filling = [padding] * self.missing
-        return filling + column if self.pad_left else column + filling
+        return padded(column, padding, self.missing, self.pad_left)
 
     def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
         """The ids."""
@@ -221,7 +216,7 @@ class Row:
 
     def attention_mask(self) -> list[int]:
         """1 for each token, 0 for padding."""
-        return self._padded([1] * len(self), 0)
+        return padded([1] * len(self), 0, self.missing, self.pad_left)
 
     def special_tokens_mask(self) -> list[int]:
         """1 for each special token and for padding, 0 for each token of a text."""

@@ -73,9 +73,10 @@ def check_room(max_length: int, around: int) -> None:
         )
 
 
-def _check_side(side: str) -> None:
+def check_side(option: str, side: str | None) -> None:
+    """Raise an InputError if it is no side."""
     if side not in ("left", "right"):
-        raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
+        raise InputError(f"{option} is 'left' or 'right', not {side!r}")
 
 
 def _check_stride(stride: int) -> None:
@@ -136,7 +137,7 @@ def truncate(
 def remove(lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrategy, stride: int, side: str) -> Cut:
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     _check_stride(stride)
-    _check_side(side)
+    check_side("truncation_side", side)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
         return Cut([tuple(_kept(length, share, side) for length, share in zip(lengths, shares, strict=True))])
@@ -184,7 +185,7 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
         return Cut([whole(lengths)])
     check_room(cutting.max_length, cutting.around)
-    _check_side(cutting.side)
+    check_side("truncation_side", cutting.side)
     _check_progress(cutting)
     size = cutting.max_length - cutting.around
     if sum(lengths) <= size:

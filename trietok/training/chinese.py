@@ -390,18 +390,13 @@ class Segmenter:
 
 # ---- the files -------------------------------------------------------------------------------------------------------
 
-
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
 
 @renamed(directory="output", sentences="texts")
 def save_chinese_bpe(
-    bpe: ChineseBpe,
-    output: str | os.PathLike[str],
-    *,
-    log: Iterable[str] = (),
-    texts: Iterable[str] | None = None,
+    bpe: ChineseBpe, output: str | os.PathLike[str], *, log: Iterable[str] = (), texts: Iterable[str] | None = None
 ) -> list[Path]:
     """Write the files, all of them or none.
 
