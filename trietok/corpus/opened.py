@@ -270,11 +270,7 @@ class Corpus(Sequence[list[int]]):
 
     @cached_property
     def _kept_before(self) -> list[list[int]]:
-        """For each row that was skipped, shard by shard, how many rows of the shard before it were not.
-
-        Raises:
-            FileError, FileFormatError: the list of them cannot be read.
-        """
+        """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
         path, shards = self._directory / REJECTS, self.manifest["shards"]
         with as_file_error(f"cannot read {path}", path):
             lines = path.read_bytes().splitlines()

@@ -186,8 +186,7 @@ def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterato
 def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) -> tuple[int, int, bytes]:
     """Write the lines of one stretch, from `rest` on, what the stretch before has left of its last block.
 
-    Returns:
-        How many line feeds there were, how many bytes, and what is left of the last block.
+    It returns how many line feeds there were, how many bytes, and what is left of the last block.
     """
     feeds = held = 0
     with naming(path), open(path, "wb") as lines:

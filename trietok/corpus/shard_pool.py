@@ -93,11 +93,7 @@ def _hand_out(
 class EncodeElsewhere:
     """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process it is called.
 
-    Args:
-        job: the options, the same for every shard.
-
-    Raises:
-        InputError: when it is called, where other versions are installed, which may write other bytes.
+    Where other versions are installed, which may write other bytes, a call is an InputError.
     """
 
     def __init__(self, job: ShardJob) -> None:

@@ -286,44 +286,43 @@ def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
     return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
 
 
-class JsonLines:
+class JsonLines(NamedTuple):
     """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept."""
 
-    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
-        self._name = name
-        self._column = column
-        self._keep = keep
+    name: str
+    column: str
+    keep: tuple[str, ...]
 
     def batch(self, lines: Any, size: int) -> TextBatch:
         """The rows of an array of lines."""
-        objects = [object_of_json(line, self._column) if isinstance(line, str) else line for line in texts_of(lines)]
+        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in texts_of(lines)]
         texts = [self._text(values) for values in objects]
-        if not self._keep:
+        if not self.keep:
             return TextBatch(texts, size)
         # What is kept of rows without a text goes with them.
         rows = zip(objects, texts, strict=True)
         return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
-        text = values if isinstance(values, BadRow) else text_in_object(values, self._column)
+        text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
         if text is None:
-            return BadRow(f"{self._column!r} is null, not a text")
+            return BadRow(f"{self.column!r} is null, not a text")
         if isinstance(text, BadRow) or isinstance(values, BadRow):
             return text
-        bad = next((key for key in self._keep if not _is_unicode(values.get(key))), None)
+        bad = next((key for key in self.keep if not _is_unicode(values.get(key))), None)
         return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
 
     def kept(self, objects: Sequence[Any]) -> Any:
         """A table of the values to keep, of whatever types they have; null where there is none."""
-        if not self._keep:
+        if not self.keep:
             return None
         pa = import_pyarrow()
         columns = {}
-        for key in self._keep:
+        for key in self.keep:
             try:
                 columns[key] = _without_empty_objects(pa.array([one.get(key) for one in objects]))
             except (pa.ArrowException, OverflowError) as error:
-                raise FileFormatError(f"{self._name}: {key!r} cannot be kept: {error}", path=self._name) from error
+                raise FileFormatError(f"{self.name}: {key!r} cannot be kept: {error}", path=self.name) from error
         return pa.table(columns)
 
 

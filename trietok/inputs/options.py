@@ -74,9 +74,6 @@ def pad_values(
         main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
         fillers: key → what to fill with.
         side: `"right"` or `"left"`.
-
-    Raises:
-        InputError: `side` is neither.
     """
     missing = length - len(values[main_input])
     if missing:

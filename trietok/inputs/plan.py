@@ -200,13 +200,7 @@ class Plan:
     def _columns(
         self, samples: Iterable[list[Ids]], one: bool, spans_of_items: SpansOf | None = None
     ) -> dict[str, list[Any]]:
-        """The columns of all rows, in their order.
-
-        Args:
-            samples: for each item the ids of its texts.
-            one: whether it is a call for one item.
-            spans_of_items: called where the columns have offsets.
-        """
+        """The columns of all rows, in their order; `samples` has the ids of each item's texts."""
         rules = self.rules
         if rules.overflows_to_rows:
             samples = list(samples)  # in that profile all texts are encoded before the first is cut

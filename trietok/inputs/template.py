@@ -38,11 +38,7 @@ class Piece(NamedTuple):
 
 
 def require_ids(pieces: Iterable[Piece]) -> None:
-    """Raise where a special token of the template has no id.
-
-    Raises:
-        SpecialTokenError: its role has no token, or a token that the tokenizer does not have.
-    """
+    """Raise where a special token of the template has no id: its role has no token, or one the tokenizer lacks."""
     for piece in pieces:
         if piece.sequence is None and piece.token_id is None:
             what = f"{piece.role} is None" if piece.token is None else f"the token {piece.token!r} has no id"

@@ -119,9 +119,6 @@ def truncate(
     Returns:
         ids, pair_ids, overflowing: the last is empty for a pair under `longest_first`. Where the chosen sequence is not
         longer than what is to be removed, nothing is and the log says so, as in transformers.
-
-    Raises:
-        InputError: `side` is neither.
     """
     if num_tokens_to_remove <= 0 or strategy is TruncationStrategy.DO_NOT_TRUNCATE:
         return ids, pair_ids, []

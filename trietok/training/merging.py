@@ -123,11 +123,7 @@ class Pairs:
             if not position % _WORDS_PER_REPORT:
                 report(Progress(COUNTING_PAIRS, position, total, "words"))
         report(Progress(COUNTING_PAIRS, total, total, "words"))
-        return self._counted(found, least)
-
-    def _counted(self, found: dict[str, int | list[int]], least: int) -> dict[str, list[int]]:
-        """Count what was found; return pair → the words it occurs in, each once."""
-        in_words: dict[str, list[int]] = {}
+        in_words: dict[str, list[int]] = {}  # pair → the words it occurs in, each once
         count_of = self.word_counts.__getitem__
         while found:  # emptied on the way, which takes less memory
             pair, where = found.popitem()
@@ -499,9 +495,6 @@ def learnt(
 
     Pairs are merged until the vocabulary has its size, or none occurs `min_frequency` times: the tokens of the spelling
     grow, its words get shorter. O(n log n) for n pairs of neighbours.
-
-    Raises:
-        VocabularyError: there would be more tokens than characters in Unicode.
     """
     options.check()
     spelling = spell(as_word_counts(texts, progress=on_progress, **counting), options)
