@@ -128,7 +128,14 @@ def encode_files(
     (2, 10)
     """
     import_pyarrow()
-    _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
+    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
+    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
+    if drop_last and pack is None:
+        raise InputError("drop_last needs pack")
     if verify and not resume:
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
@@ -186,19 +193,6 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
             "call": {name: str(value) for name, value in sorted(call_options.items())},
         },
     }
-
-
-def _check_options(
-    file_format: str, pack: int | None, drop_last: bool, on_error: str, shard_bytes: int, workers: int | None
-) -> None:
-    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
-    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
-            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
-    if drop_last and pack is None:
-        raise InputError("drop_last needs pack")
 
 
 def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:

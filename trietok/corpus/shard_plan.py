@@ -171,36 +171,19 @@ def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterato
     row = read_before = 0
     with _opened(file) as raw:
         blocks = decompressed(raw, file)
-        rest = b""
-        while True:
-            path = next(spools)
-            lines, held, rest = _write_lines(blocks, rest, most, path)
-            if not held:
-                path.unlink()
-                return
+        rest = b""  # of the last block
+        while rest := rest or next(blocks, b""):
+            path, feeds, held, is_full = next(spools), 0, 0, False
+            with naming(path), open(path, "wb") as lines:
+                while not is_full and (rest := rest or next(blocks, b"")):
+                    end = rest.find(b"\n", max(most - 1 - held, 0)) + 1
+                    part, rest, is_full = rest[: end or None], rest[end:] if end else b"", end > 0
+                    lines.write(part)
+                    feeds += part.count(b"\n")
+                    held += len(part)
             here = raw.tell()
             yield Stretch(file, str(path), 0, held, row, (), held, here - read_before)
-            row, read_before = row + lines, here
-
-
-def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) -> tuple[int, int, bytes]:
-    """Write the lines of one stretch, from `rest` on, what the stretch before has left of its last block.
-
-    It returns how many line feeds there were, how many bytes, and what is left of the last block.
-    """
-    feeds = held = 0
-    with naming(path), open(path, "wb") as lines:
-        block = rest or next(blocks, b"")
-        while block:
-            at = block.find(b"\n", max(most - 1 - held, 0))
-            part = block if at < 0 else block[: at + 1]
-            lines.write(part)
-            feeds += part.count(b"\n")
-            held += len(part)
-            if at >= 0:
-                return feeds, held, block[at + 1 :]
-            block = next(blocks, b"")
-    return feeds, held, b""
+            row, read_before = row + feeds, here
 
 
 def _of_parquet(

@@ -320,17 +320,13 @@ class JsonLines(NamedTuple):
         columns = {}
         for key in self.keep:
             try:
-                columns[key] = _without_empty_objects(pa.array([one.get(key) for one in objects]))
+                values = pa.array([one.get(key) for one in objects])
             except (pa.ArrowException, OverflowError) as error:
                 raise FileFormatError(f"{self.name}: {key!r} cannot be kept: {error}", path=self.name) from error
+            # No column of a Parquet file holds objects without keys.
+            is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
+            columns[key] = pa.nulls(len(values)) if is_empty else values
         return pa.table(columns)
-
-
-def _without_empty_objects(values: Any) -> Any:
-    """An array; without values where all are objects without keys, which no column of a Parquet file holds."""
-    pa = import_pyarrow()
-    is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
-    return pa.nulls(len(values)) if is_empty else values
 
 
 def _is_unicode(value: Any) -> bool:

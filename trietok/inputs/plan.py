@@ -395,7 +395,14 @@ class QuickPlan(Plan):
         self.room = NO_LIMIT
         if strategies.cuts and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
             self.room = (strategies.max_length or 0) - self.around
-        by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
+        types, before, after = bytes([piece.type_id for piece in pieces]), len(self.front), len(self.back)
+        pad_type = bytes([builder.settings.pad_token_type_id])
+        known = (
+            ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], pad_type),
+            ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"),
+            ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"),
+        )
+        by_name = {column.name: column for column in known}
         self.columns = [by_name[name] for name in self.rules.columns if name in by_name and name in self._returned]
         # For a text that is not padded, where that can be done so: each column's name and number.
         self._even = [(column.name, [*column.text]) for column in self.columns if column.is_even]
@@ -578,18 +585,6 @@ class QuickPlan(Plan):
         spans = self._kept(encoder.spans(text, count))
         row = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)
         return padded(row, _NO_SPAN, missing, self._pad_left)
-
-
-def _byte_columns(pieces: Sequence[Piece], at: int, pad_type_id: int) -> dict[str, ByteColumn]:
-    """The columns of a template whose text is its piece `at`."""
-    before, after = at, len(pieces) - at - 1
-    types = bytes([piece.type_id for piece in pieces])
-    columns = (
-        ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], bytes([pad_type_id])),
-        ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"),
-        ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"),
-    )
-    return {column.name: column for column in columns}
 
 
 # ---- the builder of plans -------------------------------------------------------------------------------------------

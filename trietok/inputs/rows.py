@@ -155,11 +155,11 @@ class Row:
 
     def __len__(self) -> int:
         """The number of tokens without padding."""
-        length = 0
-        for piece in self.pieces:
-            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
-            length += end - start
-        return length
+        return sum(map(self._size, self.pieces))
+
+    def _size(self, piece: Piece) -> int:
+        start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+        return end - start
 
     def padded(self, width: int, pad_left: bool) -> Row:
         """The same row with padding, if it is shorter than `width`."""
@@ -202,8 +202,7 @@ class Row:
         for piece in self.pieces:
             number = value(piece)
             if number is not None:
-                start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
-                column += [number] * (end - start)
+                column += [number] * self._size(piece)
         return padded(column, padding, self.missing, self.pad_left)
 
     def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
@@ -231,10 +230,10 @@ class Row:
         ranges: dict[int, Span] = {}
         position = self.missing if self.pad_left else 0
         for piece in self.pieces:
-            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+            end = position + self._size(piece)
             if piece.sequence is not None:
-                ranges[piece.sequence] = (position, position + end - start)
-            position += end - start
+                ranges[piece.sequence] = (position, end)
+            position = end
         return Encoding(
             ids=self.ids([text.ids for text in texts], pad_id),
             type_ids=self.type_ids(pad_type),
