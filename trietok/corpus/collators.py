@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.errors import InputError, InputTypeError, MissingDependencyError, NotSupportedError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.options import Padding, check_multiple, pad_values, padded_length
+from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, to_python, to_tensor
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
@@ -419,11 +419,7 @@ class DataCollatorForLanguageModeling:
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
-            raise SpecialTokenError(
-                "the examples have to be padded and the tokenizer has no pad_token; set one with "
-                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
-                role="pad_token",
-            )
+            raise no_pad_token("the examples have to be padded")
         how: dict[str, Any] = {"main_input": _IDS, "fillers": {_IDS: pad_token_id}, "side": self.tokenizer.padding_side}
         return BatchEncoding({_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind)
 

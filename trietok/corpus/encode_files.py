@@ -154,7 +154,14 @@ def encode_files(
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
             raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
-    keep = _checked_keep(keep_columns, names, pack)
+    if isinstance(keep_columns, str):
+        told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
+        raise InputTypeError(told, value=keep_columns)
+    if keep_columns and pack is not None:
+        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
+    for name in keep_columns:
+        if name in names:
+            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
@@ -166,12 +173,12 @@ def encode_files(
         file_format=file_format,
         pack=pack,
         drop_last=drop_last,
-        keep=keep,
+        keep=tuple(dict.fromkeys(keep_columns)),
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = RunDirectory(job.out, _plan_of(job, masks, call_options, shard_bytes))
+    directory = RunDirectory(job, _plan_of(job, masks, call_options, shard_bytes))
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
@@ -193,17 +200,6 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
             "call": {name: str(value) for name, value in sorted(call_options.items())},
         },
     }
-
-
-def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
-    if isinstance(keep, str):
-        raise InputTypeError(f"keep_columns is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
-    if keep and pack is not None:
-        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
-    for name in keep:
-        if name in names:
-            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
-    return tuple(dict.fromkeys(keep))
 
 
 class _Run:

@@ -149,9 +149,7 @@ COLUMNS = (IDS, OFFSETS, *SMALL_COLUMNS, SAMPLES, OVERFLOWING, TRUNCATED)
 
 _REFUSED = {
     "text": "texts come from the column",
-    "text_pair": "texts come from columns",
-    "text_target": "texts come from columns",
-    "text_pair_target": "texts come from columns",
+    **dict.fromkeys(("text_pair", "text_target", "text_pair_target"), "texts come from columns"),
     "return_tensors": "the ids come as Arrow columns",
 }
 

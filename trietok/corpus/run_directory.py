@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER, write_whole
+from trietok.corpus.encode_shard import GOES_ON, RECORD, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.text_inputs import Source
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
@@ -61,7 +61,7 @@ class RunDirectory:
     """A directory that a run fills, or goes on with.
 
     Args:
-        out: the directory.
+        job: the run.
         plan: everything but the files that the content of the shards depends on.
 
     Attributes:
@@ -70,12 +70,12 @@ class RunDirectory:
         removed: after `finish`, how many shards were removed of each file that is not in the run any more, by name.
     """
 
-    def __init__(self, out: Path, plan: dict[str, Any]) -> None:
+    def __init__(self, job: ShardJob, plan: dict[str, Any]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
         self.known: dict[tuple[str, int, int], str] = {}
         self.removed: dict[str, int] = {}
-        self._out = out
-        self._state = out / STATE_FOLDER
+        self._job = job
+        self._out, self._state = job.out, job.state
         self._plan = plan
         options = plan["options"]
         self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
@@ -216,7 +216,7 @@ class RunDirectory:
         if len(lines) != sum(number for _, number in wanted):
             return False
         for key, number in wanted:
-            self._rejects(key).write_bytes(b"".join(lines[:number]))
+            self._job.rejects(key).write_bytes(b"".join(lines[:number]))
             del lines[:number]
         return True
 
@@ -285,13 +285,10 @@ class RunDirectory:
         with replacing(self._state / REJECTS) as rejects:
             for key, name in order:
                 if self._shards[key].record["rejected"]:
-                    with open(self._rejects(key), "rb") as rows:
+                    with open(self._job.rejects(key), "rb") as rows:
                         for row in rows:
                             line = json.dumps({"file": name} | json.loads(row) | {"file": name})
                             rejects.write(line.encode() + b"\n")
-
-    def _rejects(self, key: str) -> Path:
-        return self._state / f"{key}{REJECTED}"
 
     def _make_room(self, order: list[str]) -> None:
         """Take the shards of an earlier run from where they do not stay.

@@ -56,6 +56,12 @@ def check_multiple(pad_to_multiple_of: int | None) -> None:
         raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
 
 
+def no_pad_token(why: str) -> SpecialTokenError:
+    """The error where a padding token is needed."""
+    told = f"{why} and the tokenizer has no pad_token; set one with tokenizer.add_special_tokens"
+    return SpecialTokenError(f"{told}({{'pad_token': '[PAD]'}})", role="pad_token")
+
+
 def padded(row: list[Any], filler: Any, missing: int, pad_left: bool) -> list[Any]:
     """A row with so many fillers more; the row itself where there are none."""
     if not missing:
@@ -232,20 +238,16 @@ def resolve_strategies(
             max_length = as_int(tokenizer.model_max_length)
             _check_length(max_length)
 
+    strategies = Strategies(pad, cut, max_length)
     if pad is not PaddingStrategy.DO_NOT_PAD:
         if tokenizer.pad_token_id is None:
-            raise SpecialTokenError(
-                "padding is asked for and the tokenizer has no pad_token; set one with "
-                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
-                role="pad_token",
+            raise no_pad_token("padding is asked for")
+        if strategies.cuts and padded_length(max_length or 0, pad_to_multiple_of) != max_length:
+            raise InputError(
+                f"texts would be truncated to {max_length}, which is no multiple of "
+                f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
             )
-        if cut is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-            if pad_to_multiple_of is not None and max_length % pad_to_multiple_of:
-                raise InputError(
-                    f"texts would be truncated to {max_length}, which is no multiple of "
-                    f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
-                )
-    return Strategies(pad, cut, max_length)
+    return strategies
 
 
 def warn_of_length(tokenizer: Tokenizer, length: int) -> None:

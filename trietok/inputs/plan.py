@@ -29,7 +29,7 @@ from trietok.inputs.options import (
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece, require_ids
 from trietok.inputs.tensors import TensorType, int64_to_tensor
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_side
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_room, check_side, whole
 from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
@@ -254,16 +254,13 @@ class Plan:
 
     def _cut(self, sample: list[Ids]) -> Cut:
         """How truncation cuts the texts of one item."""
-        strategies = self.strategies
-        cutting = Cutting(
-            strategies.max_length,
-            strategies.truncation,
-            self.options.stride,
-            self.builder.settings.truncation_side,
-            self._around(len(sample) == 2),
-            self.builder.special_counts[False],
-        )
-        return self.rules.cut(tuple(map(len, sample)), cutting)
+        lengths, (_, strategy, max_length) = tuple(map(len, sample)), self.strategies
+        if strategy is TruncationStrategy.DO_NOT_TRUNCATE or max_length is None:
+            return Cut([whole(lengths)])
+        around, around_one = self._around(len(sample) == 2), self.builder.special_counts[False]
+        check_room(max_length, around)
+        side = self.builder.settings.truncation_side
+        return self.rules.cut(lengths, Cutting(max_length, strategy, self.options.stride, side, around, around_one))
 
     def _around(self, pair: bool) -> int:
         return self.builder.special_counts[pair] if self.options.add_special_tokens else 0
@@ -663,12 +660,7 @@ class InputBuilder:
         return tuple(texts if self.settings.rules.types_stay else [text._replace(type_id=0) for text in texts])
 
     def plan(self, options: CallOptions) -> Plan:
-        """The plan for a call with these options, the same one for the same options.
-
-        Raises:
-            InputError: a strategy is unknown, or a length cannot be.
-            SpecialTokenError: padding is asked for and there is no padding token.
-        """
+        """The plan for a call with these options, the same one for the same options; see `resolve_strategies`."""
         # Equal options share a plan. 8.0 equals 8 and True equals 1, but for some options only one of the two is valid:
         # the key holds the types of those.
         _, padding, truncation, max_length, stride, _, multiple_of, *_ = options

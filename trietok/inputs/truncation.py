@@ -26,10 +26,10 @@ class TruncationStrategy(ExplicitEnum):
 
 
 class Cutting(NamedTuple):
-    """The options of a call that truncation depends on.
+    """The options of a call that truncation depends on, where it has to cut.
 
     Attributes:
-        max_length: the most tokens of a row, special ones included; None for any number.
+        max_length: the most tokens of a row, special ones included; there is room for these.
         strategy: which text is cut.
         stride: how many tokens the overflow repeats of what is kept.
         side: the end that is cut, `"right"` or `"left"`.
@@ -37,7 +37,7 @@ class Cutting(NamedTuple):
         around_one: how many stand around a single text, even where a call leaves them out.
     """
 
-    max_length: int | None
+    max_length: int
     strategy: TruncationStrategy
     stride: int
     side: str
@@ -91,13 +91,7 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 
     >>> cut_to_one_row((5,), Cutting(4, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2))
     Cut(rows=[((0, 2),)], overflow=(0, (1, 5)), problem='')
-
-    Raises:
-        InputError: there is no room for the special tokens, or stride or side cannot be.
     """
-    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
-        return Cut([whole(lengths)])
-    check_room(cutting.max_length, cutting.around)
     to_remove = sum(lengths) + cutting.around - cutting.max_length
     if not cutting.max_length or to_remove <= 0:
         return Cut([whole(lengths)])
@@ -177,11 +171,8 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     [((0, 3),), ((2, 5),)]
 
     Raises:
-        InputError: there is no room for the special tokens, the stride cannot be, or the chosen text cannot be cut.
+        InputError: stride or side cannot be, or the chosen text cannot be cut.
     """
-    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
-        return Cut([whole(lengths)])
-    check_room(cutting.max_length, cutting.around)
     check_side("truncation_side", cutting.side)
     _check_progress(cutting)
     size = cutting.max_length - cutting.around
@@ -196,9 +187,6 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     >>> pair = Cutting(6, TruncationStrategy.LONGEST_FIRST, 0, "right", 3, 2)
     >>> cut_to_more_rows((3, 3), pair).rows[0], cut_to_rows((3, 3), pair).rows[0]
     (((0, 2), (0, 1)), ((0, 1), (0, 2)))
-
-    Raises:
-        InputError: there is no room for the special tokens, or stride or side cannot be.
     """
     first = cut_to_one_row(lengths, cutting)
     sizes = tuple(end - start for start, end in first.rows[0])
@@ -211,7 +199,6 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 def _check_progress(cutting: Cutting) -> None:
     """Refuse a stride that is too long for `max_length` less the special tokens of one text, even if left out."""
     stride, max_length = cutting.stride, cutting.max_length
-    assert max_length is not None  # else nothing is cut
     _check_stride(stride)
     left = max_length - cutting.around_one
     if 0 <= left < stride:
