@@ -291,8 +291,7 @@ class RowEncoder:
     def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
         """The row of one text that comes in pieces, part by part, without its length: that of a call for the text.
 
-        Args:
-            pieces: UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
+        The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
 
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})

@@ -99,9 +99,6 @@ class Plan:
         Args:
             encoder: gives the ids of a text. It must not change, since the result asks it for details later.
             text, pair: a str each, or a list of words; in the slow profile also a list of tokens or of ids.
-
-        Raises:
-            InputError: an input is none of those, or cannot be cut as the options say.
         """
         return self._of_texts(encoder, [(text, pair)], one=True)
 
@@ -111,9 +108,6 @@ class Plan:
         Args:
             encoder: see `one`.
             items: each as `one` takes it, or a list of two for a pair.
-
-        Raises:
-            InputError: it is no batch, or an item cannot be encoded so.
         """
         return self._of_texts(encoder, self.rules.batch_of(items, self.options.is_split_into_words), one=False)
 
@@ -513,11 +507,7 @@ class QuickPlan(Plan):
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
     def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
-        """Rows of texts whose ids are int32 in bytes, cut to length, with the special tokens around, without padding.
-
-        Args:
-            texts: the ids of each text, without special tokens around.
-        """
+        """Rows of texts whose ids are int32: cut to length, with the special tokens around, without padding."""
         if self.room != NO_LIMIT:
             texts = [self._kept(text, 4) for text in texts]
         front, back = self._special_int32()
