@@ -202,15 +202,12 @@ class FlatShard:
     most_ids: int | None = None  # of a row: any number
 
     def __init__(self, folder: Path, stem: str, content: Content, file_format: str) -> None:
-        names = suffixes(file_format, content.columns, ())
+        names = suffixes(file_format, content.columns, content.keep)
         self.paths = {name: folder / f"{stem}{name}" for name in names}
         self._with_header = file_format == "npy"
-        self._ids, self._index, *others = (path.open("wb") for path in self.paths.values())
+        self._ids, self._index, *others = (path.open("wb") for name, path in self.paths.items() if name != KEPT)
         self._columns = dict(zip(content.columns, others, strict=True))
-        self._table: _ParquetTable | None = None
-        if content.keep:
-            self.paths[KEPT] = folder / f"{stem}{KEPT}"
-            self._table = _ParquetTable(self.paths[KEPT], content)
+        self._table = _ParquetTable(self.paths[KEPT], content) if content.keep else None
         self._total = self._rows = 0
         if self._with_header:
             for file in (self._ids, self._index, *others):

@@ -214,11 +214,6 @@ class TextBatch(NamedTuple):
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
     kept: Any = None  # a table with the columns to keep, a row for each row; None where there are none
 
-    @property
-    def column(self) -> Any | None:
-        """The rows as an Arrow array without nulls; None where they are no such array."""
-        return None if isinstance(self.rows, list) or self.rows.null_count else self.rows
-
     def texts(self) -> list[Text]:
         """The rows, one by one."""
         texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
