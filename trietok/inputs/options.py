@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError
 from trietok.inputs.call_inputs import kind_of
-from trietok.inputs.truncation import TruncationStrategy, check_side
+from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS
 
@@ -60,13 +60,6 @@ def no_pad_token(why: str) -> SpecialTokenError:
     """The error where a padding token is needed."""
     told = f"{why} and the tokenizer has no pad_token; set one with tokenizer.add_special_tokens"
     return SpecialTokenError(f"{told}({{'pad_token': '[PAD]'}})", role="pad_token")
-
-
-def padded(row: list[Any], filler: Any, missing: int, pad_left: bool) -> list[Any]:
-    """A row with so many fillers more; the row itself where there are none."""
-    if not missing:
-        return row
-    return [filler] * missing + row if pad_left else row + [filler] * missing
 
 
 def pad_values(

@@ -21,7 +21,6 @@ from trietok.inputs.options import (
     PaddingStrategy,
     Strategies,
     check_first_id,
-    padded,
     padded_length,
     resolve_strategies,
     warn_of_length,
@@ -29,7 +28,7 @@ from trietok.inputs.options import (
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece, require_ids
 from trietok.inputs.tensors import TensorType, int64_to_tensor
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_room, check_side, whole
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_room, check_side, padded, whole
 from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 

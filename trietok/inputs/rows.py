@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trietok.errors import PositionError
-from trietok.inputs.options import padded
 from trietok.inputs.template import Piece
-from trietok.inputs.truncation import Windows
+from trietok.inputs.truncation import Windows, padded
 from trietok.text.alignment import Located, Span
 from trietok.text.changes import cached_property
 

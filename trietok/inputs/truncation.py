@@ -2,10 +2,12 @@
 
 In: the lengths of one or two sequences, and how many tokens may stay. Out: what is kept of each, and the overflow, as
 half-open windows. Transformers' slow tokenizers cut to one row, with the counts of its `truncate_sequences` (4.57.6);
-the Rust tokenizers make more rows of what does not fit.
+the Rust tokenizers make more rows of what does not fit. `padded` does the opposite: it fills a row up.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
@@ -77,6 +79,13 @@ def check_side(option: str, side: str | None) -> None:
     """Raise an InputError if it is no side."""
     if side not in ("left", "right"):
         raise InputError(f"{option} is 'left' or 'right', not {side!r}")
+
+
+def padded(row: list[Any], filler: Any, missing: int, pad_left: bool) -> list[Any]:
+    """A row with so many fillers more; the row itself where there are none."""
+    if not missing:
+        return row
+    return [filler] * missing + row if pad_left else row + [filler] * missing
 
 
 def _check_stride(stride: int) -> None:
