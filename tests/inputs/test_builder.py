@@ -9,7 +9,6 @@ import pytest
 import trietok
 from tests.conftest import SPECIAL
 from trietok import InputError, InputTypeError, SpecialTokenError
-from trietok.corpus.row_encoder import Rows
 from trietok.inputs.options import CallOptions
 
 numpy = pytest.importorskip("numpy")
@@ -187,8 +186,8 @@ def test_rows_of_bytes(make):
     texts = ["the ab !", "", "the"]
     own = [numpy.array(tokenizer.encode(each, add_special_tokens=False), "int32").tobytes() for each in texts]
     want = tokenizer(texts, truncation=True, max_length=4, return_special_tokens_mask=True)
-    for rows in (Rows(*plan.rows_of_bytes(own)), Rows(*plan.byte_rows(tokenizer.text_encoder.rows(texts)))):
-        assert rows.lengths.tolist() == list(map(len, want.input_ids))
-        assert numpy.frombuffer(rows.ids, "int32").tolist() == list(itertools.chain(*want.input_ids))
-        for name, column in rows.columns.items():
+    for lengths, ids, columns in (plan.rows_of_bytes(own), plan.byte_rows(tokenizer.text_encoder.rows(texts))):
+        assert lengths.tolist() == list(map(len, want.input_ids))
+        assert numpy.frombuffer(ids, "int32").tolist() == list(itertools.chain(*want.input_ids))
+        for name, column in columns.items():
             assert list(column) == list(itertools.chain(*want[name]))

@@ -34,11 +34,7 @@ from trietok.workbench.locking.export import export
 
 
 def package(name: str, needed_by: str) -> Any:
-    """The package, imported.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
+    """The package, imported; an error where it is not installed."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -27,8 +27,8 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.options import Padding, pad_values, padded_length
-from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
+from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
+from trietok.inputs.tensors import Tensors, TensorType, to_python, to_tensor
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
@@ -166,15 +166,6 @@ def _list_of_examples(features: object) -> list[object]:
     return examples
 
 
-def _check_multiple(pad_to_multiple_of: int | None) -> None:
-    if pad_to_multiple_of is not None and not isinstance(pad_to_multiple_of, int):
-        raise InputTypeError(
-            f"pad_to_multiple_of is {pad_to_multiple_of!r}; it is a whole number or None", value=pad_to_multiple_of
-        )
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
-
-
 @dataclass
 class DataCollatorWithPadding:
     """Pads the examples of a batch to one length, with transformers' parameters.
@@ -206,7 +197,7 @@ class DataCollatorWithPadding:
     return_tensors: Tensors = None
 
     def __post_init__(self) -> None:
-        _check_multiple(self.pad_to_multiple_of)
+        check_multiple(self.pad_to_multiple_of)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def __call__(self, features: object) -> BatchEncoding:
@@ -339,7 +330,7 @@ class DataCollatorForLanguageModeling:
                     f"whole_word_mask=True needs a WordPiece vocabulary, and no token of "
                     f"{type(self.tokenizer).__name__} begins with {self._continuing_prefix!r}; leave it out"
                 )
-        _check_multiple(self.pad_to_multiple_of)
+        check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
             self.seed = _whole_number("seed", self.seed)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
@@ -372,7 +363,7 @@ class DataCollatorForLanguageModeling:
             MissingDependencyError: numpy or torch is not installed.
         """
         try:
-            import numpy  # noqa: F401
+            import numpy
         except ImportError as error:
             raise MissingDependencyError(
                 "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy",
@@ -382,7 +373,7 @@ class DataCollatorForLanguageModeling:
         examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
         special = batch.pop("special_tokens_mask", None)
-        ids = _as_numpy(batch[_IDS])
+        ids = numpy.asarray(batch[_IDS])
         if ids.ndim != 2 or ids.dtype.kind not in "iu":
             raise InputError(f"each example is one sequence of ids; these make {ids.dtype} of shape {ids.shape}")
         if self.mlm:
@@ -399,12 +390,12 @@ class DataCollatorForLanguageModeling:
                 self.tokenizer.mask_token_id,
                 self._random_ids(),
             )
-            batch[_IDS] = _as_kind(seen, kind)
+            batch[_IDS] = to_tensor(seen, kind)
         else:
             labels = ids.copy()
             if self.tokenizer.pad_token_id is not None:
                 labels[labels == self.tokenizer.pad_token_id] = IGNORED_LABEL
-        batch["labels"] = _as_kind(labels, kind)
+        batch["labels"] = to_tensor(labels, kind)
         return batch
 
     def torch_call(self, examples: object) -> BatchEncoding:
@@ -434,11 +425,7 @@ class DataCollatorForLanguageModeling:
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
-            raise SpecialTokenError(
-                "the examples have to be padded and the tokenizer has no pad_token; set one with "
-                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
-                role="pad_token",
-            )
+            raise no_pad_token("the examples have to be padded")
         how: dict[str, Any] = {"main_input": _IDS, "fillers": {_IDS: pad_token_id}, "side": self.tokenizer.padding_side}
         return BatchEncoding({_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind)
 
@@ -525,20 +512,7 @@ def _whole_number(name: str, value: Any) -> int:
 def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
     import numpy
 
-    array: NDArray[Any] = numpy.asarray(_as_numpy(mask))
+    array: NDArray[Any] = numpy.asarray(mask)
     if array.shape != ids.shape:
         raise InputError(f"{name} has the shape {array.shape} and input_ids {ids.shape}; each id has one")
     return array
-
-
-def _as_numpy(tensor: Any) -> NDArray[Any]:
-    array: NDArray[Any] = tensor.numpy() if tensor_type_of(tensor) is TensorType.PYTORCH else tensor
-    return array
-
-
-def _as_kind(array: Ids, kind: TensorType) -> Any:
-    if kind is TensorType.NUMPY:
-        return array
-    import torch
-
-    return torch.from_numpy(array)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -27,11 +28,11 @@ from trietok.corpus.encode_shard import (
     versions_here,
 )
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
-from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory, Wanted
+from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, stretches_of
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import Sources, check_unchanged, find_inputs
+from trietok.corpus.text_inputs import check_unchanged, find_inputs, source_of
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextFile, import_pyarrow
@@ -127,7 +128,14 @@ def encode_files(
     (2, 10)
     """
     import_pyarrow()
-    _check_options(file_format, pack, drop_last, on_error, shard_bytes, workers)
+    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
+    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
+    if drop_last and pack is None:
+        raise InputError("drop_last needs pack")
     if verify and not resume:
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
@@ -146,7 +154,14 @@ def encode_files(
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
             raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
-    keep = _checked_keep(keep_columns, names, pack)
+    if isinstance(keep_columns, str):
+        told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
+        raise InputTypeError(told, value=keep_columns)
+    if keep_columns and pack is not None:
+        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
+    for name in keep_columns:
+        if name in names:
+            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
@@ -158,12 +173,12 @@ def encode_files(
         file_format=file_format,
         pack=pack,
         drop_last=drop_last,
-        keep=keep,
+        keep=tuple(dict.fromkeys(keep_columns)),
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = RunDirectory(job.out, _plan_of(job, masks, call_options, shard_bytes))
+    directory = RunDirectory(job, _plan_of(job, masks, call_options, shard_bytes))
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
@@ -185,30 +200,6 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
             "call": {name: str(value) for name, value in sorted(call_options.items())},
         },
     }
-
-
-def _check_options(
-    file_format: str, pack: int | None, drop_last: bool, on_error: str, shard_bytes: int, workers: int | None
-) -> None:
-    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
-    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
-            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
-    if drop_last and pack is None:
-        raise InputError("drop_last needs pack")
-
-
-def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
-    if isinstance(keep, str):
-        raise InputTypeError(f"keep_columns is {keep!r}; it is a list of columns: [{keep!r}]", value=keep)
-    if keep and pack is not None:
-        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
-    for name in keep:
-        if name in names:
-            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
-    return tuple(dict.fromkeys(keep))
 
 
 class _Run:
@@ -233,7 +224,7 @@ class _Run:
                 raise InputError(
                     f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
                 )
-        self._wanted: list[Wanted] = []
+        self._wanted: list[dict[str, Any]] = []  # what the manifest says of each file
         self._records: dict[str, dict[str, Any]] = {}
         self._failures: list[Outcome] = []
         self._state = Progress(0, sum(file.size for file in self._inputs), 0, 0, 0)
@@ -270,7 +261,7 @@ class _Run:
                 if not job.skip_bad_rows:
                     raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
                 self._set_aside(file.name, error)
-        files = [wanted for wanted in self._wanted if wanted.entry["name"] not in self._aside]
+        files = [entry for entry in self._wanted if entry["name"] not in self._aside]
         aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
         if aside and not files:
             raise next(iter(self._aside.values()))[1]
@@ -315,12 +306,12 @@ class _Run:
 
     def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
-        sources = Sources(directory.known)
+        seen: Counter[tuple[str, str | None]] = Counter()
         spools = map(self._job.spool, itertools.count())
         numbers = itertools.count()
         for file in self._inputs:
             try:
-                source = sources.of(file)
+                source = source_of(file, directory.known, seen)
                 number = directory.shards_of(source)
                 if number is not None:
                     self._note(file.size, number)
@@ -337,7 +328,8 @@ class _Run:
                             self._note(stretch.weight, 1)
                         else:
                             yield Shard(next(numbers), key, source.sha256, stretch)
-                self._wanted.append(Wanted(input_of(file, source.sha256), source, number))
+                entry = {**input_of(file, source.sha256), "copy": source.copy, "shards": number}
+                self._wanted.append(entry)
             except (FileError, FileFormatError) as error:
                 if not is_of_file(error, file.name):
                     raise

@@ -218,7 +218,8 @@ class ShardEncoder:
                 read += 1
                 continue
             kept = batch.kept
-            encoded = None if batch.column is None else self._encoder.encode_column(batch.column)
+            is_whole_column = not isinstance(batch.rows, list) and not batch.rows.null_count
+            encoded = self._encoder.encode_column(batch.rows) if is_whole_column else None
             if encoded is None:
                 texts = batch.texts()
                 if set(map(type, texts)) - {str}:

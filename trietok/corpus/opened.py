@@ -28,7 +28,7 @@ from trietok.corpus.run_directory import (
 )
 from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError, as_file_error
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
 
@@ -94,27 +94,28 @@ def _mapped(path: Path, header: int) -> memoryview[int]:
         return memoryview(file.read_buffer())[header:]
 
 
-def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
+def _read(file: Any, path: Path, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
+    """Columns of row groups of a Parquet file; an error where the damaged header of a page has cut them short."""
+    compute = import_pyarrow("pyarrow.compute")
     with damage_told(str(path), _MADE_AGAIN):
-        column = file.read_row_group(group, columns=[name]).column(0).combine_chunks()
-        metadata = file.metadata.row_group(group)
-        check_rows(len(column), metadata.num_rows)
-        _check_items(column, name, [metadata])
+        table = file.read_row_groups(groups, columns=names)
+        metadata = [file.metadata.row_group(group) for group in groups]
+        check_rows(len(table), sum(group.num_rows for group in metadata))
+        chunks = [group.column(number) for group in metadata for number in range(group.num_columns)]
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            items = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}.list.")]
+            if items and not import_pyarrow().types.is_nested(column.type.value_type):  # it is of lists of numbers
+                lengths = compute.fill_null(compute.list_value_length(column), 0)
+                # A list without items counts as one, as in the file.
+                read = compute.sum(compute.max_element_wise(lengths, 1)).as_py() or 0
+                if read != sum(items):
+                    raise OSError(f"its lists have {sum(items):,} items there, and {read:,} could be read")
+    return table
+
+
+def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
+    column = _read(file, path, [group], [name]).column(0).combine_chunks()
     return column.chunk(0) if hasattr(column, "num_chunks") else column
-
-
-def _check_items(column: Any, name: str, groups: Sequence[Any]) -> None:
-    """`check_rows` for the items of lists of numbers, which the damaged header of a page may cut short as well."""
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    wanted = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}.list.")]
-    if wanted and not import_pyarrow().types.is_nested(column.type.value_type):
-        from pyarrow import compute
-
-        lengths = compute.fill_null(compute.list_value_length(column), 0)
-        # A list without items counts as one, as in the file.
-        read = compute.sum(compute.max_element_wise(lengths, 1)).as_py() or 0
-        if read != sum(wanted):
-            raise OSError(f"its lists have {sum(wanted):,} items there, and {read:,} could be read")
 
 
 class _Parquet:
@@ -143,13 +144,7 @@ class _Parquet:
         return self._value(name, row).as_py()
 
     def table(self) -> Any:
-        with damage_told(str(self.path), _MADE_AGAIN):
-            table = self._file.read()
-            metadata = self._file.metadata
-            check_rows(len(table), metadata.num_rows)
-            for name in table.column_names:
-                _check_items(table.column(name), name, [metadata.row_group(n) for n in range(metadata.num_row_groups)])
-            return table
+        return _read(self._file, self.path, range(self._file.metadata.num_row_groups))
 
 
 def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
@@ -275,16 +270,12 @@ class Corpus(Sequence[list[int]]):
 
     @cached_property
     def _kept_before(self) -> list[list[int]]:
-        """For each row that was skipped, shard by shard, how many rows of the shard before it were not.
-
-        Raises:
-            FileError, FileFormatError: the list of them cannot be read.
-        """
+        """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
         path, shards = self._directory / REJECTS, self.manifest["shards"]
+        with as_file_error(f"cannot read {path}", path):
+            lines = path.read_bytes().splitlines()
         try:
-            rows = rejected_rows(path.read_bytes().splitlines())
-        except OSError as error:
-            raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+            rows = rejected_rows(lines)
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
         if len(rows) != sum(shard["rejected"] for shard in shards):
@@ -392,14 +383,12 @@ def _open(
 
 def _manifest_in(directory: Path) -> dict[str, Any]:
     path = directory / MANIFEST
-    try:
-        os.stat(path)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileError(
-            f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one", path=path
-        ) from error
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
+    with as_file_error(f"cannot read {path}", path):
+        try:
+            os.stat(path)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            told = f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one"
+            raise FileError(told, path=path) from error
     manifest = read_manifest(path)
     if manifest.get("format") != MANIFEST_FORMAT:
         raise FileFormatError(

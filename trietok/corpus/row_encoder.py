@@ -149,9 +149,7 @@ COLUMNS = (IDS, OFFSETS, *SMALL_COLUMNS, SAMPLES, OVERFLOWING, TRUNCATED)
 
 _REFUSED = {
     "text": "texts come from the column",
-    "text_pair": "texts come from columns",
-    "text_target": "texts come from columns",
-    "text_pair_target": "texts come from columns",
+    **dict.fromkeys(("text_pair", "text_target", "text_pair_target"), "texts come from columns"),
     "return_tensors": "the ids come as Arrow columns",
 }
 
@@ -295,8 +293,7 @@ class RowEncoder:
     def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
         """The row of one text that comes in pieces, part by part, without its length: that of a call for the text.
 
-        Args:
-            pieces: UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
+        The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
 
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})

@@ -17,10 +17,11 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, RECORD, REJECTED, STATE_FOLDER, write_whole
+from trietok.corpus.encode_shard import GOES_ON, RECORD, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.text_inputs import Source
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
@@ -33,19 +34,6 @@ MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT = "trietok-corpus-2"
 _PART = "part-"
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
-
-
-class Wanted(NamedTuple):
-    """A file of the run, with its shards in order."""
-
-    entry: dict[str, Any]  # what the manifest says of the file
-    source: Source  # names its content
-    shards: int  # how many there are
-
-    @property
-    def shard_keys(self) -> list[str]:
-        """The keys of its shards."""
-        return [self.source.key(index) for index in range(self.shards)]
 
 
 def _named(stem: Path, file: dict[str, Any]) -> Path:
@@ -73,7 +61,7 @@ class RunDirectory:
     """A directory that a run fills, or goes on with.
 
     Args:
-        out: the directory.
+        job: the run.
         plan: everything but the files that the content of the shards depends on.
 
     Attributes:
@@ -82,12 +70,12 @@ class RunDirectory:
         removed: after `finish`, how many shards were removed of each file that is not in the run any more, by name.
     """
 
-    def __init__(self, out: Path, plan: dict[str, Any]) -> None:
+    def __init__(self, job: ShardJob, plan: dict[str, Any]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
         self.known: dict[tuple[str, int, int], str] = {}
         self.removed: dict[str, int] = {}
-        self._out = out
-        self._state = out / STATE_FOLDER
+        self._job = job
+        self._out, self._state = job.out, job.state
         self._plan = plan
         options = plan["options"]
         self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
@@ -141,8 +129,9 @@ class RunDirectory:
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
             if not resume:
-                how = "go on with its run (resume=True, --resume), or give another directory"
-                raise InputError(f"{out} is there already; {how}")
+                raise InputError(
+                    f"{out} is there already; go on with its run (resume=True, --resume), or give another directory"
+                )
             if begun:
                 self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():
@@ -227,14 +216,14 @@ class RunDirectory:
         if len(lines) != sum(number for _, number in wanted):
             return False
         for key, number in wanted:
-            self._rejects(key).write_bytes(b"".join(lines[:number]))
+            self._job.rejects(key).write_bytes(b"".join(lines[:number]))
             del lines[:number]
         return True
 
     def shards_of(self, source: Source) -> int | None:
         """How many shards an earlier run has made of a file; None where not all of them are there."""
-        inputs = _sources_of(self._manifest or {"inputs": []})
-        number = next((entry["shards"] for entry, of in inputs if of == source), None)
+        inputs = self._manifest["inputs"] if self._manifest else []
+        number = next((entry["shards"] for entry in inputs if _source_of(entry) == source), None)
         is_whole = all(source.key(index) in self._shards for index in range(number or 0))
         return number if is_whole else None
 
@@ -247,21 +236,21 @@ class RunDirectory:
     # ---- what shall be there ----------------------------------------------------------------------------------------
 
     def finish(
-        self, files: list[Wanted], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
+        self, files: list[dict[str, Any]], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
     ) -> dict[str, Any]:
         """Put the shards of all files in place, in order, and what belongs to no file away; what is in the manifest.
 
-        `set_aside` has name and reason of files that are not in it, `records` those of the shards that were made now.
+        `files` is what that says of its inputs; `set_aside` has name and reason of files that are not in it, `records`
+        those of the shards that were made now.
         """
         self._refuse_other_files()
         for key, record in records.items():
             self._shards[key] = _Kept(record, self._state / key)
-        order = [(key, file.entry["name"]) for file in files for key in file.shard_keys]
+        order = [(key, file["name"]) for file in files for key in _keys_of(file)]
         self.removed = self._not_wanted({key for key, _ in order}, files, set_aside)
         shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
         totals = _totals_of(shards)
-        inputs = [{**file.entry, "copy": file.source.copy, "shards": file.shards} for file in files]
-        manifest = {**self._plan, "inputs": inputs, "set_aside": set_aside, "totals": totals, "shards": shards}
+        manifest = {**self._plan, "inputs": files, "set_aside": set_aside, "totals": totals, "shards": shards}
         if manifest != self._manifest or any(self._shards[key] is not self._earlier.get(key) for key, _ in order):
             if totals["rejected"]:
                 self._write_rejects(order)
@@ -272,9 +261,11 @@ class RunDirectory:
         shutil.rmtree(self._state, ignore_errors=True)
         return manifest
 
-    def _not_wanted(self, keys: set[str], files: list[Wanted], set_aside: list[dict[str, str]]) -> dict[str, int]:
+    def _not_wanted(
+        self, keys: set[str], files: list[dict[str, Any]], set_aside: list[dict[str, str]]
+    ) -> dict[str, int]:
         """How many shards are there of each file that is neither among the files nor set aside, by its name."""
-        listed = {file.entry["name"] for file in files} | {file["name"] for file in set_aside}
+        listed = {file["name"] for file in (*files, *set_aside)}
         there = {**self._earlier, **self._shards}
         sources = (kept.record["input"] for key, kept in there.items() if key not in keys)
         names = (source if isinstance(source, str) else source["name"] for source in sources)  # manifest's or record's
@@ -294,13 +285,10 @@ class RunDirectory:
         with replacing(self._state / REJECTS) as rejects:
             for key, name in order:
                 if self._shards[key].record["rejected"]:
-                    with open(self._rejects(key), "rb") as rows:
+                    with open(self._job.rejects(key), "rb") as rows:
                         for row in rows:
                             line = json.dumps({"file": name} | json.loads(row) | {"file": name})
                             rejects.write(line.encode() + b"\n")
-
-    def _rejects(self, key: str) -> Path:
-        return self._state / f"{key}{REJECTED}"
 
     def _make_room(self, order: list[str]) -> None:
         """Take the shards of an earlier run from where they do not stay.
@@ -456,20 +444,21 @@ def rejected_rows(lines: list[bytes]) -> list[int]:
 # ---- keys -----------------------------------------------------------------------------------------------------------
 
 
-def _sources_of(manifest: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Source]]:
-    """The files of a manifest, with what names their content."""
-    for entry in manifest["inputs"]:
-        yield entry, Source(entry["sha256"], entry["kind"], entry["copy"])
+def _source_of(entry: dict[str, Any]) -> Source:
+    """What names the content of a file of a manifest."""
+    return Source(entry["sha256"], entry["kind"], entry["copy"])
+
+
+def _keys_of(entry: dict[str, Any]) -> Iterator[str]:
+    """The keys of its shards."""
+    return map(_source_of(entry).key, range(entry["shards"]))
 
 
 def _shards_of(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The keys of the shards of a manifest, in order, each with its record."""
-    shards = iter(manifest["shards"])
-    for entry, source in _sources_of(manifest):
-        for index in range(entry["shards"]):
-            shard = next(shards)
-            files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
-            yield source.key(index), {**shard, "files": files}
+    for key, shard in zip(chain.from_iterable(map(_keys_of, manifest["inputs"])), manifest["shards"], strict=True):
+        files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
+        yield key, {**shard, "files": files}
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:

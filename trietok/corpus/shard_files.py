@@ -61,6 +61,12 @@ def column_types(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: types.get(name, pa.list_(pa.int8())) for name in names}
 
 
+def require_room(number: int) -> None:
+    """Raise where an array of lists cannot hold so many ids."""
+    if number > _MOST_OFFSET:
+        raise InputError(f"a batch with {number:,} ids is too large for an Arrow array of lists; give smaller batches")
+
+
 def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None = None) -> dict[str, Any]:
     """Rows as Arrow arrays, made from buffers, so that no token becomes a Python object.
 
@@ -85,10 +91,7 @@ def arrow_columns(rows: Rows, names: tuple[str, ...], present: list[bool] | None
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
 
     def starts_of(lengths: array[int]) -> Any:
-        if sum(lengths) > _MOST_OFFSET:
-            raise InputError(
-                f"a batch with {sum(lengths):,} ids is too large for an Arrow array of lists; give smaller batches"
-            )
+        require_room(sum(lengths))
         steps = flat(pa.int32(), array("i", [0]) + lengths, 1 + len(lengths))
         return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 
@@ -156,7 +159,6 @@ class ParquetShard:
         self._lengths = array("i")
         self._ids = bytearray()
         self._columns = {name: bytearray() for name in self._content.columns}
-        self._kept = _KeptRows(self._content.keep)
         self._ended = 0  # bytes of the ids that are of rows with a length
 
     def write(self, rows: Rows, kept: Any = None) -> None:
@@ -165,10 +167,10 @@ class ParquetShard:
         self._ids += rows.ids
         for name, run in self._columns.items():
             run += rows.columns[name]
-        self._kept.add(kept)
+        self._table.keep(kept)
         if rows.lengths:
             self._ended = len(self._ids)
-            if self._ended >= _GROUP_IDS * ID_BYTES or self._kept.size >= _GROUP_BYTES:
+            if self._ended >= _GROUP_IDS * ID_BYTES or self._table.kept_bytes >= _GROUP_BYTES:
                 self._write_group()
 
     def drop_open_row(self) -> None:
@@ -181,9 +183,8 @@ class ParquetShard:
         names = (IDS, *self._content.columns)
         columns = {name: bytes(run) for name, run in self._columns.items()}
         table = import_pyarrow().table(arrow_columns(Rows(self._lengths, self._ids, columns), names))
-        kept = self._kept.table()
         self._forget()
-        self._table.write(beside(table, kept))
+        self._table.write(beside(table, self._table.kept()))
 
     def close(self) -> None:
         """Write what is left, and have all of it on the disk."""
@@ -201,17 +202,12 @@ class FlatShard:
     most_ids: int | None = None  # of a row: any number
 
     def __init__(self, folder: Path, stem: str, content: Content, file_format: str) -> None:
-        names = suffixes(file_format, content.columns, ())
+        names = suffixes(file_format, content.columns, content.keep)
         self.paths = {name: folder / f"{stem}{name}" for name in names}
         self._with_header = file_format == "npy"
-        self._ids, self._index, *others = (path.open("wb") for path in self.paths.values())
+        self._ids, self._index, *others = (path.open("wb") for name, path in self.paths.items() if name != KEPT)
         self._columns = dict(zip(content.columns, others, strict=True))
-        self._table: _ParquetTable | None = None
-        if content.keep:
-            self.paths[KEPT] = folder / f"{stem}{KEPT}"
-            self._table = _ParquetTable(self.paths[KEPT], content)
-        self._content = content
-        self._kept = _KeptRows(content.keep)
+        self._table = _ParquetTable(self.paths[KEPT], content) if content.keep else None
         self._total = self._rows = 0
         if self._with_header:
             for file in (self._ids, self._index, *others):
@@ -223,22 +219,18 @@ class FlatShard:
         self._ids.write(rows.ids)
         for name, file in self._columns.items():
             file.write(rows.columns[name])
-        self._kept.add(kept)
-        if self._kept.size >= _GROUP_BYTES:
-            self._write_kept()
+        if self._table is not None:
+            self._table.keep(kept)
+            if self._table.kept_bytes >= _GROUP_BYTES:
+                self._table.write(self._table.kept())
         ends = array("q", accumulate(rows.lengths, initial=self._total))
         self._index.write(ends[1:].tobytes())
         self._total, self._rows = ends[-1], self._rows + len(rows.lengths)
 
-    def _write_kept(self) -> None:
-        if self._table is not None:
-            self._table.write(self._kept.table())
-            self._kept = _KeptRows(self._content.keep)
-
     def close(self) -> None:
         """Have all of it on the disk."""
-        self._write_kept()
         if self._table is not None:
+            self._table.write(self._table.kept())
             self._table.close()
         kinds = [(self._ids, "<i4", self._total), (self._index, "<i8", self._rows + 1)]
         kinds += [(file, "|i1", self._total) for file in self._columns.values()]
@@ -249,30 +241,8 @@ class FlatShard:
             _flush(file)
 
 
-class _KeptRows:
-    """The kept columns of some rows, as they come, batch by batch."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
-        self._tables: list[Any] = []
-        self.size = 0  # bytes
-
-    def add(self, table: Any) -> None:
-        if table is not None:
-            self._tables.append(table)
-            self.size += table.nbytes
-
-    def table(self) -> Any:
-        """All of them; columns of no type where there were no rows."""
-        pa = import_pyarrow()
-        if not self._tables:
-            return pa.table({name: pa.nulls(0) for name in self._names})
-        table = joined(self._tables).select(self._names)
-        return pa.table(table.columns, pa.schema([field.remove_metadata() for field in table.schema]))
-
-
 class _ParquetTable:
-    """A Parquet file, written table by table, each a row group.
+    """A Parquet file, written table by table, each a row group; and the kept columns of the rows of the next one.
 
     The types of values from JSON are known only when all have been seen: then all tables wait for the end.
     """
@@ -282,6 +252,23 @@ class _ParquetTable:
         self._file = open(path, "wb")  # noqa: SIM115 - closed by close
         self._writer: Any = None
         self._waiting: list[Any] = []
+        self._kept: list[Any] = []
+        self.kept_bytes = 0
+
+    def keep(self, table: Any) -> None:
+        """Note the kept columns of some rows, batch by batch."""
+        if table is not None:
+            self._kept.append(table)
+            self.kept_bytes += table.nbytes
+
+    def kept(self) -> Any:
+        """Give out what was noted; columns of no type where there were no rows."""
+        pa = import_pyarrow()
+        tables, self._kept, self.kept_bytes = self._kept, [], 0
+        if not tables:
+            return pa.table({name: pa.nulls(0) for name in self._content.keep})
+        table = joined(tables).select(self._content.keep)
+        return pa.table(table.columns, pa.schema([field.remove_metadata() for field in table.schema]))
 
     @property
     def is_empty(self) -> bool:

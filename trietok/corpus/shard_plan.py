@@ -17,9 +17,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from trietok.corpus.row_encoder import large_strings
 from trietok.corpus.shard_files import check_text_type
 from trietok.disk import naming
-from trietok.errors import FileError, FileFormatError, InputError
+from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import open_bytes
 from trietok.files.texts import TextFile, decompressed, import_pyarrow, open_parquet
 
@@ -29,14 +30,15 @@ _BLOCK = 1 << 20  # bytes
 _LARGE = 2  # times the size of a shard: row groups of more text are cut
 
 
-def read_batches(table: Any, row_groups: Sequence[int], names: list[str]) -> Iterator[Any]:
-    """The rows of row groups of a ParquetFile, in batches of about the same size."""
-    size = _rows_of_batch(table, row_groups, names)
+def read_batches(file: TextFile, table: Any, row_groups: Sequence[int], names: list[str]) -> Iterator[Any]:
+    """The rows of row groups of a Parquet file, in batches of about the same size."""
     rows = 0
-    for batch in table.iter_batches(size, row_groups, columns=names, use_threads=False):
-        rows += len(batch)
-        yield batch
-    check_rows(rows, sum(table.metadata.row_group(group).num_rows for group in row_groups))
+    with damage_told(file.name):
+        size = _rows_of_batch(table, row_groups, names)
+        for batch in table.iter_batches(size, row_groups, columns=names, use_threads=False):
+            rows += len(batch)
+            yield batch
+        check_rows(rows, sum(table.metadata.row_group(group).num_rows for group in row_groups))
 
 
 def check_rows(read: int, wanted: int) -> None:
@@ -57,63 +59,31 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
 
 
-def _write_spools(batches: Iterator[Any], column: str, most: int, paths: Iterator[Path]) -> Iterator[_Spool]:
-    """Cut rows behind each one with which `most` bytes of text are reached, and write each part to a file."""
-    compute, pa = import_pyarrow("pyarrow.compute"), import_pyarrow()
-    spool: _Spool | None = None
-    try:
-        for batch in batches:
-            start = 0
-            lengths = compute.binary_length(batch.column(batch.schema.get_field_index(column)).cast(pa.large_string()))
-            sizes = compute.add(lengths.fill_null(0), 1).to_pylist()  # one for the end of a text, as a line feed is one
-            ends = list(accumulate(sizes))
-            while start < len(ends):
-                spool = spool or _Spool(next(paths), batch.schema)
-                before = ends[start - 1] if start else 0
-                end = min(bisect_left(ends, before + most - spool.text_bytes, start) + 1, len(ends))
-                spool.write(batch.slice(start, end - start), ends[end - 1] - before)
-                start = end
-                if spool.text_bytes >= most:
-                    spool.close()
-                    written, spool = spool, None
-                    yield written
-        if spool is not None:
-            spool.close()
-            written, spool = spool, None
-            yield written
-    finally:
-        if spool is not None:
-            spool.remove()
+def _write_spools(
+    batches: Iterator[Any], column: str, most: int, paths: Iterator[Path]
+) -> Iterator[tuple[Path, int, int]]:
+    """Cut rows behind each one with which `most` bytes of text are reached, and write each part to an Arrow file.
 
-
-class _Spool:
-    """A temporary Arrow file with rows of a large row group."""
-
-    def __init__(self, path: Path, schema: Any) -> None:
-        self.path = path
-        self.text_bytes = self.rows = 0
-        with naming(path):
-            self._file = open(path, "wb")  # noqa: SIM115 - closed by close and remove
-            self._writer = import_pyarrow("pyarrow.ipc").new_file(self._file, schema)
-
-    def write(self, batch: Any, size: int) -> None:
-        with naming(self.path):
-            self._writer.write_batch(batch)
-        self.text_bytes += size
-        self.rows += len(batch)
-
-    def close(self) -> None:
-        with naming(self.path):
-            self._writer.close()
-            self._file.close()
-
-    def remove(self) -> None:
+    Yields the path of each, how many rows it has, and how many bytes of text.
+    """
+    compute, ipc = import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
+    batches = filter(len, batches)
+    rest: Any = None  # of a batch that was cut
+    while rest := rest or next(batches, None):
+        path, rows, held = next(paths), 0, 0
         try:
-            self._file.close()
-        except OSError:  # the disk is full: what it still holds has no room
-            pass
-        finally:
-            self.path.unlink(missing_ok=True)
+            with naming(path), open(path, "wb") as file, ipc.new_file(file, rest.schema) as writer:
+                while held < most and (rest := rest or next(batches, None)):
+                    lengths = compute.binary_length(large_strings(rest.column(rest.schema.get_field_index(column))))
+                    sizes = compute.add(lengths.fill_null(0), 1)  # one for the end of a text, as a line feed is one
+                    ends = list(accumulate(sizes.to_pylist()))
+                    end = min(bisect_left(ends, most - held) + 1, len(ends))
+                    writer.write_batch(rest.slice(0, end))
+                    rows, held, rest = rows + end, held + ends[end - 1], rest.slice(end)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        yield path, rows, held
 
 
 def read_spool(path: str) -> Iterator[Any]:
@@ -201,37 +171,19 @@ def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterato
     row = read_before = 0
     with _opened(file) as raw:
         blocks = decompressed(raw, file)
-        rest = b""
-        while True:
-            path = next(spools)
-            lines, held, rest = _write_lines(blocks, rest, most, path)
-            if not held:
-                path.unlink()
-                return
+        rest = b""  # of the last block
+        while rest := rest or next(blocks, b""):
+            path, feeds, held, is_full = next(spools), 0, 0, False
+            with naming(path), open(path, "wb") as lines:
+                while not is_full and (rest := rest or next(blocks, b"")):
+                    end = rest.find(b"\n", max(most - 1 - held, 0)) + 1
+                    part, rest, is_full = rest[: end or None], rest[end:] if end else b"", end > 0
+                    lines.write(part)
+                    feeds += part.count(b"\n")
+                    held += len(part)
             here = raw.tell()
             yield Stretch(file, str(path), 0, held, row, (), held, here - read_before)
-            row, read_before = row + lines, here
-
-
-def _write_lines(blocks: Iterator[bytes], rest: bytes, most: int, path: Path) -> tuple[int, int, bytes]:
-    """Write the lines of one stretch, from `rest` on, what the stretch before has left of its last block.
-
-    Returns:
-        How many line feeds there were, how many bytes, and what is left of the last block.
-    """
-    feeds = held = 0
-    with naming(path), open(path, "wb") as lines:
-        block = rest or next(blocks, b"")
-        while block:
-            at = block.find(b"\n", max(most - 1 - held, 0))
-            part = block if at < 0 else block[: at + 1]
-            lines.write(part)
-            feeds += part.count(b"\n")
-            held += len(part)
-            if at >= 0:
-                return feeds, held, block[at + 1 :]
-            block = next(blocks, b"")
-    return feeds, held, b""
+            row, read_before = row + feeds, here
 
 
 def _of_parquet(
@@ -255,20 +207,16 @@ def _of_parquet(
                 yield stretch(file.name, rows, held, groups)
                 first_row, rows, held, groups = first_row + rows, 0, 0, []
             if is_large:
-                for spool in _write_spools(_batches_of(file, table, group, names), column, most, spools):
-                    yield stretch(str(spool.path), spool.rows, spool.text_bytes, ())
-                    first_row += spool.rows
+                batches = read_batches(file, table, [group], names)
+                for path, written, size in _write_spools(batches, column, most, spools):
+                    yield stretch(str(path), written, size, ())
+                    first_row += written
             else:
                 groups.append(group)
                 rows += metadata.row_group(group).num_rows
                 held += size
         if rows:
             yield stretch(file.name, rows, held, groups)
-
-
-def _batches_of(file: TextFile, table: Any, group: int, names: list[str]) -> Iterator[Any]:
-    with damage_told(file.name):
-        yield from read_batches(table, [group], names)
 
 
 @contextlib.contextmanager
@@ -305,7 +253,5 @@ def _check_name(table: Any, file: TextFile, column: str) -> None:
 
 
 def _opened(file: TextFile) -> BinaryIO:
-    try:
+    with as_file_error(f"cannot read {file.name}", file.name):
         return open_bytes(file.name)
-    except OSError as error:
-        raise FileError(f"cannot read {file.name}: {error.strerror}", path=file.name) from error

@@ -29,7 +29,6 @@ from trietok.worker_pool import interrupts_held, worker_pool
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-
 _AHEAD = 2  # shards handed out beyond those being worked on
 EncodeShard = Callable[[Shard], Outcome]
 MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
@@ -94,11 +93,7 @@ def _hand_out(
 class EncodeElsewhere:
     """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process it is called.
 
-    Args:
-        job: the options, the same for every shard.
-
-    Raises:
-        InputError: when it is called, where other versions are installed, which may write other bytes.
+    Where other versions are installed, which may write other bytes, a call is an InputError.
     """
 
     def __init__(self, job: ShardJob) -> None:

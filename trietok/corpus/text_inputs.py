@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from trietok.corpus.row_encoder import large_strings, lines_of
 from trietok.corpus.shard_plan import Stretch, damage_told, end_of_line, read_batches, read_spool
 from trietok.disk import checksum
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError
+from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
     BadRow,
@@ -57,25 +57,15 @@ class Source(NamedTuple):
         return f"{self.sha256}-{self.kind}-{self.copy}-{index:05}"
 
 
-class Sources:
-    """Finds the `Source` of each file of a list; `known` are checksums by name, size and time of change."""
+def source_of(file: TextFile, known: dict[tuple[str, int, int], str], seen: Counter[tuple[str, str | None]]) -> Source:
+    """What the next file of a list holds.
 
-    def __init__(self, known: dict[tuple[str, int, int], str]) -> None:
-        self._known = known
-        self._seen: Counter[tuple[str, str | None]] = Counter()
-
-    def of(self, file: TextFile) -> Source:
-        """The source of the next file of the list."""
-        place = (file.name, file.size, file.mtime_ns)
-        try:
-            sha256 = self._known.get(place) or _checksum(file.name)
-        except OSError as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError(f"cannot read {file.name}: {error.strerror or error}", path=file.name) from error
-        copy = self._seen[sha256, file.kind]
-        self._seen[sha256, file.kind] += 1
-        return Source(sha256, file.kind or "", copy)
+    `known` are checksums by name, size and time of change; `seen` counts what the files of the list hold.
+    """
+    with as_file_error(f"cannot read {file.name}", file.name):
+        sha256 = known.get((file.name, file.size, file.mtime_ns)) or _checksum(file.name)
+    seen[sha256, file.kind] += 1
+    return Source(sha256, file.kind or "", seen[sha256, file.kind] - 1)
 
 
 def _checksum(name: str) -> str:
@@ -224,11 +214,6 @@ class TextBatch(NamedTuple):
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
     kept: Any = None  # a table with the columns to keep, a row for each row; None where there are none
 
-    @property
-    def column(self) -> Any | None:
-        """The rows as an Arrow array without nulls; None where they are no such array."""
-        return None if isinstance(self.rows, list) or self.rows.null_count else self.rows
-
     def texts(self) -> list[Text]:
         """The rows, one by one."""
         texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
@@ -265,28 +250,26 @@ def first_row(stretch: Stretch) -> int:
 
 
 def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
-    try:
-        with open_bytes(stretch.path) as file:
-            start = stretch.start
-            while start < stretch.end:
-                end = _end_of_lines(file, start, stretch.end)
-                is_long = end - start > LONG
-                alone = cut_characters() if is_long and json_lines is None else None
-                if alone is not None:
-                    file.seek(end - 1)
-                    yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, end - start)
-                elif json_lines is not None and end - start > LONGEST_JSON:
-                    bad = BadRow(f"a line of {end - start:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
-                    yield TextBatch([bad], end - start, json_lines.kept([{}]))
-                else:
-                    block = _read(file, start, end, stretch)
-                    lines = lines_of(block)
-                    yield TextBatch(lines, len(block)) if json_lines is None else json_lines.batch(lines, len(block))
-                start = end
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"cannot read {stretch.file.name}: {error.strerror}", path=stretch.file.name) from error
+    name, start = stretch.file.name, stretch.start
+    with as_file_error(f"cannot read {name}", name), open_bytes(stretch.path) as file:
+        while start < stretch.end:
+            end = _end_of_lines(file, start, stretch.end)
+            size = end - start
+            alone = cut_characters() if size > LONG and json_lines is None else None
+            if alone is not None:
+                file.seek(end - 1)
+                yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, size)
+            elif json_lines is not None and size > LONGEST_JSON:
+                bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+                yield TextBatch([bad], size, json_lines.kept([{}]))
+            else:
+                file.seek(start)
+                block = file.read(size)
+                if len(block) < size:
+                    raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
+                lines = lines_of(block)
+                yield TextBatch(lines, size) if json_lines is None else json_lines.batch(lines, size)
+            start = end
 
 
 def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
@@ -298,61 +281,47 @@ def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
     return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
 
 
-def _read(file: BinaryIO, start: int, end: int, stretch: Stretch) -> bytes:
-    file.seek(start)
-    block = file.read(end - start)
-    if len(block) < end - start:
-        name = stretch.file.name
-        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
-    return block
-
-
-class JsonLines:
+class JsonLines(NamedTuple):
     """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept."""
 
-    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
-        self._name = name
-        self._column = column
-        self._keep = keep
+    name: str
+    column: str
+    keep: tuple[str, ...]
 
     def batch(self, lines: Any, size: int) -> TextBatch:
         """The rows of an array of lines."""
-        objects = [object_of_json(line, self._column) if isinstance(line, str) else line for line in texts_of(lines)]
+        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in texts_of(lines)]
         texts = [self._text(values) for values in objects]
-        if not self._keep:
+        if not self.keep:
             return TextBatch(texts, size)
         # What is kept of rows without a text goes with them.
         rows = zip(objects, texts, strict=True)
         return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
-        text = values if isinstance(values, BadRow) else text_in_object(values, self._column)
+        text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
         if text is None:
-            return BadRow(f"{self._column!r} is null, not a text")
+            return BadRow(f"{self.column!r} is null, not a text")
         if isinstance(text, BadRow) or isinstance(values, BadRow):
             return text
-        bad = next((key for key in self._keep if not _is_unicode(values.get(key))), None)
+        bad = next((key for key in self.keep if not _is_unicode(values.get(key))), None)
         return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
 
     def kept(self, objects: Sequence[Any]) -> Any:
         """A table of the values to keep, of whatever types they have; null where there is none."""
-        if not self._keep:
+        if not self.keep:
             return None
         pa = import_pyarrow()
         columns = {}
-        for key in self._keep:
+        for key in self.keep:
             try:
-                columns[key] = _without_empty_objects(pa.array([one.get(key) for one in objects]))
+                values = pa.array([one.get(key) for one in objects])
             except (pa.ArrowException, OverflowError) as error:
-                raise FileFormatError(f"{self._name}: {key!r} cannot be kept: {error}", path=self._name) from error
+                raise FileFormatError(f"{self.name}: {key!r} cannot be kept: {error}", path=self.name) from error
+            # No column of a Parquet file holds objects without keys.
+            is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
+            columns[key] = pa.nulls(len(values)) if is_empty else values
         return pa.table(columns)
-
-
-def _without_empty_objects(values: Any) -> Any:
-    """An array; without values where all are objects without keys, which no column of a Parquet file holds."""
-    pa = import_pyarrow()
-    is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
-    return pa.nulls(len(values)) if is_empty else values
 
 
 def _is_unicode(value: Any) -> bool:
@@ -374,7 +343,7 @@ def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterato
     table_of = contextlib.nullcontext() if is_spool else open_parquet(stretch.path)
     with damage_told(stretch.file.name), table_of as table:
         names = list(dict.fromkeys([column, *keep]))
-        batches = read_spool(stretch.path) if is_spool else read_batches(table, stretch.row_groups, names)
+        batches = read_spool(stretch.path) if is_spool else read_batches(stretch.file, table, stretch.row_groups, names)
         for batch in batches:
             texts = large_strings(batch.column(batch.schema.get_field_index(column)))
             size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()

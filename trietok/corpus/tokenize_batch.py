@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
-from trietok.corpus.row_encoder import Overflow, RowEncoder, Rows, large_strings
-from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types
+from trietok.corpus.row_encoder import RowEncoder, Rows, large_strings
+from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
 from trietok.errors import InputError, InputTypeError
 from trietok.files.texts import BadRow, import_pyarrow, texts_of
 from trietok.log import renamed
@@ -173,10 +172,11 @@ class TokenizeBatch:
 
         And the row of the batch that each of their rows is from; None where those are the same.
         """
-        parts: list[Rows] = []
-        present: list[bool] = []
+        pa = import_pyarrow()
+        made: list[Iterable[Any]] = []  # the new columns, slice by slice
         sources: list[int] = []
-        for start in range(0, len(columns[0]), _SLICE):
+        number = 0
+        for start in range(0, len(columns[0]) or 1, _SLICE):  # an empty batch has new columns too
             texts = [column.slice(start, _SLICE) for column in columns]
             there = _all_valid(texts)
             if not self._words:
@@ -190,11 +190,11 @@ class TokenizeBatch:
                 there = [there[source] for source in rows_of]
                 mapped = (source for source, is_there in zip(rows_of, there, strict=True) if is_there)
                 rows = rows._replace(samples=array("i", [first + start + source for source in mapped]))
-            parts.append(rows)
-            present += there
-        joined = parts[0] if len(parts) == 1 else _joined(parts, self._encoder)
-        is_repeated = self._encoder.gives_windows and len(sources) > len(columns[0])
-        return [*arrow_columns(joined, self.names, present).values()], sources if is_repeated else None
+            made.append(arrow_columns(rows, self.names, there).values())
+            number += sum(rows.lengths)
+        require_room(number)
+        joined = [each[0] if len(each) == 1 else pa.concat_arrays(each) for each in zip(*made, strict=True)]
+        return joined, sources if len(sources) > len(columns[0]) else None
 
     def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
         """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a text."""
@@ -242,25 +242,3 @@ def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:
     present = [row for row, is_there in enumerate(there) if is_there]
     absent = [row for row, is_there in enumerate(there) if not is_there]
     return sorted([*(present[sample] for sample in samples), *absent])
-
-
-def _joined(parts: list[Rows], encoder: RowEncoder) -> Rows:
-    if not parts:
-        return encoder.encode_by_call([])
-
-    def joined(values: Iterable[Any]) -> Any:
-        """Arrays or bytes one behind the other; None for values that the options do not ask for."""
-        first, *others = values
-        if isinstance(first, array):
-            return array("i", chain(first, *others))
-        return None if first is None else b"".join((first, *others))
-
-    overflow = parts[0].overflow
-    return Rows(
-        joined(part.lengths for part in parts),
-        joined(part.ids for part in parts),
-        {name: joined(part.columns[name] for part in parts) for name in parts[0].columns},
-        joined(part.offsets for part in parts),
-        joined(part.samples for part in parts),
-        overflow and Overflow(*map(joined, zip(*(part.overflow or () for part in parts), strict=True))),
-    )

@@ -71,11 +71,7 @@ def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any
 
 
 def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
-    """The ids of one input of the slow profile: a text, words, tokens or ids.
-
-    Raises:
-        InputError: it is none of those; the message calls it `where`.
-    """
+    """The ids of one input of the slow profile, which messages call `where`: a text, words, tokens or ids."""
     if isinstance(value, str):
         return encoder.ids(value)
     if not isinstance(value, (list, tuple)) or not value:
@@ -93,11 +89,7 @@ def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: s
 
 
 def ids_of_text(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
-    """The ids of one input of the fast profile: a text, or words where they are asked for.
-
-    Raises:
-        InputTypeError: it is neither; the message calls it `where`.
-    """
+    """The ids of one input of the fast profile, which messages call `where`: a text, or words if asked for."""
     if not is_split_into_words and isinstance(value, str):
         return encoder.ids(value)
     if is_split_into_words and isinstance(value, (list, tuple)):

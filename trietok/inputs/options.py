@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError, kind_of
-from trietok.inputs.truncation import TruncationStrategy
+from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS
 
@@ -48,6 +48,19 @@ def padded_length(length: int, multiple_of: int | None) -> int:
     return length if multiple_of is None else -(-length // multiple_of) * multiple_of
 
 
+def check_multiple(pad_to_multiple_of: int | None) -> None:
+    """Raise where a length cannot be rounded up to such a multiple."""
+    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
+    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
+        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+
+
+def no_pad_token(why: str) -> SpecialTokenError:
+    """The error where a padding token is needed."""
+    told = f"{why} and the tokenizer has no pad_token; set one with tokenizer.add_special_tokens"
+    return SpecialTokenError(f"{told}({{'pad_token': '[PAD]'}})", role="pad_token")
+
+
 def pad_values(
     values: dict[str, Any], length: int, *, main_input: str, fillers: dict[str, Any], side: str
 ) -> dict[str, Any]:
@@ -59,21 +72,12 @@ def pad_values(
         main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
         fillers: key → what to fill with.
         side: `"right"` or `"left"`.
-
-    Raises:
-        InputError: `side` is neither.
     """
     missing = length - len(values[main_input])
-    if missing == 0:
-        return dict(values)
-    if side not in ("left", "right"):
-        raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
-    padded = dict(values)
-    for key, filler in fillers.items():
-        if key in padded:
-            filling = [filler] * missing
-            padded[key] = padded[key] + filling if side == "right" else filling + padded[key]
-    return padded
+    if missing:
+        check_side("padding_side", side)
+    of_fillers = {key: padded(values[key], fillers[key], missing, side == "left") for key in fillers if key in values}
+    return {**values, **of_fillers}
 
 
 def check_first_id(first: Any, main: str) -> None:
@@ -184,9 +188,7 @@ def resolve_strategies(
         SpecialTokenError: padding is asked for and there is no padding token.
     """
     _check_length(max_length)
-    _check_whole("pad_to_multiple_of", pad_to_multiple_of)
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise InputError(f"pad_to_multiple_of is {pad_to_multiple_of}; it is a whole number from 1")
+    check_multiple(pad_to_multiple_of)
 
     def warn(key: str, message: str) -> None:
         if verbose:
@@ -228,20 +230,16 @@ def resolve_strategies(
             max_length = as_int(tokenizer.model_max_length)
             _check_length(max_length)
 
+    strategies = Strategies(pad, cut, max_length)
     if pad is not PaddingStrategy.DO_NOT_PAD:
         if tokenizer.pad_token_id is None:
-            raise SpecialTokenError(
-                "padding is asked for and the tokenizer has no pad_token; set one with "
-                "tokenizer.add_special_tokens({'pad_token': '[PAD]'})",
-                role="pad_token",
+            raise no_pad_token("padding is asked for")
+        if strategies.cuts and padded_length(max_length or 0, pad_to_multiple_of) != max_length:
+            raise InputError(
+                f"texts would be truncated to {max_length}, which is no multiple of "
+                f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
             )
-        if cut is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-            if pad_to_multiple_of is not None and max_length % pad_to_multiple_of:
-                raise InputError(
-                    f"texts would be truncated to {max_length}, which is no multiple of "
-                    f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
-                )
-    return Strategies(pad, cut, max_length)
+    return strategies
 
 
 def warn_of_length(tokenizer: Tokenizer, length: int) -> None:

@@ -60,10 +60,6 @@ def pad(
         pad_row: pads one text in place of `pad_one`; it takes the arguments of that function by their names.
 
     The other arguments are those of a call. Tensors come back as tensors of their kind.
-
-    Raises:
-        InputError: the main input is missing, or values have different batch sizes.
-        SpecialTokenError: there is no padding token.
     """
     main = padder.model_input_names[0]
     values = _columns(encoded_inputs, main)

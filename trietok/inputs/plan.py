@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trietok import log
-from trietok.errors import InputError, NotSupportedError
+from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
 from trietok.inputs.options import (
@@ -28,7 +28,7 @@ from trietok.inputs.options import (
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece, require_ids
 from trietok.inputs.tensors import TensorType, int64_to_tensor
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy
+from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, check_room, check_side, padded, whole
 from trietok.named import NamedTuple
 from trietok.text.alignment import Ids
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from trietok.text.alignment import Located, Span
     from trietok.text.chunk_encoder import TextEncoder
     from trietok.text.kernel.plain import Rows
-
 
 Texts = tuple[Any, ...]  # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 SpansOf = Callable[[list[list[Ids]]], "list[list[list[Span]]]"]  # the ids of all texts, by items → their spans
@@ -99,9 +98,6 @@ class Plan:
         Args:
             encoder: gives the ids of a text. It must not change, since the result asks it for details later.
             text, pair: a str each, or a list of words; in the slow profile also a list of tokens or of ids.
-
-        Raises:
-            InputError: an input is none of those, or cannot be cut as the options say.
         """
         return self._of_texts(encoder, [(text, pair)], one=True)
 
@@ -111,9 +107,6 @@ class Plan:
         Args:
             encoder: see `one`.
             items: each as `one` takes it, or a list of two for a pair.
-
-        Raises:
-            InputError: it is no batch, or an item cannot be encoded so.
         """
         return self._of_texts(encoder, self.rules.batch_of(items, self.options.is_split_into_words), one=False)
 
@@ -200,13 +193,7 @@ class Plan:
     def _columns(
         self, samples: Iterable[list[Ids]], one: bool, spans_of_items: SpansOf | None = None
     ) -> dict[str, list[Any]]:
-        """The columns of all rows, in their order.
-
-        Args:
-            samples: for each item the ids of its texts.
-            one: whether it is a call for one item.
-            spans_of_items: called where the columns have offsets.
-        """
+        """The columns of all rows, in their order; `samples` has the ids of each item's texts."""
         rules = self.rules
         if rules.overflows_to_rows:
             samples = list(samples)  # in that profile all texts are encoded before the first is cut
@@ -260,16 +247,13 @@ class Plan:
 
     def _cut(self, sample: list[Ids]) -> Cut:
         """How truncation cuts the texts of one item."""
-        strategies = self.strategies
-        cutting = Cutting(
-            strategies.max_length,
-            strategies.truncation,
-            self.options.stride,
-            self.builder.settings.truncation_side,
-            self._around(len(sample) == 2),
-            self.builder.special_counts[False],
-        )
-        return self.rules.cut(tuple(map(len, sample)), cutting)
+        lengths, (_, strategy, max_length) = tuple(map(len, sample)), self.strategies
+        if strategy is TruncationStrategy.DO_NOT_TRUNCATE or max_length is None:
+            return Cut([whole(lengths)])
+        around, around_one = self._around(len(sample) == 2), self.builder.special_counts[False]
+        check_room(max_length, around)
+        side = self.builder.settings.truncation_side
+        return self.rules.cut(lengths, Cutting(max_length, strategy, self.options.stride, side, around, around_one))
 
     def _around(self, pair: bool) -> int:
         return self.builder.special_counts[pair] if self.options.add_special_tokens else 0
@@ -300,8 +284,8 @@ class Plan:
             return rows
         width = self.width(max(len(group[0]) for group in groups))
         side = self.padding_side
-        if side not in ("left", "right") and (self.rules.checks_side or any(len(row) != width for row in rows)):
-            raise InputError(f"padding_side is 'left' or 'right', not {side!r}")
+        if self.rules.checks_side or any(len(row) != width for row in rows):
+            check_side("padding_side", side)
         return [row.padded(width, side == "left") for row in rows]
 
     def _warn_of(self, lengths: Iterable[int]) -> None:
@@ -328,8 +312,6 @@ class Plan:
 
 # ---- quick plans: all columns but the ids are kept as bytes, and tensors are made of bytes --------------------------
 
-
-_Item = TypeVar("_Item")
 _Kept = TypeVar("_Kept", list[Any], bytes)
 _NO_SPAN = (0, 0)
 _SIDES = ("left", "right")
@@ -402,7 +384,14 @@ class QuickPlan(Plan):
         self.room = NO_LIMIT
         if strategies.cuts and strategies.truncation is not TruncationStrategy.ONLY_SECOND:
             self.room = (strategies.max_length or 0) - self.around
-        by_name = _byte_columns(pieces, at, builder.settings.pad_token_type_id)
+        types, before, after = bytes([piece.type_id for piece in pieces]), len(self.front), len(self.back)
+        pad_type = bytes([builder.settings.pad_token_type_id])
+        known = (
+            ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], pad_type),
+            ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"),
+            ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"),
+        )
+        by_name = {column.name: column for column in known}
         self.columns = [by_name[name] for name in self.rules.columns if name in by_name and name in self._returned]
         self._lists = [ByteColumn(column.name, *map(list, column[1:])) for column in self.columns]
         # For a text that is not padded, where that can be done so: each column's name and number.
@@ -468,7 +457,7 @@ class QuickPlan(Plan):
             for name, number in self._even:
                 values[name] = number * count
         else:
-            values = {"input_ids": self._padded_row(ids, self._pad_id, missing)}
+            values = {"input_ids": padded(ids, self._pad_id, missing, self._pad_left)}
             for column in self._lists:
                 values[column.name] = column.row(own, missing, self._pad_left)
             if self._with_offsets:
@@ -487,29 +476,30 @@ class QuickPlan(Plan):
             rows.cut(int(self.room), self._cuts_left)
         around = self.around
         shortest, longest = (length + around for length in rows.extremes())
-        padded = self.width(longest) if self._pads else 0
-        width = max(longest, padded)  # padding to `max_length` shortens no longer text
+        fill_to = self.width(longest) if self._pads else 0
+        width = max(longest, fill_to)  # padding to `max_length` shortens no longer text
         details = (self, (encoder, texts, False))
         if width > self.limit:
             lengths = array("i", rows.int32_lengths(around))
-            self._warn_of([max(length, padded) for length in lengths] if self.rules.padding_counts else lengths)
-        if self._tensors is not None and width == max(shortest, padded) > 0 and not self._with_offsets:
+            self._warn_of([max(length, fill_to) for length in lengths] if self.rules.padding_counts else lengths)
+        if self._tensors is not None and width == max(shortest, fill_to) > 0 and not self._with_offsets:
             tensors = {}
             for name, numbers in self._filled:
                 made = None if numbers is None else rows.int64(width, *numbers)
                 tensors[name] = int64_to_tensor(made, len(texts), width, self._tensors)
             return BatchEncoding.of_lists(tensors, details)
         lists = rows.lists(self.front, self.back)
-        missing = [max(padded - len(row), 0) for row in lists]
+        missing = [max(fill_to - len(row), 0) for row in lists]
+        rows_and_missing = list(zip(lists, missing, strict=True))
         values: dict[str, list[Any]] = {
-            "input_ids": [self._padded_row(row, self._pad_id, more) for row, more in zip(lists, missing, strict=True)]
+            "input_ids": [padded(row, self._pad_id, more, self._pad_left) for row, more in rows_and_missing]
         }
-        even = dict(self._even) if padded <= shortest else {}
+        even = dict(self._even) if fill_to <= shortest else {}
         for column in self._lists:
             number = even.get(column.name)
             values[column.name] = [
                 column.row(len(row) - around, more, self._pad_left) if number is None else number * len(row)
-                for row, more in zip(lists, missing, strict=True)
+                for row, more in rows_and_missing
             ]
         if self._with_offsets:
             values["offset_mapping"] = [
@@ -519,11 +509,7 @@ class QuickPlan(Plan):
         return BatchEncoding(values, tensor_type=self._tensors, details=details)
 
     def rows_of_bytes(self, texts: Sequence[bytes]) -> ByteRows:
-        """Rows of texts whose ids are int32 in bytes, cut to length, with the special tokens around, without padding.
-
-        Args:
-            texts: the ids of each text, without special tokens around.
-        """
+        """Rows of texts whose ids are int32: cut to length, with the special tokens around, without padding."""
         if self.room != NO_LIMIT:
             texts = [self._kept(text, 4) for text in texts]
         front, back = self._special_int32()
@@ -583,33 +569,14 @@ class QuickPlan(Plan):
         room = int(self.room) * size
         return row[len(row) - room :] if self._cuts_left else row[:room]
 
-    def _padded_row(self, row: list[_Item], filler: _Item, missing: int) -> list[_Item]:
-        if not missing:
-            return row
-        padding = [filler] * missing
-        return padding + row if self._pad_left else row + padding
-
     def _offsets(self, encoder: TextEncoder, text: str, count: int, missing: int) -> list[Span]:
         """The span of each token of a row with `missing` padding ids; `count` of its tokens are the text's."""
         spans = self._kept(encoder.spans(text, count))
         row = [_NO_SPAN] * len(self.front) + spans + [_NO_SPAN] * len(self.back)
-        return self._padded_row(row, _NO_SPAN, missing)
-
-
-def _byte_columns(pieces: Sequence[Piece], at: int, pad_type_id: int) -> dict[str, ByteColumn]:
-    """The columns of a template whose text is its piece `at`."""
-    before, after = at, len(pieces) - at - 1
-    types = bytes([piece.type_id for piece in pieces])
-    columns = (
-        ByteColumn("token_type_ids", types[:at], types[at : at + 1], types[at + 1 :], bytes([pad_type_id])),
-        ByteColumn("special_tokens_mask", b"\1" * before, b"\0", b"\1" * after, b"\1"),
-        ByteColumn("attention_mask", b"\1" * before, b"\1", b"\1" * after, b"\0"),
-    )
-    return {column.name: column for column in columns}
+        return padded(row, _NO_SPAN, missing, self._pad_left)
 
 
 # ---- the builder of plans -------------------------------------------------------------------------------------------
-
 
 MOST_PLANS = 64
 
@@ -685,12 +652,7 @@ class InputBuilder:
         return tuple(texts if self.settings.rules.types_stay else [text._replace(type_id=0) for text in texts])
 
     def plan(self, options: CallOptions) -> Plan:
-        """The plan for a call with these options, the same one for the same options.
-
-        Raises:
-            InputError: a strategy is unknown, or a length cannot be.
-            SpecialTokenError: padding is asked for and there is no padding token.
-        """
+        """The plan for a call with these options, the same one for the same options; see `resolve_strategies`."""
         # Equal options share a plan. 8.0 equals 8 and True equals 1, but for some options only one of the two is valid:
         # the key holds the types of those.
         _, padding, truncation, max_length, stride, _, multiple_of, *_ = options

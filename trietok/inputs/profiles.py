@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies
     from trietok.text.chunk_encoder import TextEncoder
 
-
 Profile = Literal["slow", "fast"]
 
 
@@ -76,10 +75,6 @@ def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> 
             raise InputTypeError("return_overflowing_tokens needs a max_length to overflow")
 
 
-def _check_rust(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
-    """The Rust tokenizers refuse no combination of options."""
-
-
 def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:
     """The items one by one: an item that is no text or pair is refused after those before it are encoded."""
     if not isinstance(items, Iterable):
@@ -125,7 +120,7 @@ RUST = InputRules(
     is_fast=True,
     ids_of=ids_of_text,
     names_of_pair=("the text", "the text"),
-    check=_check_rust,
+    check=lambda options, strategies, is_pair: None,  # the Rust tokenizers refuse no combination of options
     batch_of=_rust_batch,
     cut=cut_to_rows,
     overflows_to_rows=True,
@@ -140,7 +135,7 @@ RUST = InputRules(
 # For programs that ask for details and for overflow in rows, and are to get the ids of the slow profile all the same.
 SLOW_WITH_DETAILS = SLOW._replace(
     is_fast=True,
-    check=_check_rust,
+    check=RUST.check,
     cut=cut_to_more_rows,
     overflows_to_rows=True,
     columns=_RUST_COLUMNS,

@@ -13,7 +13,7 @@ from typing import Any
 
 from trietok.errors import PositionError
 from trietok.inputs.template import Piece
-from trietok.inputs.truncation import Windows
+from trietok.inputs.truncation import Windows, padded
 from trietok.text.alignment import Located, Span
 from trietok.text.changes import cached_property
 
@@ -154,11 +154,11 @@ class Row:
 
     def __len__(self) -> int:
         """The number of tokens without padding."""
-        length = 0
-        for piece in self.pieces:
-            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
-            length += end - start
-        return length
+        return sum(map(self._size, self.pieces))
+
+    def _size(self, piece: Piece) -> int:
+        start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+        return end - start
 
     def padded(self, width: int, pad_left: bool) -> Row:
         """The same row with padding, if it is shorter than `width`."""
@@ -193,7 +193,7 @@ class Row:
             else:
                 start, end = self.windows[piece.sequence]
                 column += values[piece.sequence][start:end]
-        return self._padded(column, padding)
+        return padded(column, padding, self.missing, self.pad_left)
 
     def filled(self, value: Callable[[Piece], int | None], padding: int) -> list[int]:
         """A column in which all tokens of a piece have one value; a piece whose value is None has no place in it."""
@@ -201,15 +201,8 @@ class Row:
         for piece in self.pieces:
             number = value(piece)
             if number is not None:
-                start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
-                column += [number] * (end - start)
-        return self._padded(column, padding)
-
-    def _padded(self, column: list[Any], padding: Any) -> list[Any]:
-        if not self.missing:
-            return column
-        filling = [padding] * self.missing
-        return filling + column if self.pad_left else column + filling
+                column += [number] * self._size(piece)
+        return padded(column, padding, self.missing, self.pad_left)
 
     def ids(self, values: Sequence[Sequence[int]], pad_id: int | None) -> list[int]:
         """The ids."""
@@ -221,7 +214,7 @@ class Row:
 
     def attention_mask(self) -> list[int]:
         """1 for each token, 0 for padding."""
-        return self._padded([1] * len(self), 0)
+        return padded([1] * len(self), 0, self.missing, self.pad_left)
 
     def special_tokens_mask(self) -> list[int]:
         """1 for each special token and for padding, 0 for each token of a text."""
@@ -236,10 +229,10 @@ class Row:
         ranges: dict[int, Span] = {}
         position = self.missing if self.pad_left else 0
         for piece in self.pieces:
-            start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
+            end = position + self._size(piece)
             if piece.sequence is not None:
-                ranges[piece.sequence] = (position, position + end - start)
-            position += end - start
+                ranges[piece.sequence] = (position, end)
+            position = end
         return Encoding(
             ids=self.ids([text.ids for text in texts], pad_id),
             type_ids=self.type_ids(pad_type),

@@ -6,7 +6,7 @@ which ids, token type ids and masks are made. Every kind of template is converte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import Any, Literal
 
@@ -37,11 +37,7 @@ class Piece(NamedTuple):
 
 
 def require_ids(pieces: Iterable[Piece]) -> None:
-    """Raise where a special token of the template has no id.
-
-    Raises:
-        SpecialTokenError: its role has no token, or a token that the tokenizer does not have.
-    """
+    """Raise where a special token of the template has no id: its role has no token, or one the tokenizer lacks."""
     for piece in pieces:
         if piece.sequence is None and piece.token_id is None:
             what = f"{piece.role} is None" if piece.token is None else f"the token {piece.token!r} has no id"
@@ -122,37 +118,35 @@ class Template(NamedTuple):
     def input_ids(self, tokenizer: Any, ids: list[int], pair_ids: list[int] | None) -> list[int]:
         """The ids of one sequence or two with the special tokens of a tokenizer."""
         result: list[int] = []
-        for kind, name, *_ in self._parts_for(pair_ids):
-            if kind == "sequence":
-                result += _sequence(name, ids, pair_ids)
-            elif kind == "role":
-                result.append(getattr(tokenizer, f"{name}_token_id"))
+        for part, own in self._parts_of(ids, pair_ids):
+            if own is not None:
+                result += own
+            elif part.kind == "role":
+                result.append(getattr(tokenizer, f"{part.name}_token_id"))
             else:
-                result.append(tokenizer.convert_tokens_to_ids(name))
+                result.append(tokenizer.convert_tokens_to_ids(part.name))
         return result
 
     def token_type_ids(self, ids: list[int], pair_ids: list[int] | None, unset: Collection[str] = ()) -> list[int]:
         """The token type id of every id; none for the roles of `unset`, which have no token."""
         types: list[int] = []
-        for part in self._parts_for(pair_ids):
+        for part, own in self._parts_of(ids, pair_ids):
             is_unset = part.kind == "role" and f"{part.name}_token" in unset
-            count = len(_sequence(part.name, ids, pair_ids)) if part.kind == "sequence" else not is_unset
-            types += [part.type_id] * count
+            types += [part.type_id] * (not is_unset if own is None else len(own))
         return types
 
     def special_tokens_mask(self, ids: list[int], pair_ids: list[int] | None) -> list[int]:
         """1 for every special token of the template, 0 for the ids between."""
         mask: list[int] = []
-        for part in self._parts_for(pair_ids):
-            mask += [0] * len(_sequence(part.name, ids, pair_ids)) if part.kind == "sequence" else [1] * part.is_in_mask
+        for part, own in self._parts_of(ids, pair_ids):
+            mask += [1] * part.is_in_mask if own is None else [0] * len(own)
         return mask
 
-    def _parts_for(self, pair_ids: list[int] | None) -> tuple[Part, ...]:
-        return self.single if pair_ids is None else self.pair
-
-
-def _sequence(name: str, ids: list[int], pair_ids: list[int] | None) -> list[int]:
-    return ids if name == "A" or pair_ids is None else pair_ids
+    def _parts_of(self, ids: list[int], pair_ids: list[int] | None) -> Iterator[tuple[Part, list[int] | None]]:
+        """Each part, with the ids of a sequence; None for a special token."""
+        of = {"A": ids, "B": pair_ids}
+        for part in self.single if pair_ids is None else self.pair:
+            yield part, of[part.name] if part.kind == "sequence" else None
 
 
 def _parts(line: str) -> tuple[Part, ...]:

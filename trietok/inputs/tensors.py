@@ -96,6 +96,5 @@ def _package(tensor_type: TensorType) -> ModuleType:
         return __import__(name)
     except ImportError as error:
         raise MissingDependencyError(
-            f"return_tensors={tensor_type.value!r} needs {name}, which is not installed: pip install {name}",
-            extra=name,
+            f"return_tensors={tensor_type.value!r} needs {name}, which is not installed: pip install {name}", extra=name
         ) from error

@@ -2,10 +2,12 @@
 
 In: the lengths of one or two sequences, and how many tokens may stay. Out: what is kept of each, and the overflow, as
 half-open windows. Transformers' slow tokenizers cut to one row, with the counts of its `truncate_sequences` (4.57.6);
-the Rust tokenizers make more rows of what does not fit.
+the Rust tokenizers make more rows of what does not fit. `padded` does the opposite: it fills a row up.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
@@ -25,10 +27,10 @@ class TruncationStrategy(ExplicitEnum):
 
 
 class Cutting(NamedTuple):
-    """The options of a call that truncation depends on.
+    """The options of a call that truncation depends on, where it has to cut.
 
     Attributes:
-        max_length: the most tokens of a row, special ones included; None for any number.
+        max_length: the most tokens of a row, special ones included; there is room for these.
         strategy: which text is cut.
         stride: how many tokens the overflow repeats of what is kept.
         side: the end that is cut, `"right"` or `"left"`.
@@ -36,7 +38,7 @@ class Cutting(NamedTuple):
         around_one: how many stand around a single text, even where a call leaves them out.
     """
 
-    max_length: int | None
+    max_length: int
     strategy: TruncationStrategy
     stride: int
     side: str
@@ -72,9 +74,17 @@ def check_room(max_length: int, around: int) -> None:
         )
 
 
-def _check_side(side: str) -> None:
+def check_side(option: str, side: str | None) -> None:
+    """Raise an InputError if it is no side."""
     if side not in ("left", "right"):
-        raise InputError(f"truncation_side is 'left' or 'right', not {side!r}")
+        raise InputError(f"{option} is 'left' or 'right', not {side!r}")
+
+
+def padded(row: list[Any], filler: Any, missing: int, pad_left: bool) -> list[Any]:
+    """A row with so many fillers more; the row itself where there are none."""
+    if not missing:
+        return row
+    return [filler] * missing + row if pad_left else row + [filler] * missing
 
 
 def _check_stride(stride: int) -> None:
@@ -89,13 +99,7 @@ def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 
     >>> cut_to_one_row((5,), Cutting(4, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2))
     Cut(rows=[((0, 2),)], overflow=(0, (1, 5)), problem='')
-
-    Raises:
-        InputError: there is no room for the special tokens, or stride or side cannot be.
     """
-    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
-        return Cut([whole(lengths)])
-    check_room(cutting.max_length, cutting.around)
     to_remove = sum(lengths) + cutting.around - cutting.max_length
     if not cutting.max_length or to_remove <= 0:
         return Cut([whole(lengths)])
@@ -122,9 +126,6 @@ def truncate(
     Returns:
         ids, pair_ids, overflowing: the last is empty for a pair under `longest_first`. Where the chosen sequence is not
         longer than what is to be removed, nothing is and the log says so, as in transformers.
-
-    Raises:
-        InputError: `side` is neither.
     """
     if num_tokens_to_remove <= 0 or strategy is TruncationStrategy.DO_NOT_TRUNCATE:
         return ids, pair_ids, []
@@ -140,7 +141,7 @@ def truncate(
 def remove(lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrategy, stride: int, side: str) -> Cut:
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     _check_stride(stride)
-    _check_side(side)
+    check_side("truncation_side", side)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
         return Cut([tuple(_kept(length, share, side) for length, share in zip(lengths, shares, strict=True))])
@@ -183,12 +184,9 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     [((0, 3),), ((2, 5),)]
 
     Raises:
-        InputError: there is no room for the special tokens, the stride cannot be, or the chosen text cannot be cut.
+        InputError: stride or side cannot be, or the chosen text cannot be cut.
     """
-    if cutting.strategy is TruncationStrategy.DO_NOT_TRUNCATE or cutting.max_length is None:
-        return Cut([whole(lengths)])
-    check_room(cutting.max_length, cutting.around)
-    _check_side(cutting.side)
+    check_side("truncation_side", cutting.side)
     _check_progress(cutting)
     size = cutting.max_length - cutting.around
     if sum(lengths) <= size:
@@ -202,9 +200,6 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     >>> pair = Cutting(6, TruncationStrategy.LONGEST_FIRST, 0, "right", 3, 2)
     >>> cut_to_more_rows((3, 3), pair).rows[0], cut_to_rows((3, 3), pair).rows[0]
     (((0, 2), (0, 1)), ((0, 1), (0, 2)))
-
-    Raises:
-        InputError: there is no room for the special tokens, or stride or side cannot be.
     """
     first = cut_to_one_row(lengths, cutting)
     sizes = tuple(end - start for start, end in first.rows[0])
@@ -217,7 +212,6 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
 def _check_progress(cutting: Cutting) -> None:
     """Refuse a stride that is too long for `max_length` less the special tokens of one text, even if left out."""
     stride, max_length = cutting.stride, cutting.max_length
-    assert max_length is not None  # else nothing is cut
     _check_stride(stride)
     left = max_length - cutting.around_one
     if 0 <= left < stride:

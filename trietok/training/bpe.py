@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,11 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
     path = paths[TOKENIZER_FILE]
     content = read_json_object(path)
-    model, special = _read_model(content, path), _read_special_tokens(content, path)
+    model, added = _read_model(content, path), content.get("added_tokens")
+    if not isinstance(added, list) or not all(
+        isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
+    ):
+        raise FileFormatError(f"{path} has no list 'added_tokens' of objects with a 'content'", path=path)
     if model.get("vocab") != vocab or model.get("merges") != [list(pair) for pair in merges]:
         raise FileFormatError(
             f"{path} has another vocabulary or other merges than {BPE_VOCAB_FILE} and {MERGES_FILE}; the three have to "
@@ -89,7 +93,7 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     unknown, prefix, suffix = (model.get(name) for name in MARKS)
     if not all(mark is None or isinstance(mark, str) for mark in (unknown, prefix, suffix)):
         raise FileFormatError(f"{path}: {', '.join(MARKS)} are strings or null", path=path)
-    return BpeParts(vocab, merges, unknown, prefix, suffix), special
+    return BpeParts(vocab, merges, unknown, prefix, suffix), [token["content"] for token in added]
 
 
 def _read_vocab(path: Path) -> dict[str, int]:
@@ -130,15 +134,6 @@ def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
     return model
 
 
-def _read_special_tokens(content: Mapping[str, Any], path: Path) -> list[str]:
-    added = content.get("added_tokens")
-    if not isinstance(added, list) or not all(
-        isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
-    ):
-        raise FileFormatError(f"{path} has no list 'added_tokens' of objects with a 'content'", path=path)
-    return [token["content"] for token in added]
-
-
 def require_utf8(tokens: Iterable[str]) -> None:
     """Refuse tokens that no file can keep."""
     for token in tokens:
@@ -148,21 +143,6 @@ def require_utf8(tokens: Iterable[str]) -> None:
                 'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
                 token=token,
             )
-
-
-def _values(bpe: BpeParts, special_tokens: Sequence[str], do_lower_case: bool | None) -> TokenizerJson:
-    """The tokenizer.json. Its normalizer does what `BasicTokenizer` does before it splits, NFC included."""
-    plain, prefix, suffix = do_lower_case is None, bpe.continuing_subword_prefix, bpe.end_of_word_suffix
-    of_prefix = WordPieceDecoder(prefix, cleanup=False) if prefix else None
-    return TokenizerJson(
-        vocabulary=bpe.vocab,
-        normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
-        decoder=BpeDecoder(suffix) if suffix else of_prefix,
-        added_tokens={bpe.vocab[token]: AddedToken(token, special=True) for token in special_tokens},
-        bpe=bpe,
-        composes=do_lower_case is False,
-        splits_punctuation=not plain,
-    )
 
 
 _REMEMBERED = 10_000  # words
@@ -273,8 +253,9 @@ class Bpe:
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
                 surrogate pair.
         """
-        parts = self._splitter.parts
-        require_utf8([*self.vocab, parts.continuing_subword_prefix or "", parts.end_of_word_suffix or ""])
+        parts, plain = self._splitter.parts, do_lower_case is None
+        prefix, suffix = parts.continuing_subword_prefix, parts.end_of_word_suffix
+        require_utf8([*self.vocab, prefix or "", suffix or ""])
         for token in chain.from_iterable(self.merges):
             if _SPACE.search(token):
                 told = f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written"
@@ -287,12 +268,22 @@ class Bpe:
             "clean_up_tokenization_spaces": False,
             "model_max_length": _LONGEST_INPUT,
         }
+        of_prefix = WordPieceDecoder(prefix, cleanup=False) if prefix else None
+        # The normalizer does what `BasicTokenizer` does before it splits, NFC included.
+        values = TokenizerJson(
+            vocabulary=parts.vocab,
+            normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
+            decoder=BpeDecoder(suffix) if suffix else of_prefix,
+            added_tokens={parts.vocab[token]: AddedToken(token, special=True) for token in self.special_tokens},
+            bpe=parts,
+            composes=do_lower_case is False,
+            splits_punctuation=not plain,
+        )
 
         def write(folder: Path) -> None:
             write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
             write_text(folder / MERGES_FILE, merges_text(self.merges))
-            tokenizer = tokenizer_json_object(_values(parts, self.special_tokens, do_lower_case))
-            write_text(folder / TOKENIZER_FILE, json_text(tokenizer))
+            write_text(folder / TOKENIZER_FILE, json_text(tokenizer_json_object(values)))
             write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
 
         # Files of another tokenizer would hide this one, or add their tokens to it.

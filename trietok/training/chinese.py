@@ -390,18 +390,13 @@ class Segmenter:
 
 # ---- the files -------------------------------------------------------------------------------------------------------
 
-
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
 
 @renamed(directory="output", sentences="texts")
 def save_chinese_bpe(
-    bpe: ChineseBpe,
-    output: str | os.PathLike[str],
-    *,
-    log: Iterable[str] = (),
-    texts: Iterable[str] | None = None,
+    bpe: ChineseBpe, output: str | os.PathLike[str], *, log: Iterable[str] = (), texts: Iterable[str] | None = None
 ) -> list[Path]:
     """Write the files, all of them or none.
 
@@ -423,7 +418,13 @@ def save_chinese_bpe(
     require_utf8(bpe.tokens)
     files = {RECIPE_LOG_FILE: "".join(line + "\n" for line in log)}
     if texts is not None:
-        files |= _results(Segmenter(bpe.tokens), texts)
+        segmenter = Segmenter(bpe.tokens)
+        rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
+        lines: dict[str, list[str]] = {name: [] for name in rules}
+        for sentence in map(segmenter.cleaned, texts):
+            for name, rule in rules.items():
+                lines[name].append(" ".join(rule(sentence)) + "\n")
+        files |= {name: "".join(of_file) for name, of_file in lines.items()}
 
     def write(folder: Path) -> None:
         write_vocab_lines(folder / VOCAB_FILE, bpe.tokens)
@@ -433,14 +434,3 @@ def save_chinese_bpe(
     # Result files that are not written anew were made with another vocabulary; the others are of another tokenizer.
     others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
     return save_into(output, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
-
-
-def _results(segmenter: Segmenter, sentences: Iterable[str]) -> dict[str, str]:
-    """File name → its content."""
-    rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
-    lines: dict[str, list[str]] = {name: [] for name in rules}
-    for sentence in sentences:
-        text = segmenter.cleaned(sentence)
-        for name, rule in rules.items():
-            lines[name].append(" ".join(rule(text)) + "\n")
-    return {name: "".join(of_file) for name, of_file in lines.items()}

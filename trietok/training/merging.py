@@ -29,14 +29,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.trie import bulk
-from trietok.training.word_counts import (
-    COUNTING_PAIRS,
-    MERGING,
-    OnProgress,
-    Progress,
-    as_word_counts,
-    require_whole,
-)
+from trietok.training.word_counts import COUNTING_PAIRS, MERGING, OnProgress, Progress, as_word_counts, require_whole
 
 # ---- pairs of neighbours in words ------------------------------------------------------------------------------------
 #
@@ -44,7 +37,6 @@ from trietok.training.word_counts import (
 # `split` and a `join`. A merge is made in the words that hold the pair, from the left to the right of each. Each of
 # these words is scanned as a whole, so a word of more than `LONG` tokens is kept as a `LongWord` instead, in which a
 # merge touches only the places of the pair and their neighbours: all merges together take O(n) there for n tokens.
-
 
 LONG = 1_000  # tokens
 _WORDS_PER_REPORT = 20_000
@@ -131,11 +123,7 @@ class Pairs:
             if not position % _WORDS_PER_REPORT:
                 report(Progress(COUNTING_PAIRS, position, total, "words"))
         report(Progress(COUNTING_PAIRS, total, total, "words"))
-        return self._counted(found, least)
-
-    def _counted(self, found: dict[str, int | list[int]], least: int) -> dict[str, list[int]]:
-        """Count what was found; return pair → the words it occurs in, each once."""
-        in_words: dict[str, list[int]] = {}
+        in_words: dict[str, list[int]] = {}  # pair → the words it occurs in, each once
         count_of = self.word_counts.__getitem__
         while found:  # emptied on the way, which takes less memory
             pair, where = found.popitem()
@@ -288,7 +276,6 @@ class LongWord:
 # list of their own, which becomes a heap when its turn comes. Putting an entry in costs O(1), taking one out O(log n)
 # for the n entries of its count.
 
-
 Entry = TypeVar("Entry", bound="tuple[Any, ...]")
 
 
@@ -348,7 +335,6 @@ class MostFrequent(Generic[Entry]):
 
 
 # ---- the start: the alphabet, the first tokens, every word spelled in them -------------------------------------------
-
 
 _LARGEST_CHARACTER = 4  # bytes
 
@@ -499,30 +485,21 @@ def require_room(vocab_size: int, needed: int, what: str) -> None:
 
 # ---- the merges ------------------------------------------------------------------------------------------------------
 
-
 _MERGES_PER_REPORT = 100
-
-
-def merge_pairs(spelling: Spelling, options: Options, on_progress: OnProgress | None = None) -> list[tuple[str, str]]:
-    """Merge until the vocabulary has its size, or no pair occurs `min_frequency` times; the merges in order.
-
-    The spelling is changed: `tokens` and `token_to_id` grow, `words` get shorter. O(n log n) for n pairs of neighbours.
-
-    Raises:
-        VocabularyError: there would be more tokens than characters in Unicode.
-    """
-    with bulk():
-        return _Merging(spelling, options, on_progress or (lambda progress: None)).run()
 
 
 def learnt(
     texts: Iterable[str] | Mapping[str, int], options: Options, on_progress: OnProgress | None, **counting: Any
 ) -> tuple[Spelling, list[tuple[str, str]]]:
-    """What training makes of texts, or of words counted before; `counting` are the options of `count_words`."""
+    """What training makes of texts, or of words counted before; `counting` are the options of `count_words`.
+
+    Pairs are merged until the vocabulary has its size, or none occurs `min_frequency` times: the tokens of the spelling
+    grow, its words get shorter. O(n log n) for n pairs of neighbours.
+    """
     options.check()
-    word_counts = as_word_counts(texts, progress=on_progress, **counting)
-    spelling = spell(word_counts, options)
-    return spelling, merge_pairs(spelling, options, on_progress)
+    spelling = spell(as_word_counts(texts, progress=on_progress, **counting), options)
+    with bulk():
+        return spelling, _Merging(spelling, options, on_progress or (lambda progress: None)).run()
 
 
 class _Merging:

@@ -21,7 +21,6 @@ from trietok.worker_pool import cores, worker_pool
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-
 COUNTING_WORDS = "counting words"
 COUNTING_PAIRS = "counting pairs"
 MERGING = "merging"
