@@ -311,7 +311,8 @@ class _Run:
             self._failures.append(outcome)
 
     def _what_stays(self) -> str:
-        return f"{self._state.shards} finished shards stay in {self._job.out}"
+        shards = self._state.shards
+        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.out}"
 
     def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
