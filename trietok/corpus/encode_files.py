@@ -197,7 +197,7 @@ def _check_options(
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
-        raise InputError("drop_last needs pack")
+        raise InputError("drop_last needs pack (--drop-last, --pack)")
 
 
 def _checked_keep(keep: Sequence[str], names: Sequence[str], pack: int | None) -> tuple[str, ...]:
