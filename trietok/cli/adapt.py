@@ -302,7 +302,7 @@ def suggest(
       trietok suggest -m my-tokenizer -o with-words texts.txt
     """
     texts = read(files)
-    choice = Choice(model, trietok.BertTokenizer, "because the words of texts are told in this profile")
+    choice = Choice(model, trietok.BertTokenizer, "because words are found as the slow class splits texts")
     tokenizer = choice.load()
     say_choice(choice)
     with shown_reading(texts, "counting words") as shown:
