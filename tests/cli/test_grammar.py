@@ -135,6 +135,7 @@ def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
         f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former spelling will go",
     ]
     assert out("encode", "-m", tiny, "--", "--texts") == out("encode", "-m", tiny, "--", "--texts")  # a text
+    assert "No such option '--texts'" in run("encode", "-m", tiny, "--texts", "hello").stderr  # it never had one
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)

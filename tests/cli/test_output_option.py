@@ -69,9 +69,17 @@ def test_what_cannot_be_replaced_is_left_as_it_was(tmp_path, texts):
     result = run("train", "wordpiece", tmp_path / "none.txt", "-o", out, "--force")
     assert (result.exit_code, "none.txt" in result.stderr) == (2, True)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
-    result = run("trim", "-m", out, texts, "-o", out, "--force")
-    assert f"{out} is what the command reads; name another place with -o" in result.stderr
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    for read in (("-m", out), ("-m", out / "vocab.txt"), (out / "vocab.txt", "-m", "trietok-en")):
+        result = run("trim", *read, texts, "-o", out, "--force")
+        assert f"{out} is what the command reads; name another place with -o" in result.stderr
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
+    before = texts.read_bytes()
+    result = run("lock", tmp_path / "text*.txt", "-o", texts, "--force")
+    assert (result.exit_code, texts.read_bytes()) == (2, before)
+    assert f"{texts} is what the command reads; name another place with -o" in result.stderr
 
 
 @pytest.mark.parametrize(

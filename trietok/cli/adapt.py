@@ -194,7 +194,7 @@ def add(
 
 @options.command()
 @options.files
-@options.required_model
+@options.required_model()
 @options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.some_files("--keep", help="Keep the tokens of a file, one a line. May be repeated.")
@@ -302,7 +302,7 @@ def suggest(
       trietok suggest -m my-tokenizer -o with-words texts.txt
     """
     texts = read(files)
-    choice = Choice(model, trietok.BertTokenizer, "because the words of texts are told in this profile")
+    choice = Choice(model, trietok.BertTokenizer, "because words are found as the slow class splits texts")
     tokenizer = choice.load()
     say_choice(choice)
     with shown_reading(texts, "counting words") as shown:
@@ -367,7 +367,7 @@ _rows_made = options.together(
 
 
 @options.command()
-@options.required_model
+@options.required_model(help="The model: a directory with its config.json and weights.  [required]")
 @options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.tokenizer("--new-tokenizer", help="The tokenizer that the model gets.")
@@ -389,8 +389,7 @@ def rows(
 ) -> None:
     """Copy a model, with a row for each token of another tokenizer.
 
-    The model is a directory with its config.json and weights; it stays as it is. Tokens that both tokenizers have keep
-    their rows, even where their ids have moved.
+    The model stays as it is. Tokens that both tokenizers have keep their rows, even where their ids have moved.
 
     \b
     Examples:
@@ -448,7 +447,7 @@ def _writing(bars: Bars | None) -> Callable[[int, int], None] | None:
 @options.command()
 @options.files_if_any
 @options.file("--terms", help="Add the terms of this file, one a line, and find none; - is standard input.")
-@options.required_model
+@options.required_model(help="The model: a directory with its config.json and weights.  [required]")
 @options.profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.flag("--dry-run", help="Show what would be added and what left out, and write nothing.")
@@ -474,9 +473,8 @@ def adapt(
 ) -> None:
     """Add terms, or the words of your texts that most deserve a token, to a model and its tokenizer.
 
-    The model is a directory with its config.json and weights; it stays as it is. The command writes a copy in which
-    each new word has a row, and checks that all other tokens keep their ids and rows. With --terms, FILES say how many
-    tokens the terms save; without, the words of FILES are added that save most.
+    The command writes a copy in which each new word has a row, and checks that other tokens keep their ids and rows.
+    With --terms, FILES say how many tokens the terms save; without, the words of FILES are added that save most.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ _OLD, _NEW = "red", "green"
 @click.argument("new", type=options.MODEL)
 @options.files_if_any
 @options.profile
-@click.option("--new-profile", type=click.Choice(["slow", "fast"]), help="Read NEW in another profile than OLD.")
+@options.choice("--new-profile", known=["slow", "fast"], metavar="PROFILE", help="Read NEW in a profile of its own")
 @options.reading
 @options.json_lines
 @options.offline

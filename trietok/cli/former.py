@@ -65,7 +65,7 @@ class Command(click.Command):
         ctx.args = []
 
     def _as_spelt_now(self, args: Sequence[str]) -> list[str]:
-        known = {name for each in self.params for name in ([FILES] if each.name == "files" else each.opts)} | {NOTHING}
+        known = {FILES if name == "files" else name for each in self.params for name in each.opts} | {NOTHING}
         former = {**OPTIONS[""], **OPTIONS.get(self.name or "", {})}
         former = {old: new for old, new in former.items() if old not in known and new.partition(" ")[0] in known}
         now: list[str] = []

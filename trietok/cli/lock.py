@@ -64,8 +64,8 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
 def verify(lock: str, model: str | None, engines: list[str] | None, as_json: bool) -> None:
     """Check that a tokenizer still gives the locked ids.
 
-    LOCK is a lock file that trietok lock wrote; without it, trietok.lock.json. The exit code is 0 if the ids are as
-    locked, 1 if they differ, and 2 for an error.
+    LOCK is a lock file that trietok lock wrote, by default trietok.lock.json; the profile is the lock's by default.
+    The exit code is 0 if the ids are as locked, 1 if they differ, and 2 for an error.
 
     \b
     Examples:
@@ -103,7 +103,7 @@ def _draw(screen: Screen, verified: trietok.Verified) -> None:
 
 @options.command()
 @options.files_if_any
-@options.required_model
+@options.required_model()
 @options.profile
 @options.format(known=FILES, required=True)
 @options.writes(

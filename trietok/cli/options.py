@@ -133,8 +133,7 @@ def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
     def joined(ctx: click.Context, parameter: click.Parameter, given: Sequence[list[str]] | None) -> list[str] | None:
         return list(dict.fromkeys(chain.from_iterable(given))) if given else None
 
-    type_ = _Names(known)
-    return click.option(*spellings, type=type_, multiple=True, callback=joined, metavar="NAMES", help=help)
+    return click.option(*spellings, type=_Names(known), multiple=True, callback=joined, metavar="NAMES", help=help)
 
 
 def command(group: click.Group | None = None, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
@@ -170,7 +169,7 @@ def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_output(*args: Any, output: str | None, force: bool, **rest: Any) -> Any:
-            read = [rest.get("model"), rest.get("terms"), *(rest.get("files") or ())]
+            read = [*map(rest.get, ("model", "terms", "new_tokenizer", "like", "test")), *(rest.get("files") or ())]
             with contextlib.ExitStack() as places:
                 # What a run can be resumed from, its own code knows.
                 if output is not None and not rest.get("resume") and (force or "resume" not in rest):
@@ -195,6 +194,7 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
     there = os.listdir(place) if os.path.isdir(place) else []
     while not os.path.lexists(above):
         above = os.path.dirname(above)
+    sources = [each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)]
     what = ""
     if above != place:
         if is_file and above != os.path.dirname(place):
@@ -205,7 +205,7 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
         what = "is a directory; name a file with -o"
     elif not force and (there or not os.path.isdir(place)):
         what = "is there already; name another place with -o, or replace it with --force"
-    elif any(each and os.path.exists(each) and os.path.samefile(place, each) for each in read):
+    elif any(os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep) for each in sources):
         what = "is what the command reads; name another place with -o"
     elif there and _WRITTEN.isdisjoint(there):
         what = "holds no tokenizer and no ids, so that --force does not replace it; name another place with -o"
@@ -250,14 +250,14 @@ profile = together(
         expose_value=False,
         callback=_keep,
         metavar="PROFILE",
-        help="Give the ids of transformers' classes of this kind, by default of AutoTokenizer's",
+        help="Give the ids of transformers' classes of this kind (by default, of AutoTokenizer's)",
     ),
     flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
 _MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
 model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=_MODEL), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
-required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
+required_model = partial(tokenizer, "--model", "-m", help=f"{_MODEL}  [required]")
 column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")

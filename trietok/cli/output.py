@@ -236,7 +236,8 @@ def _fail(message: str) -> NoReturn:
 
 
 def _say(kind: str, message: str) -> None:
-    print(f"trietok: {kind}: {visible(message)}", file=sys.stderr, flush=True)
+    line = f"trietok: {kind}: {visible(message)}\n"  # at once: the lines of the programs of a pipeline do not mix
+    print(line, end="", file=sys.stderr, flush=True)
 
 
 def _end_output() -> None:

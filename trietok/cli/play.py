@@ -44,7 +44,7 @@ def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
     \b
     Examples:
       trietok play
-      trietok play --model my-tokenizer --port 0
+      trietok play -m my-tokenizer --port 0
     """
     folder = site or default_site()
     _check(folder)

@@ -135,7 +135,7 @@ def encode_files(
         if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
-        raise InputError("drop_last needs pack")
+        raise InputError("drop_last needs pack (--drop-last, --pack)")
     if verify and not resume:
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
@@ -302,7 +302,8 @@ class _Run:
             self._failures.append(outcome)
 
     def _what_stays(self) -> str:
-        return f"{self._state.shards} finished shards stay in {self._job.out}"
+        shards = self._state.shards
+        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.out}"
 
     def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""

@@ -129,9 +129,8 @@ class RunDirectory:
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
             if not resume:
-                raise InputError(
-                    f"{out} is there already; go on with its run (resume=True, --resume), or give another directory"
-                )
+                how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
+                raise InputError(f"{out} is there already; {how}")
             if begun:
                 self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():

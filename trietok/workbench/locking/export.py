@@ -122,9 +122,9 @@ class Exported(Report):
         for name, differing in self.checked.items():
             texts = number_of(self.texts, "text")
             if differing:
-                yield f"{name}: on {differing:,} of {texts} its ids are not those that were foretold"
+                yield f"{name}: on {differing:,} of {texts} its ids are not those that were predicted"
             else:
-                yield f"{name}: the ids that were foretold, on {'the ' if self.texts == 1 else 'all '}{texts}"
+                yield f"{name}: the ids that were predicted, on {'the ' if self.texts == 1 else 'all '}{texts}"
 
     _parts = lines
 
