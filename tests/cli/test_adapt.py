@@ -114,6 +114,17 @@ def test_a_list_of_terms(files, tmp_path):
     assert values["new"][0]["pieces"] == ["co", "##v", "##id"]
 
 
+def test_lists_of_an_editor_of_windows(files, tmp_path):
+    """The mark at the beginning is no part of the first term, nor of the first word to leave out."""
+    (tmp_path / "terms.txt").write_bytes("\ufeffTNF-α\r\n\r\nmRNA\r\n".encode())
+    (tmp_path / "words.txt").write_bytes("\ufeffvaccines\r\n".encode())
+    (tmp_path / "blank.txt").write_bytes("\ufeff\r\n".encode())
+    (line,) = out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run", "--json")
+    assert list(json.loads(line)["terms"]["added"]) == ["TNF-α", "mrna"]
+    assert out(*files, "--leave-out", str(tmp_path / "words.txt"))[0] == "1 word added: covid"
+    assert "there is no term in" in error(*files[:3], "--terms", str(tmp_path / "blank.txt"), "--dry-run")
+
+
 def test_whole_words(files, tmp_path):
     (line,) = out(*files, "--way", "single-word", "--json")
     assert json.loads(line)["terms"]["way"] == "single-word"
