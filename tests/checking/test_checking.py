@@ -134,6 +134,8 @@ def test_advice_names_directories_and_leaves_tokens():
     assert shadows == "tokenizer.remove_tokens(['[OUT]']), unless it is meant so"
     assert duplicate == "trietok check -m OUT/my-DIR --fix -o OUT/my-DIR-fixed"
     assert "from_pretrained('OUT/my-DIR').save_pretrained('OUT/my-DIR')" in differs
+    (here,) = CheckReport(".", report.findings[1:2]).to_dict()["findings"]
+    assert here["repair"] == "trietok check -m . --fix -o tokenizer-fixed"  # no hidden directory
 
 
 def test_the_id_that_a_duplicate_is_said_to_have_is_the_one_it_has(tmp_path):

@@ -467,7 +467,7 @@ class CheckReport(Report):
 
     def _named(self, advice: str) -> str:
         """Advice with the names of the directory that was checked, and of a new one beside it."""
-        old, new = self.path, self.path.rstrip("/\\") + "-fixed"
+        old, new = self.path, (self.path.rstrip("./\\") or "tokenizer") + "-fixed"
         named = {"(DIR)": f"({old!r})", " DIR": f" {quote(old)}", "(OUT)": f"({new!r})", " OUT": f" {quote(new)}"}
         return re.sub(r"\((?:DIR|OUT)\)| (?:DIR|OUT)\b", lambda word: named[word[0]], advice)  # not in names and tokens
 
