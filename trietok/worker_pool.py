@@ -178,7 +178,7 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
             f"what is to work cannot be sent to other processes: {error}; give functions and classes that a module "
-            f"defines, or workers=1"
+            "defines, or workers=1"
         ) from None
     handle, path = tempfile.mkstemp(prefix="temporary-", dir=folder)
     try:

@@ -137,8 +137,10 @@ def test_phrases(model, tmp_path):
         ({"terms": ["the"]}, "nothing to add: known already: the"),
         ({"terms": ["\u200d"]}, "nothing to add: .*makes nothing of it"),
         ({"terms": ["a b"], "way": "wordpiece"}, "nothing to add: 'a b': this tokenizer splits it into 2 words"),
+        ({"terms": []}, "nothing to add: there is no term"),
         ({"terms": "covid"}, "takes a list of terms"),
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
+        ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),
         ({"new": "best"}, "new is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
@@ -152,9 +154,9 @@ def test_phrases(model, tmp_path):
     ],
 )
 def test_an_error_leaves_nothing(model, tmp_path, options, said):
-    directory = model()
+    directory, found = model(), {} if "terms" in options else {"min_frequency": 2}
     with pytest.raises(trietok.TrietokError, match=said):
-        adapt(directory, tmp_path / "out", **{"texts": TEXTS, "min_frequency": 2, **options})
+        adapt(directory, tmp_path / "out", **{"texts": TEXTS, **found, **options})
     assert os.listdir(tmp_path) == [directory.name]
 
 

@@ -17,7 +17,7 @@ from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder
 from tests.checking.faults import FAULTS, NAMES, fault_of
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
-from trietok.workbench.checking.report import ADVICE, TITLES
+from trietok.workbench.checking.report import ADVICE, TITLES, CheckReport, Finding
 
 
 @pytest.mark.parametrize(("files", "planted"), BROKEN.values(), ids=BROKEN)
@@ -124,6 +124,18 @@ def test_values_of_a_finding(tmp_path):
     assert (duplicate.severity, duplicate.token_id, duplicate.lines) == ("warning", 9, (6, 9, 10))
     assert (report.ok, report.errors, report.warnings, report.notes) == (False, [clash], [duplicate], [])
     assert report.to_dict()["findings"][1]["lines"] == [6, 9, 10]
+
+
+def test_advice_names_directories_and_leaves_tokens():
+    """DIR and OUT stand for directories, but not in the name of one, nor in a token."""
+    codes = ("added-shadows", "duplicate-line", "tokenizer-json-differs")
+    report = CheckReport("OUT/my-DIR", [Finding("warning", code, "", token="[OUT]") for code in codes])
+    shadows, duplicate, differs = (each["repair"] for each in report.to_dict()["findings"])
+    assert shadows == "tokenizer.remove_tokens(['[OUT]']), unless it is meant so"
+    assert duplicate == "trietok check -m OUT/my-DIR --fix -o OUT/my-DIR-fixed"
+    assert "from_pretrained('OUT/my-DIR').save_pretrained('OUT/my-DIR')" in differs
+    (here,) = CheckReport(".", report.findings[1:2]).to_dict()["findings"]
+    assert here["repair"] == "trietok check -m . --fix -o tokenizer-fixed"  # no hidden directory
 
 
 def test_the_id_that_a_duplicate_is_said_to_have_is_the_one_it_has(tmp_path):

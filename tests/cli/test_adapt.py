@@ -114,6 +114,26 @@ def test_a_list_of_terms(files, tmp_path):
     assert values["new"][0]["pieces"] == ["co", "##v", "##id"]
 
 
+def test_lists_of_an_editor_of_windows(files, tmp_path):
+    """The mark at the beginning is no part of the first term, nor of the first word to leave out."""
+    (tmp_path / "terms.txt").write_bytes("\ufeffTNF-α\r\n\r\nmRNA\r\n".encode())
+    (tmp_path / "words.txt").write_bytes("\ufeffvaccines\r\n".encode())
+    (tmp_path / "blank.txt").write_bytes("\ufeff\r\n".encode())
+    (line,) = out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run", "--json")
+    assert list(json.loads(line)["terms"]["added"]) == ["TNF-α", "mrna"]
+    assert out(*files, "--leave-out", str(tmp_path / "words.txt"))[0] == "1 word added: covid"
+    assert "there is no term in" in error(*files[:3], "--terms", str(tmp_path / "blank.txt"), "--dry-run")
+
+
+def test_what_is_hidden_in_a_term_is_shown(files, tmp_path):
+    (tmp_path / "terms.txt").write_text("tab\tinside\na\u200bb c\n", encoding="utf-8")
+    assert out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run")[:3] == [
+        "token           as           now",
+        "tab⟨TAB⟩inside  added token  t ##ab inside",
+        "a⟨ZWSP⟩b c      added token  ab c",
+    ]
+
+
 def test_whole_words(files, tmp_path):
     (line,) = out(*files, "--way", "single-word", "--json")
     assert json.loads(line)["terms"]["way"] == "single-word"
@@ -134,6 +154,9 @@ def test_what_is_wrong(files, tmp_path):
         == f"{tmp_path / 'empty'} has no config.json; {wanted}"
     )
     assert "is there already" in error(*files[:4], files[2], *files[5:])
+    (tmp_path / "terms.txt").write_text("zoology\n")
+    for option in (("-n", "3"), ("--min-frequency", "1"), ("--phrases", "2")):
+        assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith("found; terms are given")
     said = usage_error(*files, "--new", "median")
     assert "--new must be pieces, mean, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--new", "copy:nosuchtoken")

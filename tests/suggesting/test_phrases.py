@@ -73,6 +73,7 @@ def test_a_phrase_inside_another_is_no_suggestion_of_its_own(small):
     found = suggest(small(*LETTERS), texts)
     assert said(found) == ["abc cab bac"]
     assert {each.reason for each in found.left_out} == {"what it would save, the suggestions before it save"}
+    assert "left out since other suggestions save the same tokens" in str(found)
 
 
 def test_a_longer_word_that_hides_a_phrase(small):

@@ -10,7 +10,7 @@ import contextlib
 import copy
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,6 +84,12 @@ def _rows_lines(tokenizer: Any, model: str, out: str, is_changed: bool = True) -
     return lines if command is None else [*lines, f"{model} holds a model; update its rows with: {command}"]
 
 
+def _listed(files: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The lines of lists that are not blank, by number, without the marks that editors of Windows put around them."""
+    lines = ((line.number, line.text.removeprefix("\ufeff").removesuffix("\r")) for line in Lines(files=files))
+    return (line for line in lines if line[1].strip())
+
+
 # What `add` and `adapt` take.
 _allow_left_out = options.flag("--allow-left-out", help="Exit with 0 even if a term is left out.")
 
@@ -100,7 +106,7 @@ class _Terms:
                 f"{path} is a directory, and --terms takes a file with a term on each line; -m {shlex.quote(path)} "
                 "takes the tokenizer of a directory"
             )
-        lines = [(number, line.text) for number, line in enumerate(Lines(files=[path]), start=1) if line.text.strip()]
+        lines = list(_listed([path]))
         if not lines:
             raise trietok.InputError(f"there is no term in {self._where}; write one on each line")
         self._numbers, self.terms = zip(*lines, strict=True)
@@ -236,7 +242,7 @@ def trim(
         trimmed = trietok.trim(
             tokenizer,
             shown,
-            keep=[token for line in Lines(files=keep) if (token := line.text.removesuffix("\r"))],
+            keep=[token for _, token in _listed(keep)],
             unused=unused if unused == "all" else int(unused),
             check_texts=checked,
             **what_else,
@@ -305,8 +311,9 @@ def suggest(
     choice = Choice(model, trietok.BertTokenizer, "because words are found as the slow class splits texts")
     tokenizer = choice.load()
     say_choice(choice)
+    how["leave_out"] = [word.strip() for _, word in _listed(leave_out)]
     with shown_reading(texts, "counting words") as shown:
-        suggestions = trietok.suggest_tokens(tokenizer, shown, leave_out=_words_of(leave_out), **how)
+        suggestions = trietok.suggest_tokens(tokenizer, shown, **how)
     applied, said = None, []
     if output is not None:
         after = _tokenizer_to_change(model)
@@ -320,11 +327,6 @@ def suggest(
         lambda: [*str(suggestions).split("\n"), *said],
         lambda screen: _draw_suggestions(screen, suggestions, said),
     )
-
-
-def _words_of(files: Sequence[str]) -> list[str]:
-    """The words of files, one a line."""
-    return [word for line in Lines(files=files) if (word := line.text.strip())]
 
 
 def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: list[str]) -> None:
@@ -367,7 +369,7 @@ _rows_made = options.together(
 
 
 @options.command()
-@options.required_model(help="The model: a directory with its config.json and weights.  [required]")
+@options.model_directory
 @options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.tokenizer("--new-tokenizer", help="The tokenizer that the model gets.")
@@ -447,7 +449,7 @@ def _writing(bars: Bars | None) -> Callable[[int, int], None] | None:
 @options.command()
 @options.files_if_any
 @options.file("--terms", help="Add the terms of this file, one a line, and find none; - is standard input.")
-@options.required_model(help="The model: a directory with its config.json and weights.  [required]")
+@options.model_directory
 @options.profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.flag("--dry-run", help="Show what would be added and what left out, and write nothing.")
@@ -496,7 +498,7 @@ def adapt(
             None if dry_run else output,
             texts if bars is None or not files else Watched(texts, "reading", bars),
             terms=None if given is None else given.terms,
-            leave_out=_words_of(leave_out),
+            leave_out=[word.strip() for _, word in _listed(leave_out)],
             new=new or "pieces",
             profile=profile,
             progress=_writing(bars),

@@ -842,8 +842,7 @@ def write_rust(path: Path_, tokenizer: Any) -> None:
     """
     advice = (
         "; or save it with save_pretrained(DIR, legacy_format=True), --profile slow in a command: slow classes and "
-        "trietok's "
-        f"fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
+        f"trietok's fast ones read these ids from a {VOCAB_FILE}; transformers' fast ones number the added tokens anew"
     )
     _write(path, tokenizer_json_of(tokenizer), tokenizer, advice)
 

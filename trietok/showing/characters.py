@@ -188,12 +188,12 @@ def first_few(names: Sequence[str], most: int = 10) -> str:
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
     """Rows of cells as lines; `right` are the numbers of the columns whose cells end below one another.
 
-    >>> aligned([("word", "count", "now"), ("low", "12", "l ##ow")], right=[1])
-    ['word  count  now', 'low      12  l ##ow']
+    >>> aligned([("word", "count", "now"), ("東京", "12", "東 京")], right=[1])
+    ['word  count  now', '東京     12  東 京']
     """
-    columns = enumerate(zip(*rows, strict=True))
-    forms = [f"{'>' if number in right else '<'}{max(map(len, column))}" for number, column in columns]
-    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
+    sizes = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    lines = (enumerate(zip(row, sizes, strict=True)) for row in rows)
+    return ["  ".join([padded(*cell, right=number in right) for number, cell in line]).rstrip() for line in lines]
 
 
 def number_of(count: int, what: str) -> str:

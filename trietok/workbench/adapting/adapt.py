@@ -18,7 +18,7 @@ from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
 from trietok.log import renamed
-from trietok.showing.characters import alternatives, first_few, number_of
+from trietok.showing.characters import alternatives, first_few, number_of, visible
 from trietok.showing.report import Report, Table, plain_values
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
@@ -60,7 +60,7 @@ class NewToken(NamedTuple):
     def cells(self) -> tuple[str, ...]:
         """The token in the columns of a table."""
         kind, pieces = "entry" if self.is_entry else "added token", " ".join(self.pieces)
-        return self.token, kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
+        return visible(self.token), kind, pieces, f"{self.frequency:,}", f"{self.tokens_saved:,}"
 
 
 _HEAD = ("token", "as", "now", "frequency", "tokens saved")
@@ -201,8 +201,8 @@ def adapt(
             "words that are found are not 'added' as tokens that match inside other words too, which costs tokens; "
             "say 'single-word'"
         )
-    if terms is not None and (phrases or leave_out):
-        raise InputError("phrases and leave_out are about words that are found in texts, and the terms are given")
+    if terms is not None and (leave_out or (most, min_frequency, phrases) != (500, 3, 0)):
+        raise InputError("most, min_frequency, phrases and leave_out are about words that are found; terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
     checked_model(model, output, also, leave)  # before all of the texts are read
@@ -222,7 +222,7 @@ def adapt(
             after, done = _with_terms([word for word in done.added if word not in unreached], before, way)
             *counts, given = _tokens_of((before, after), read)
         if not done.added and output is not None:
-            raise InputError(f"there is nothing to add: {_why_nothing(done)}")
+            raise InputError(f"there is nothing to add: {_why_nothing(done, unreached)}")
         plan, applied, written = plan_rows(before, after, new), None, after
         if output is not None:
             with new_directory(output) as staging:
@@ -235,13 +235,13 @@ def adapt(
     return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)
 
 
-def _why_nothing(done: AddedTerms) -> str:
+def _why_nothing(done: AddedTerms, unreached: list[str]) -> str:
     """Why none of some terms is added."""
     if done.refused:
         return f"{done.refused[0].term!r:.60}: {done.refused[0].reason}"
     if done.known:
         return f"known already: {first_few(done.known)}"
-    return "the model's tokenizer gives none of the words on the texts"
+    return "the model's tokenizer gives none of the words on the texts" if unreached else "there is no term"
 
 
 def _tokenizers(model_dir: str | os.PathLike[str], profile: Profile | None) -> tuple[BertTokenizer, BertTokenizer]:
@@ -288,9 +288,8 @@ def _new_tokens(done: AddedTerms, before: BertTokenizer, given: Counter[int]) ->
     entries = frozenset(done.entries)
     new = []
     for (token, token_id), ids in zip(done.added.items(), ids_of_pieces(before, list(done.added)), strict=True):
-        number = given[token_id]
-        pieces = before.convert_ids_to_tokens(ids)
-        new.append(NewToken(token, token in entries, pieces, number, (len(ids) - 1) * number))
+        times = given[token_id]
+        new.append(NewToken(token, token in entries, before.convert_ids_to_tokens(ids), times, (len(ids) - 1) * times))
     return new
 
 

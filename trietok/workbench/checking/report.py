@@ -209,9 +209,9 @@ class CheckReport(Report):
 
     def _named(self, advice: str) -> str:
         """Advice with the names of the directory that was checked, and of a new one beside it."""
-        new = self.path.rstrip("/\\") + "-fixed"
-        advice = advice.replace("(DIR)", f"({self.path!r})").replace("(OUT)", f"({new!r})")
-        return re.sub(r"\bDIR\b|\bOUT\b", lambda word: quote(self.path if word[0] == "DIR" else new), advice)
+        old, new = self.path, (self.path.rstrip("./\\") or "tokenizer") + "-fixed"
+        named = {"(DIR)": f"({old!r})", " DIR": f" {quote(old)}", "(OUT)": f"({new!r})", " OUT": f" {quote(new)}"}
+        return re.sub(r"\((?:DIR|OUT)\)| (?:DIR|OUT)\b", lambda word: named[word[0]], advice)  # not in names and tokens
 
     def text(self, every: bool = False) -> str:
         """The report as lines of text: `str(report)`, or with each finding by itself."""

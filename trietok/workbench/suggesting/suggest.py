@@ -168,7 +168,7 @@ class Suggestions(Report):
         if len(self.left_out) > already:
             lines.append(f"{number_of(len(self.left_out) - already, 'word')} left out for what they would do to others")
         if already:
-            lines.append(f"{number_of(already, 'word')} left out since suggestions before them save what they would")
+            lines.append(f"{number_of(already, 'word')} left out since other suggestions save the same tokens")
         if self.forgotten:
             lines.append(
                 f"{self.forgotten:,} of {self.words:,} words were forgotten to save memory; a count may be "
@@ -328,8 +328,7 @@ def suggest_tokens(
 def _check_options(
     most: int, min_frequency: int, unknown_weight: float, way: str, max_words: int, phrases: int
 ) -> None:
-    numbers = {"most": most, "min_frequency": min_frequency, "max_words": max_words}
-    for name, value in numbers.items():
+    for name, value in (("most", most), ("min_frequency", min_frequency), ("max_words", max_words)):
         require_whole(name, value, 1)
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
