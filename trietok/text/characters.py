@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
@@ -130,9 +131,12 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
-    decomposed = "".join([unicodedata.normalize(form, char) for char in word])
-    runs = groupby(decomposed, lambda char: unicodedata.combining(char) > 0)
-    return "".join(["".join(sorted(run, key=unicodedata.combining) if is_mark else run) for is_mark, run in runs])
+    decomposed = word.translate(_DECOMPOSED[form])
+    classes = decomposed.translate(_CLASSES)
+    order = [*range(len(classes))]
+    for run in re.finditer(f"[^\0]{{{LONG_RUN + 1},}}", classes):
+        order[run.start() : run.end()] = sorted(range(*run.span()), key=classes.__getitem__)
+    return "".join(map(decomposed.__getitem__, order))
 
 
 class TranslationTable(dict[int, Any]):
@@ -162,6 +166,8 @@ class TranslationTable(dict[int, Any]):
 _MARK_SIGNS = TranslationTable(
     lambda char: "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
 )
+_DECOMPOSED = {form: TranslationTable(functools.partial(unicodedata.normalize, form)) for form in ("NFD", "NFKD")}
+_CLASSES = TranslationTable(lambda char: chr(unicodedata.combining(char)))
 
 
 # ---- the Unicode tables of the Rust tokenizers, the same on every Python ---------------------------------------------
@@ -199,6 +205,27 @@ def is_in(name: str, char: str) -> bool:
     (True, False, True, True)
     """
     return bisect_right(boundaries(name), ord(char)) % 2 == 1
+
+
+@functools.cache
+def _changed() -> bytearray:
+    changed = bytearray(sys.maxunicode + 1)
+    for name in _lines().keys() - {"word", "chinese", "lower"}:
+        bounds = boundaries(name)
+        for begin, end in zip(bounds[::2], bounds[1::2], strict=True):
+            changed[begin:end] = b"\1" * (end - begin)
+    for code_point in lower_case():
+        changed[code_point] = 1
+    return changed
+
+
+def is_unchanged(char: str) -> bool:
+    """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones; False if in doubt.
+
+    >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
+    [True, False, True, False, False, False]
+    """
+    return not _changed()[ord(char)] and not unicodedata.combining(char) and char == char.lower()
 
 
 def character_class(*names: str) -> str:
@@ -262,21 +289,24 @@ def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
 
     So each stretch between newer characters that Python decomposes or reorders is normalized by itself.
     """
-    new = set(text) - _same_in_python
-    if new:
-        same = {char for char in new if _is_same_in_python(char)}
-        _same_in_python.update(char for char in same if char < "\U00010000")
-        if len(same) < len(new):
-            stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
-            return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
-    return _stretch(form, text)
+    if not _newer(set(text)):
+        return _stretch(form, text)
+    stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
+    return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
 
 
 def _stretch(form: Literal["NFC", "NFD"], text: str) -> str:
     """A normal form of characters that are the same in Python, without the newer characters that they compose to."""
     whole = normalize(form, text)
-    newer = {ord(char): normalize("NFD", char) for char in set(whole).difference(text) if not _is_same_in_python(char)}
+    newer = {ord(char): normalize("NFD", char) for char in _newer(set(whole).difference(text))}
     return whole.translate(newer) if newer else whole
+
+
+def _newer(chars: set[str]) -> set[str]:
+    new = chars - _same_in_python
+    same = set(filter(_is_same_in_python, new))
+    _same_in_python.update(char for char in same if char < "\U00010000")
+    return new - same
 
 
 def _is_same_in_python(char: str) -> bool:
