@@ -14,7 +14,7 @@ import re
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, Literal
 
@@ -131,12 +131,9 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
-    decomposed = word.translate(_DECOMPOSED[form])
-    classes = decomposed.translate(_CLASSES)
-    order = [*range(len(classes))]
-    for run in re.finditer(f"[^\0]{{{LONG_RUN + 1},}}", classes):
-        order[run.start() : run.end()] = sorted(range(*run.span()), key=classes.__getitem__)
-    return "".join(map(decomposed.__getitem__, order))
+    decomposed = "".join([unicodedata.normalize(form, char) for char in word])
+    runs = groupby(decomposed, lambda char: unicodedata.combining(char) > 0)
+    return "".join(["".join(sorted(run, key=unicodedata.combining) if is_mark else run) for is_mark, run in runs])
 
 
 class TranslationTable(dict[int, Any]):
@@ -166,8 +163,6 @@ class TranslationTable(dict[int, Any]):
 _MARK_SIGNS = TranslationTable(
     lambda char: "m" if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else " "
 )
-_DECOMPOSED = {form: TranslationTable(functools.partial(unicodedata.normalize, form)) for form in ("NFD", "NFKD")}
-_CLASSES = TranslationTable(lambda char: chr(unicodedata.combining(char)))
 
 
 # ---- the Unicode tables of the Rust tokenizers, the same on every Python ---------------------------------------------
@@ -210,12 +205,8 @@ def is_in(name: str, char: str) -> bool:
 @functools.cache
 def _changed() -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
-    for name in _lines().keys() - {"word", "chinese", "lower"}:
-        bounds = boundaries(name)
-        for begin, end in zip(bounds[::2], bounds[1::2], strict=True):
-            changed[begin:end] = b"\1" * (end - begin)
-    for code_point in lower_case():
-        changed[code_point] = 1
+    for begin, end in _ranges(*(_lines().keys() - {"word", "chinese", "lower"})):
+        changed[begin:end] = b"\1" * (end - begin)
     return changed
 
 
@@ -225,7 +216,8 @@ def is_unchanged(char: str) -> bool:
     >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
     [True, False, True, False, False, False]
     """
-    return not _changed()[ord(char)] and not unicodedata.combining(char) and char == char.lower()
+    is_lower = char == char.lower() and ord(char) not in lower_case()
+    return is_lower and not _changed()[ord(char)] and not unicodedata.combining(char)
 
 
 def character_class(*names: str) -> str:
@@ -235,9 +227,12 @@ def character_class(*names: str) -> str:
     >>> re.split(f"[{character_class('split_space')}]", "a b\\u3000c\\x1cd")
     ['a', 'b', 'c\\x1cd']
     """
+    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
+
+
+def _ranges(*names: str) -> Iterator[tuple[int, int]]:
     bounds = [bound for name in names for bound in boundaries(name)]
-    pairs = zip(bounds[::2], bounds[1::2], strict=True)
-    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in pairs)
+    return zip(bounds[::2], bounds[1::2], strict=True)
 
 
 @functools.cache

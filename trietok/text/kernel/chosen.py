@@ -155,7 +155,7 @@ class Classifier(ABC):
         is_plain: whether a match always stands, and takes no whitespace along.
     """
 
-    _any_order = False  # whether all is decomposed and stripped, whatever order the marks are in and what they compose with
+    _any_order = False  # whether marks are stripped whatever their order and what they compose with
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
         parts = [part for search in added for part in search.parts]
@@ -168,8 +168,8 @@ class Classifier(ABC):
     def classify(self, code_point: int) -> Answer:
         """What becomes of a code point that is no surrogate."""
         if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
-            word = normalize("NFD", chr(code_point))
-            return self._key if _is_key(self.keys, chr(code_point), word) else (ORDINARY, 0, 0, word.encode())
+            jamo = normalize("NFD", chr(code_point))
+            return self._key if _is_key(self.keys, chr(code_point), jamo) else (ORDINARY, 0, 0, jamo.encode())
         answer = self._classify(code_point, self.keys)
         if code_point < 0x80 and answer is self._key:
             kind, combining_class, flags, word = self._classify(code_point, frozenset())
@@ -185,9 +185,9 @@ class Classifier(ABC):
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         """What becomes of a code point with these keys."""
 
-    @abstractmethod
     def stay_apart(self, pair: str) -> bool:
         """Whether normalization leaves two characters as they are, side by side."""
+        return True
 
     def compose(self, part: str) -> str | None:
         """The form of a part of a chunk that normalization composes, where its ids are the same; None where not."""
@@ -362,9 +362,6 @@ class RustClassifier(Classifier):
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
-
-    def stay_apart(self, pair: str) -> bool:
-        return True
 
 
 # ---- the kernel of an encoder ---------------------------------------------------------------------------------------
