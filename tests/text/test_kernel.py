@@ -34,7 +34,7 @@ from tests.text.kernel_cases import (
     random_text,
     write_vocabulary_of_characters,
 )
-from trietok.text.characters import is_chinese_char
+from trietok.text.characters import is_chinese_char, lower_each
 from trietok.text.kernel import chosen as kernel
 from trietok.text.kernel.plain import ListRows
 from trietok.text.trie import WordSearch
@@ -145,6 +145,56 @@ def test_every_code_point_in_every_context(pairs, profile, variant, step):
 def assert_same(plain, compiled, texts):
     expected, found = plain(texts)["input_ids"], compiled(texts)["input_ids"]
     assert [text for text, a, b in zip(texts, expected, found, strict=True) if a != b] == []
+
+
+def test_lower_case_and_normal_forms_may_come_in_any_order_where_marks_are_stripped():
+    """What the kernel relies on where it looks at each character of the slow profile by itself: NFC in between changes
+    nothing that is left in the end."""
+
+    def left(text):
+        return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+
+    changed = [char for char in map(chr, range(0x110000)) if char.lower() != char or unicodedata.decomposition(char)]
+    for char in changed:
+        assert all(part.lower() == part for part in unicodedata.normalize("NFD", lower_each(char))), hex(ord(char))
+        assert left(char.lower()) == "".join(left(part.lower()) for part in unicodedata.normalize("NFD", char))
+        if unicodedata.normalize("NFC", char) == char != char.lower():  # nothing that is lower-cased composes to it
+            assert any(part.lower() != part for part in unicodedata.normalize("NFD", char)), hex(ord(char))
+
+
+MARKED = (
+    "\u0301\u0316" * 300,
+    "e" + "\u0301" * 400,
+    "e\u200b\u0316\u0301\u0345",
+    "\u1100\u1161\u11a8\u0301",
+    "\uac01\u0301",
+)
+
+
+@pytest.mark.parametrize(
+    "token", ["caf\xe9", "\xe9", "e\u0301", "\u0316", "\u1100\u1161", "\uac00", "\u03c3", "[\u0301"]
+)
+def test_marks_that_are_stripped_do_not_hide_or_make_added_tokens(pairs, characters, token):
+    decomposed = unicodedata.normalize("NFD", token)
+    forms = (token, decomposed, token.upper(), f"{decomposed}\u0301", f"x{decomposed}\u0316", f"{token}\u200b\u0301")
+    texts = [f"{front}{form}{back}" for form in forms for front in ("", "a", "\u0316") for back in ("", *MARKED[1:])]
+    for variant in ("uncased", "cased, accents stripped"):
+        assert_same(*pairs(PROFILES[0], variant, (token,)), texts)
+        both = []
+        for name in ("plain", "compiled"):
+            with kernel_of(name):
+                special = {"additional_special_tokens": [token]}  # what is composed may be one of these
+                both.append(trietok.BertTokenizer.from_pretrained(characters, **special, **VARIANTS[variant]))
+                both[-1]("")
+        assert_same(*both, texts)
+
+
+def test_marks_that_are_stripped_are_never_handed_over(pairs):
+    for profile in PROFILES:
+        _, compiled = pairs(profile, "uncased", directory="trietok-en")
+        before = compiled._now().encoder.kernel.info()["handed_over"]
+        compiled(["e\u0301\u0316 \uac01\u0301 \u0915\u093c\u094d a\u200b\u0301", *MARKED])
+        assert compiled._now().encoder.kernel.info()["handed_over"] == before
 
 
 TOKENS = ("covid19", "<ent>", "o-o", "New-York", "ab" * 60)

@@ -190,18 +190,8 @@ LOWER = TranslationTable(lambda char: rust_characters.lower_case().get(ord(char)
 
 
 @cache
-def _cleaned() -> re.Pattern[str]:
-    return re.compile(f"[{character_class('deleted', 'space')}]")
-
-
-@cache
-def _chinese() -> re.Pattern[str]:
-    return re.compile(f"[{character_class('chinese')}]")
-
-
-@cache
-def _split_space() -> re.Pattern[str]:
-    return re.compile(f"[{character_class('split_space')}]")
+def _any_of(*names: str) -> re.Pattern[str]:
+    return re.compile(f"[{character_class(*names)}]")
 
 
 class RustBasicTokenizer(BasicTokenizer):
@@ -264,8 +254,8 @@ class RustBasicTokenizer(BasicTokenizer):
         if text.isascii():
             to_change = self.clean_text and not text.isprintable()
         else:
-            to_clean = self.clean_text and _cleaned().search(text) is not None
-            to_change = to_clean or (self.tokenize_chinese_chars and _chinese().search(text) is not None)
+            to_clean = self.clean_text and _any_of("deleted", "space").search(text) is not None
+            to_change = to_clean or (self.tokenize_chinese_chars and _any_of("chinese").search(text) is not None)
         return text.translate(self.rust_cleaning_table) if to_change else text
 
     def normalize(self, text: str) -> str:
@@ -280,7 +270,7 @@ class RustBasicTokenizer(BasicTokenizer):
     def words(self, normalized: str) -> list[str]:
         """Cut a normalized text at whitespace and around punctuation, whatever `do_split_on_punc` says."""
         if not self.clean_text:
-            normalized = _split_space().sub(" ", normalized)
+            normalized = _any_of("split_space").sub(" ", normalized)
         return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
 
 
@@ -305,4 +295,4 @@ class RustWordSplitter(RustBasicTokenizer):
     def words(self, normalized: str) -> list[str]:
         if self.do_split_on_punc:
             return super().words(normalized)
-        return [word for word in _split_space().sub(" ", normalized).split(" ") if word]
+        return [word for word in _any_of("split_space").sub(" ", normalized).split(" ") if word]

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, Literal
 
@@ -201,6 +202,24 @@ def is_in(name: str, char: str) -> bool:
     return bisect_right(boundaries(name), ord(char)) % 2 == 1
 
 
+@functools.cache
+def _changed() -> bytearray:
+    changed = bytearray(sys.maxunicode + 1)
+    for begin, end in _ranges(*(_lines().keys() - {"word", "chinese", "lower"})):
+        changed[begin:end] = b"\1" * (end - begin)
+    return changed
+
+
+def is_unchanged(char: str) -> bool:
+    """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones; False if in doubt.
+
+    >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
+    [True, False, True, False, False, False]
+    """
+    is_lower = char == char.lower() and ord(char) not in lower_case()
+    return is_lower and not _changed()[ord(char)] and not unicodedata.combining(char)
+
+
 def character_class(*names: str) -> str:
     """The characters of some classes as the inside of a regular expression's `[...]`.
 
@@ -208,9 +227,12 @@ def character_class(*names: str) -> str:
     >>> re.split(f"[{character_class('split_space')}]", "a b\\u3000c\\x1cd")
     ['a', 'b', 'c\\x1cd']
     """
+    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
+
+
+def _ranges(*names: str) -> Iterator[tuple[int, int]]:
     bounds = [bound for name in names for bound in boundaries(name)]
-    pairs = zip(bounds[::2], bounds[1::2], strict=True)
-    return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in pairs)
+    return zip(bounds[::2], bounds[1::2], strict=True)
 
 
 @functools.cache
@@ -262,21 +284,24 @@ def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
 
     So each stretch between newer characters that Python decomposes or reorders is normalized by itself.
     """
-    new = set(text) - _same_in_python
-    if new:
-        same = {char for char in new if _is_same_in_python(char)}
-        _same_in_python.update(char for char in same if char < "\U00010000")
-        if len(same) < len(new):
-            stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
-            return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
-    return _stretch(form, text)
+    if not _newer(set(text)):
+        return _stretch(form, text)
+    stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
+    return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
 
 
 def _stretch(form: Literal["NFC", "NFD"], text: str) -> str:
     """A normal form of characters that are the same in Python, without the newer characters that they compose to."""
     whole = normalize(form, text)
-    newer = {ord(char): normalize("NFD", char) for char in set(whole).difference(text) if not _is_same_in_python(char)}
+    newer = {ord(char): normalize("NFD", char) for char in _newer(set(whole).difference(text))}
     return whole.translate(newer) if newer else whole
+
+
+def _newer(chars: set[str]) -> set[str]:
+    new = chars - _same_in_python
+    same = set(filter(_is_same_in_python, new))
+    _same_in_python.update(char for char in same if char < "\U00010000")
+    return new - same
 
 
 def _is_same_in_python(char: str) -> bool:

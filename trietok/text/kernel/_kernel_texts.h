@@ -240,6 +240,8 @@ static const uint8_t *part_end(Call *call, const uint8_t *at, const uint8_t *tex
    and composition are those of Unicode Standard Annex 15. 1, 0 where that is not certain, -1 for an error. */
 static inline int stays(Call *call, Chunk *chunk, Char known, const uint8_t *next)
 {
+    if (call->is_composed)
+        return 1; /* to compose it once more changes nothing */
     uint8_t own = known.combining_class, last = chunk->combining_class;
     if (own && own < last)
         return 0; /* the marks change places */

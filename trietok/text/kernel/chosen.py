@@ -22,8 +22,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from trietok.named import NamedTuple
-from trietok.text.basic_tokenizer import PUNCTUATION
-from trietok.text.characters import is_chinese_char, lower_each, normalize
+from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
+from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
 from trietok.text.trie import Part, WordSearch
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ class Classifier(ABC):
         is_plain: whether a match always stands, and takes no whitespace along.
     """
 
+    _any_order = False  # whether marks are stripped whatever their order and what they compose with
+
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
         parts = [part for search in added for part in search.parts]
         self.keys = frozenset[str]().union(*[part.keys for part in parts])
@@ -165,6 +167,9 @@ class Classifier(ABC):
 
     def classify(self, code_point: int) -> Answer:
         """What becomes of a code point that is no surrogate."""
+        if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
+            jamo = normalize("NFD", chr(code_point))
+            return self._key if _is_key(self.keys, chr(code_point), jamo) else (ORDINARY, 0, 0, jamo.encode())
         answer = self._classify(code_point, self.keys)
         if code_point < 0x80 and answer is self._key:
             kind, combining_class, flags, word = self._classify(code_point, frozenset())
@@ -180,9 +185,9 @@ class Classifier(ABC):
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         """What becomes of a code point with these keys."""
 
-    @abstractmethod
     def stay_apart(self, pair: str) -> bool:
         """Whether normalization leaves two characters as they are, side by side."""
+        return True
 
     def compose(self, part: str) -> str | None:
         """The form of a part of a chunk that normalization composes, where its ids are the same; None where not."""
@@ -210,7 +215,7 @@ def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
 
 def _is_key(keys: frozenset[str], *forms: str) -> bool:
     """Whether an added token may stand around a character that has these forms on its way."""
-    return any(not keys.isdisjoint(form) for form in forms)
+    return not keys.isdisjoint("".join(forms))
 
 
 class SlowClassifier(Classifier):
@@ -231,6 +236,9 @@ class SlowClassifier(Classifier):
         self._lower = bool(basic.do_lower_case)
         self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
+        # What is composed in between is decomposed in the end. Only an added token that is looked for then could tell.
+        keys = "".join(self.keys)
+        self._any_order = self._strips and normalize("NFD", keys).translate(MARKS) == keys
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
@@ -239,11 +247,13 @@ class SlowClassifier(Classifier):
             and raw not in keys
             and (raw == raw.lower() or not self._lower)
             and not unicodedata.decomposition(raw)
-            and (raw < "\u1100" or not ("\uac00" <= raw <= "\ud7a3" or may_compose(raw)))
+            and (raw < "\u1100" or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and may_compose(raw))))
         ):  # most letters: no stage changes them, nor what follows
             if self._chinese_apart and is_chinese_char(code_point):
                 return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, IS_PLAIN, raw.encode()
+        if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
+            return self._key if raw in keys else (DELETED, 0, 0, b"")
         char = lower_each(raw) if self._lower else raw
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
@@ -256,28 +266,30 @@ class SlowClassifier(Classifier):
         return self._within_word(char, cleaned, word) or _HANDED_OVER
 
     def compose(self, part: str) -> str | None:
-        if not self._basic.composes:
+        if self._any_order or not self._basic.composes:
             return None
         lowered = lower_each(part) if self._lower else part
-        composed = normalize("NFC", lowered)
+        composed = self._basic.clean(lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms apart.
-        return None if composed == part or _is_key(self.keys, part, lowered, composed) else composed
+        return None if _is_key(self.keys, part, lowered, composed) else composed
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
     def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
         """What becomes of a character that is kept; None where it cannot be told of it by itself."""
-        if len(char) != 1 or char not in cleaned or any(map(str.isspace, (char, *word))):
+        if len(char) != 1 or char not in cleaned or (char + word).split() != [char + word]:  # a space
             return None
-        combining_class = unicodedata.combining(char)
-        if normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
-            return None
-        decomposed = normalize("NFD", char)
-        may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
-        flags = MAY_COMPOSE if may_be and may_compose(decomposed[0]) else 0
-        if not combining_class and decomposed == char:
-            flags |= IS_PLAIN
+        combining_class = flags = 0
+        if not self._any_order:
+            combining_class = unicodedata.combining(char)
+            if normalize("NFC", char) != char or (word != char and any(map(unicodedata.combining, word))):
+                return None
+            decomposed = normalize("NFD", char)
+            may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
+            flags = MAY_COMPOSE if may_be and may_compose(decomposed[0]) else 0
+            if not combining_class and decomposed == char:
+                flags |= IS_PLAIN
         is_boundary = cleaned != char
         is_split = self._basic.do_split_on_punc and word.translate(PUNCTUATION) != word
         if is_boundary or is_split:
@@ -321,10 +333,15 @@ class RustClassifier(Classifier):
 
     def __init__(self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
+        self._any_order = basic.strips_accents
         super().__init__(added, is_plain)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
+        if is_unchanged(raw) and raw not in keys:  # most characters: no stage changes them
+            if self._basic.tokenize_chinese_chars and is_in("chinese", raw):
+                return ALONE, 0, IS_BOUNDARY, raw.encode()
+            return ORDINARY, 0, 0, raw.encode()
         normalized = self._basic.normalized(raw)
         if _is_key(keys, raw, raw.lower(), normalized):
             return self._key
@@ -345,9 +362,6 @@ class RustClassifier(Classifier):
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
-
-    def stay_apart(self, pair: str) -> bool:
-        return True
 
 
 # ---- the kernel of an encoder ---------------------------------------------------------------------------------------
