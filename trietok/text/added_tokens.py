@@ -411,6 +411,11 @@ class AddedTokens:
         token_id = self.encoder.get(content)
         return None if token_id is None else self.decoder[token_id]
 
+    @property
+    def searches(self) -> list[WordSearch]:
+        """What finds the tokens in texts, in each form in which a text is searched."""
+        return [self.search]
+
     # ---- the split --------------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:

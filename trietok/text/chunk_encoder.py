@@ -460,7 +460,7 @@ class ChunkEncoder(TextEncoder):
         return None if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _classifier(self) -> Classifier:
-        return SlowClassifier(self._basic, [self._added.search], self._added.is_plain)
+        return SlowClassifier(self._basic, self._added.searches, self._added.is_plain)
 
     # ---- filling the caches -----------------------------------------------------------------------------------------
 

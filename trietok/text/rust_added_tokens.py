@@ -248,6 +248,10 @@ class RustAddedTokens(AddedTokens):
     # ---- searching for them -----------------------------------------------------------------------------------------
 
     @property
+    def searches(self) -> list[WordSearch]:
+        return [self.raw.search, self.normalized.search]
+
+    @property
     def contents_special(self) -> Collection[str]:
         """The contents of the tokens that are special, or once were."""
         return self._first_special

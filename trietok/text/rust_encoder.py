@@ -247,8 +247,7 @@ class RustChunkEncoder(ChunkEncoder):
         return not self._has_spaces  # such a token may stand in a text that has no spaces before it is normalized
 
     def _classifier(self) -> Classifier:
-        searches = [self._added.raw.search, self._added.normalized.search]
-        return RustClassifier(self._basic, searches, self._added.is_plain)
+        return RustClassifier(self._basic, self._added.searches, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         return STOP  # asked only if an added token contains whitespace

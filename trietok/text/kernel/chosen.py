@@ -56,6 +56,7 @@ _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
+MANY_WORDS = 1_000
 COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
@@ -156,10 +157,7 @@ class Classifier(ABC):
     """
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
-        parts = [part for search in added for part in search.parts]
-        self.keys = frozenset[str]().union(*[part.keys for part in parts])
-        self.patterns = patterns_of(parts)
-        characters = frozenset[str]().union(*[part.characters for part in parts])
+        self.keys, characters, self.patterns = looks_of([part for search in added for part in search.parts])
         stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
         self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
 
@@ -194,6 +192,21 @@ class Classifier(ABC):
         kind, _, flags, _ = self.classify(first)
         has_keys = any(first <= ord(key) <= last for key in self.keys)
         return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
+
+
+def looks_of(parts: Sequence[Part]) -> tuple[frozenset[str], frozenset[str], tuple[_kernel.Vocabulary, ...] | None]:
+    """The keys, the characters and the patterns of added tokens; all of them stay with their parts."""
+    keys = frozenset[str]().union(*[part.keys for part in parts])
+    return keys, frozenset[str]().union(*[part.characters for part in parts]), patterns_of(parts)
+
+
+def prepare(searches: Iterable[WordSearch]) -> None:
+    """Work out what encoders will ask of many added tokens, so that no text has to wait for it."""
+    parts = [part for search in searches for part in search.parts if len(part.words) >= MANY_WORDS]
+    for part in parts:
+        part.prepare()
+    if _choice.is_compiled:
+        looks_of(parts)
 
 
 def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
