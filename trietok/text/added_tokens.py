@@ -530,7 +530,7 @@ class WrittenTokens:
         grown: WrittenTokens = object.__new__(WrittenTokens)
         grown.special_tokens = self.special_tokens
         grown._search = self._search.with_words(contents)
-        grown._capitals = self._capitals.with_words(filter(_has_capitals, contents))
+        grown._capitals = Prefilter(filter(_has_capitals, contents), self._capitals.keys)
         return grown
 
     def lower_between(self, text: str, lowered: str) -> str:

@@ -477,36 +477,29 @@ _BY_FREQUENCY = " etaoinshrdlcumwfgypb,.v-k'\"jx;:qz"
 
 
 class Prefilter:
-    """Tests whether any of some words may occur in a text.
+    """Tests whether any of some words may occur in a text; an empty word is ignored.
+
+    Attributes:
+        keys: the key characters; every word has one of them.
 
     >>> keys = Prefilter(["<ent>", "drug-4711", "<sep>"])
     >>> keys.any_in("plain text"), keys.any_in("a < b")
     (False, True)
     """
 
-    __slots__ = ("_keys", "_search")
+    __slots__ = ("_search", "keys")
 
     def __init__(self, words: Iterable[str] = (), keys: frozenset[str] = frozenset()) -> None:
         new = set(keys)
-        for word in filter(new.isdisjoint, words):
-            if word:
-                new.add(min(word, key=_commonness))
-        self._keys = frozenset(new)
+        for word in filter(new.isdisjoint, filter(None, words)):
+            new.add(min(word, key=_commonness))
+        self.keys = frozenset(new)
         self._search: Callable[[str], object] | None = None
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The key characters; every word but an empty one has one of them."""
-        return self._keys
-
-    def with_words(self, words: Iterable[str]) -> Prefilter:
-        """The same test for more words; an empty word is ignored."""
-        return Prefilter(words, self._keys)
 
     def any_in(self, text: str) -> bool:
         """Whether one of the words may occur in `text`: False is certain, True needs a search."""
         if self._search is None:
-            chars = "".join(map(re.escape, sorted(self._keys)))
+            chars = "".join(map(re.escape, sorted(self.keys)))
             self._search = re.compile(f"[{chars}]" if chars else r"(?!)").search
         return self._search(text) is not None
 
@@ -567,9 +560,6 @@ class WordSearch:
         while len(parts) > 1 and len(parts[-2].words) < RATIO * len(parts[-1].words):
             top = parts.pop()
             parts[-1] = Part({**parts[-1].words, **top.words}, self._first_wins)
-        return self._of(parts)
-
-    def _of(self, parts: Iterable[Part]) -> WordSearch:
         search = WordSearch(first_wins=self._first_wins)
         search.parts = tuple(parts)
         return search
@@ -673,14 +663,11 @@ class Part:
 
     def prepare(self) -> None:
         """Work out what a search needs, so that no text has to wait for it."""
-        self._prefilter.any_in("")
-        self.scan("", 0)
+        _ = self._prefilter, self._lengths, self.keys, self.characters
 
     def stands_in(self, text: str) -> bool:
         """Whether any word occurs in `text`."""
-        if self._has_pattern:
-            return self._pattern.search(text) is not None
-        return bool(self.find(text))
+        return self._pattern.search(text) is not None if self._has_pattern else bool(self.find(text))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -740,9 +727,8 @@ class Part:
     @cached_property
     def ascii_word_keys(self) -> frozenset[str]:
         """See `WordSearch.ascii_word_keys`."""
-        if not any(map(_is_ascii_word, self.words)):
-            return frozenset()
-        return frozenset(filter(_is_ascii_word, self._prefilter.keys))
+        has_ascii_words = any(map(_is_ascii_word, self.words))
+        return frozenset(filter(_is_ascii_word, self._prefilter.keys if has_ascii_words else ()))
 
     @cached_property
     def has_odd_spaces(self) -> bool:

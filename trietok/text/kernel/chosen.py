@@ -157,7 +157,10 @@ class Classifier(ABC):
     """
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
-        self.keys, characters, self.patterns = looks_of([part for search in added for part in search.parts])
+        parts = [part for search in added for part in search.parts]
+        self.keys = frozenset[str]().union(*[part.keys for part in parts])
+        self.patterns = patterns_of(parts)
+        characters = frozenset[str]().union(*[part.characters for part in parts])
         stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
         self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
 
@@ -194,19 +197,12 @@ class Classifier(ABC):
         return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
-def looks_of(parts: Sequence[Part]) -> tuple[frozenset[str], frozenset[str], tuple[_kernel.Vocabulary, ...] | None]:
-    """The keys, the characters and the patterns of added tokens; all of them stay with their parts."""
-    keys = frozenset[str]().union(*[part.keys for part in parts])
-    return keys, frozenset[str]().union(*[part.characters for part in parts]), patterns_of(parts)
-
-
 def prepare(searches: Iterable[WordSearch]) -> None:
     """Work out what encoders will ask of many added tokens, so that no text has to wait for it."""
     parts = [part for search in searches for part in search.parts if len(part.words) >= MANY_WORDS]
+    patterns_of(parts if _choice.is_compiled else ())
     for part in parts:
         part.prepare()
-    if _choice.is_compiled:
-        looks_of(parts)
 
 
 def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
