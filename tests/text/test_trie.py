@@ -152,7 +152,7 @@ def test_words_are_looked_up_until_a_trie_pays(first_wins):
     seed = random.randrange(10**9)
     print(f"seed {seed}")
     draw = random.Random(seed)
-    for _ in range(100):
+    for _ in range(5):
         words = ["".join(draw.choices("abc-é", k=draw.randint(1, 6))) for _ in range(60)]
         text = "".join(draw.choices("abc-éx ", k=150))
         part = Part(dict.fromkeys(sorted(words, key=words.index)), first_wins)
