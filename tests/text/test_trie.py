@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.reference import trie as reference
 from trietok import Trie
-from trietok.text.trie import TrieNode
+from trietok.text.trie import LOOKUPS_A_WORD, Part, TrieNode
 
 words = st.text("abc", min_size=1, max_size=6)
 texts = st.text("abcd", max_size=40)
@@ -144,3 +145,22 @@ def test_splitting_visits_each_character_a_bounded_number_of_times(monkeypatch, 
     assert visits.count - first <= 2 * len(text)
     # Working the links out costs a bounded number of visits for each node, once.
     assert first <= 2 * len(text) + 4 * sum(map(len, words))
+
+
+@pytest.mark.parametrize("first_wins", [False, True])
+def test_words_are_looked_up_until_a_trie_pays(first_wins):
+    seed = random.randrange(10**9)
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    for _ in range(5):
+        words = ["".join(draw.choices("abc-é", k=draw.randint(1, 6))) for _ in range(60)]
+        text = "".join(draw.choices("abc-éx ", k=150))
+        part = Part(dict.fromkeys(sorted(words, key=words.index)), first_wins)
+        looked_up = part.find(text)
+        assert part._trie is None
+        for _ in range(LOOKUPS_A_WORD):
+            part.find(text * 10)
+        assert part._trie is not None
+        assert part.find(text) == looked_up
+        assert not any(part.keys.isdisjoint(word) for word in words)
+        assert part.characters == set("".join(words))

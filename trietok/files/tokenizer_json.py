@@ -345,14 +345,14 @@ def by_id(vocabulary: Mapping[str, int]) -> dict[str, int]:
 
 def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     """The added tokens by id, as the Rust tokenizer writes them, or in the order of adding if the order matters."""
-    by_id = sorted(value.added_tokens.items())
-    if by_id == list(value.added_tokens.items()):
-        return by_id
+    tokens, ids = value.added_tokens, list(value.added_tokens)
+    if ids == sorted(ids):
+        return list(tokens.items())
     from trietok.text.basic_tokenizer import RustBasicTokenizer
 
     said = value.normalizer or NO_NORMALIZER
     basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
-    return list(value.added_tokens.items()) if order_counts(value.added_tokens, basic) else by_id
+    return list(tokens.items()) if order_counts(tokens, basic) else sorted(tokens.items())
 
 
 def _component(kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder | None) -> dict[str, Any] | None:

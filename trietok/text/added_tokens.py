@@ -411,6 +411,11 @@ class AddedTokens:
         token_id = self.encoder.get(content)
         return None if token_id is None else self.decoder[token_id]
 
+    @property
+    def searches(self) -> list[WordSearch]:
+        """What finds the tokens in texts, in each form in which a text is searched."""
+        return [self.search]
+
     # ---- the split --------------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:
@@ -525,7 +530,7 @@ class WrittenTokens:
         grown: WrittenTokens = object.__new__(WrittenTokens)
         grown.special_tokens = self.special_tokens
         grown._search = self._search.with_words(contents)
-        grown._capitals = self._capitals.with_words(filter(_has_capitals, contents))
+        grown._capitals = Prefilter(filter(_has_capitals, contents), self._capitals.keys)
         return grown
 
     def lower_between(self, text: str, lowered: str) -> str:

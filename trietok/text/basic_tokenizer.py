@@ -249,6 +249,12 @@ class RustBasicTokenizer(BasicTokenizer):
         """
         return self.normalize(self.clean(text))
 
+    def normalized_each(self, texts: list[str]) -> list[str]:
+        """`normalized` of each of some texts, sooner."""
+        if not all(map(str.isascii, texts)) or not all(map(str.isprintable, texts)):
+            return list(map(self.normalized, texts))
+        return list(map(str.lower, texts)) if self.do_lower_case else texts
+
     def clean(self, text: str) -> str:
         """Delete control characters, make all whitespace spaces, set Chinese characters apart."""
         if text.isascii():

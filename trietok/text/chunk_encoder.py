@@ -213,6 +213,7 @@ class ChunkEncoder(TextEncoder):
     """
 
     remembers = True
+    _classifier_of: Callable[..., Classifier] = SlowClassifier
 
     def __init__(
         self,
@@ -239,7 +240,7 @@ class ChunkEncoder(TextEncoder):
         self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
         self._has_spaces = self._added.search.has_spaces or self._added.search.has_odd_spaces
-        keys = self._ascii_word_keys()
+        keys = frozenset[str]().union(*[search.ascii_word_keys for search in self._added.searches])
         if self._lowers_words:
             keys |= frozenset(map(str.upper, keys))
         # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
@@ -286,10 +287,6 @@ class ChunkEncoder(TextEncoder):
         """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces only."""
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
-
-    def _ascii_word_keys(self) -> frozenset[str]:
-        """Characters of which every added token that is made of ASCII letters and digits holds one."""
-        return self._added.search.ascii_word_keys
 
     def _is_ascii_word(self, chunk: str) -> bool:
         """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
@@ -460,7 +457,7 @@ class ChunkEncoder(TextEncoder):
         return None if self._may_go_on(chunk) else self._chunks[chunk]
 
     def _classifier(self) -> Classifier:
-        return SlowClassifier(self._basic, [self._added.search], self._added.is_plain)
+        return self._classifier_of(self._basic, self._added.searches, self._added.is_plain)
 
     # ---- filling the caches -----------------------------------------------------------------------------------------
 

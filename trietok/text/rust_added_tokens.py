@@ -63,24 +63,19 @@ class Patterns:
 
     def with_tokens(self, patterns: Collection[tuple[str, AddedToken]]) -> Patterns:
         """These patterns and more."""
-        contents = {pattern: token.content for pattern, token in patterns}
-        special = {pattern for pattern, token in patterns if token.special and pattern}
-        new = list(contents)
-        are_new = len(contents) == len(patterns) and "" not in contents and self.contents.lacks(contents)
-        if not are_new:
-            contents, special, new = {}, set(), []
-        for pattern, token in () if are_new else patterns:
+        there = self.contents.to_look_up(len(patterns))
+        contents: dict[str, str] = {}
+        special: set[str] = set()
+        for pattern, token in patterns:
             if not pattern:  # normalizing left nothing of it, so it occurs nowhere
                 continue
-            if pattern not in self.contents and pattern not in contents:
-                new.append(pattern)
+            if pattern not in there and pattern not in contents:
                 contents[pattern] = token.content
-            elif token.special and pattern not in special and pattern not in self._of_special:
+            if token.special and pattern not in special and pattern not in self._of_special:
                 contents[pattern] = token.content
-            if token.special:
                 special.add(pattern)
         grown = Patterns()
-        grown.search = self.search.with_words(new)
+        grown.search = self.search.with_words([pattern for pattern in contents if pattern not in there])
         grown.contents = self.contents.with_items(contents)
         grown._of_special = self._of_special | special if special else self._of_special
         return grown
@@ -173,11 +168,10 @@ class RustAddedTokens(AddedTokens):
         self._first_special = self._first_special.with_items(first_special)
         was_special = self._first_special.to_look_up(len(tokens))
         others = [token for token in tokens if token.content not in was_special]
-        every: dict[str, tuple[AddedToken, ...]] = {token.content: (token,) for token in others}
-        if len(every) < len(others) or not self._others.lacks(every):
-            every.clear()
-            for token in others:
-                every[token.content] = (*(every.get(token.content) or self._others.get(token.content) or ()), token)
+        before = self._others.to_look_up(len(others))
+        every: dict[str, tuple[AddedToken, ...]] = {}
+        for token in others:
+            every[token.content] = (*(every.get(token.content) or before.get(token.content, ())), token)
         self._others = self._others.with_items(every)
         special = [was_special[token.content] for token in tokens if token.content in was_special]
         self._list(special + others)
@@ -193,13 +187,11 @@ class RustAddedTokens(AddedTokens):
         others = (token for several in self._others.flat().values() for token in several)
         self._list([*self._first_special.flat().values(), *others])
 
-    def _list(self, tokens: Iterable[AddedToken]) -> None:
-        tokens = list(tokens)
-        normalized = self.basic.normalized
+    def _list(self, tokens: list[AddedToken]) -> None:
+        normalized = [token for token in tokens if token.normalized]
+        forms = self.basic.normalized_each([token.content for token in normalized])
         self.raw = self.raw.with_tokens([(token.content, token) for token in tokens if not token.normalized])
-        self.normalized = self.normalized.with_tokens(
-            [(normalized(token.content), token) for token in tokens if token.normalized]
-        )
+        self.normalized = self.normalized.with_tokens(list(zip(forms, normalized, strict=True)))
 
     def reordered(self, token_ids: Iterable[int]) -> Self:
         token_ids = list(token_ids)
@@ -246,6 +238,10 @@ class RustAddedTokens(AddedTokens):
         ) or set(self._first_special.flat()) != set(said._first_special.flat())
 
     # ---- searching for them -----------------------------------------------------------------------------------------
+
+    @property
+    def searches(self) -> list[WordSearch]:
+        return [self.raw.search, self.normalized.search]
 
     @property
     def contents_special(self) -> Collection[str]:

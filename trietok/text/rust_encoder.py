@@ -18,7 +18,7 @@ from trietok.text.basic_tokenizer import LOWER, RUST_MARKS, RUST_PUNCTUATION, Ru
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.characters import is_in, normalize
 from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.kernel.chosen import Classifier, RustClassifier
+from trietok.text.kernel.chosen import RustClassifier
 from trietok.text.memory import STOP, IdTuple
 from trietok.text.rust_added_tokens import RustAddedTokens
 from trietok.text.stages import Part, Stages, Word
@@ -231,6 +231,7 @@ class RustChunkEncoder(ChunkEncoder):
     _basic: RustBasicTokenizer
     _added: RustAddedTokens
     stages: RustStages
+    _classifier_of = RustClassifier
 
     @staticmethod
     def can_remember(stages: Stages) -> bool:
@@ -240,15 +241,8 @@ class RustChunkEncoder(ChunkEncoder):
         # An added token that is normalized, or takes whitespace along, shows the text that it took.
         return self._added.is_plain and not self._added.normalized.contents and super()._tells_unknown()
 
-    def _ascii_word_keys(self) -> frozenset[str]:
-        return self._added.raw.search.ascii_word_keys | self._added.normalized.search.ascii_word_keys
-
     def _can_hand_over(self) -> bool:
         return not self._has_spaces  # such a token may stand in a text that has no spaces before it is normalized
-
-    def _classifier(self) -> Classifier:
-        searches = [self._added.raw.search, self._added.normalized.search]
-        return RustClassifier(self._basic, searches, self._added.is_plain)
 
     def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
         return STOP  # asked only if an added token contains whitespace

@@ -22,7 +22,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, count, filterfalse
 from typing import Any, TypeVar
 
 from trietok.text.changes import cached_property
@@ -477,42 +477,39 @@ _BY_FREQUENCY = " etaoinshrdlcumwfgypb,.v-k'\"jx;:qz"
 
 
 class Prefilter:
-    """Tests whether any of some words may occur in a text.
+    """Tests whether any of some words may occur in a text; an empty word is ignored.
+
+    Attributes:
+        keys: the key characters; every word has one of them.
 
     >>> keys = Prefilter(["<ent>", "drug-4711", "<sep>"])
     >>> keys.any_in("plain text"), keys.any_in("a < b")
     (False, True)
     """
 
-    __slots__ = ("_keys", "_search")
+    __slots__ = ("_search", "keys")
 
     def __init__(self, words: Iterable[str] = (), keys: frozenset[str] = frozenset()) -> None:
         new = set(keys)
-        lacks_key = new.isdisjoint
-        for word in words:
-            if word and lacks_key(word):
-                new.add(min(word, key=_commonness))
-        self._keys = frozenset(new)
+        for word in filter(new.isdisjoint, filter(None, words)):
+            new.add(min(word, key=_commonness))
+        self.keys = frozenset(new)
         self._search: Callable[[str], object] | None = None
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The key characters; every word but an empty one has one of them."""
-        return self._keys
-
-    def with_words(self, words: Iterable[str]) -> Prefilter:
-        """The same test for more words; an empty word is ignored."""
-        return Prefilter(words, self._keys)
 
     def any_in(self, text: str) -> bool:
         """Whether one of the words may occur in `text`: False is certain, True needs a search."""
         if self._search is None:
-            chars = "".join(map(re.escape, sorted(self._keys)))
+            chars = "".join(map(re.escape, sorted(self.keys)))
             self._search = re.compile(f"[{chars}]" if chars else r"(?!)").search
         return self._search(text) is not None
 
 
+_ASCII = tuple(map(chr, range(0x80)))
 _ASCII_ALPHANUMERICS = "[A-Za-z0-9]+"
+
+
+def _is_ascii_word(word: str) -> bool:
+    return word.isascii() and word.isalnum()
 
 
 def _commonness(char: str) -> int:
@@ -525,14 +522,14 @@ def _commonness(char: str) -> int:
 # a new `WordSearch` that shares the big parts. A small part is searched by one compiled pattern, a big part by a
 # trie, unless a prefilter finds at the speed of C that the text contains none of its words. A pattern begins anew at
 # each character, so a long word that resembles the text costs its length there each time; long words therefore need a
-# trie.
+# trie. To build one takes long: until much text has been searched, every stretch as long as some word is looked up.
 
 
 Span = tuple[int, int]
 
 FEW = 32  # words: a part of at most so many is searched by one pattern,
 FEW_CHARS = 1024  # if they have at most so many code points: a pattern may compare all of them at each character
-SHORT = 64  # code points: a text of at most so many is searched without building the trie
+LOOKUPS_A_WORD = 32  # in a bigger part so many take less time than to build the trie, so that waits until then
 
 
 class WordSearch:
@@ -563,9 +560,6 @@ class WordSearch:
         while len(parts) > 1 and len(parts[-2].words) < RATIO * len(parts[-1].words):
             top = parts.pop()
             parts[-1] = Part({**parts[-1].words, **top.words}, self._first_wins)
-        return self._of(parts)
-
-    def _of(self, parts: Iterable[Part]) -> WordSearch:
         search = WordSearch(first_wins=self._first_wins)
         search.parts = tuple(parts)
         return search
@@ -648,28 +642,32 @@ class Part:
         self._first_wins = first_wins
         self._has_pattern = len(words) <= FEW and sum(map(len, words)) <= FEW_CHARS
         self._trie: Trie | None = None
+        self._lookups_left = LOOKUPS_A_WORD * len(words)
 
     def find(self, text: str) -> list[Span]:
         """Where words occur in `text`."""
         if self._has_pattern:
             return [match.span() for match in self._pattern.finditer(text)]
-        if not self._prefilter.any_in(text):
-            return []
-        if len(text) <= SHORT and self._trie is None and not self._first_wins:
-            return self._find_by_length(text)
-        return self._built_trie().find(text)
+        return list(self.scan(text, 0)) if self._prefilter.any_in(text) else []
 
     def scan(self, text: str, position: int) -> Iterator[Span]:
         """The spans in what follows a position, one after the other."""
         if self._has_pattern:
             return (match.span() for match in self._pattern.finditer(text, position))
-        return self._built_trie().scan(text, position)
+        if self._trie is None:
+            self._lookups_left -= len(self._lengths) * (len(text) - position)
+            if self._lookups_left >= 0:
+                return self._look_up(text, position)
+            self._trie = _FirstAddedTrie(self.words) if self._first_wins else Trie(self.words)
+        return self._trie.scan(text, position)
+
+    def prepare(self) -> None:
+        """Work out what a search needs, so that no text has to wait for it."""
+        _ = self._prefilter, self._lengths, self.keys, self.characters
 
     def stands_in(self, text: str) -> bool:
         """Whether any word occurs in `text`."""
-        if self._has_pattern:
-            return self._pattern.search(text) is not None
-        return bool(self.find(text))
+        return self._pattern.search(text) is not None if self._has_pattern else bool(self.find(text))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -680,37 +678,33 @@ class Part:
     def _prefilter(self) -> Prefilter:
         return Prefilter(self.words)
 
-    def _built_trie(self) -> Trie:
-        if self._trie is None:
-            self._trie = _FirstAddedTrie(self.words) if self._first_wins else Trie(self.words)
-        return self._trie
-
     @cached_property
     def _lengths(self) -> list[int]:
         return sorted(set(map(len, self.words)), reverse=True)
 
-    def _find_by_length(self, text: str) -> list[Span]:
-        """`find` for a few characters, without the trie: look up every stretch that is as long as some word."""
-        lengths = [length for length in self._lengths if length <= len(text)]
-        spans: list[Span] = []
-        start = 0
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        return dict(zip(self.words, count()))
+
+    def _look_up(self, text: str, start: int) -> Iterator[Span]:
+        """`scan` without the trie: looks up every stretch that is as long as some word."""
+        words, lengths = self.words, self._lengths
         while start < len(text):
-            for length in lengths:
-                if text[start : start + length] in self.words:
-                    end = min(start + length, len(text))
-                    spans.append((start, end))
-                    start = end
-                    break
-            else:
+            found = [word for length in lengths if (word := text[start : start + length]) in words]
+            if not found:
                 start += 1
-        return spans
+                continue
+            word = min(found, key=self._ranks.__getitem__) if self._first_wins and len(found) > 1 else found[0]
+            yield start, start + len(word)
+            start += len(word)
 
     # ---- what the words are like, for an encoder that cuts texts at spaces first -------------------------------------
 
     @cached_property
     def characters(self) -> frozenset[str]:
         """The characters of all words."""
-        return frozenset("".join(self.words))
+        joined = "".join(self.words)
+        return frozenset(filter(joined.__contains__, _ASCII)) if joined.isascii() else frozenset(joined)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -721,23 +715,20 @@ class Part:
         >>> sorted(WordSearch(["<ent>", "b2b", "new-york"]).parts[0].keys)
         ['-', '2', '<']
         """
-        within: set[str] = set()
-        across: set[str] = set()
-        for word in chain(self.words, *self.heads.values()):
-            if not across.isdisjoint(word):
-                continue
-            if not (word.isascii() and word.isalnum()):
-                across.add(min(re.sub(_ASCII_ALPHANUMERICS, "", word), key=_commonness))
-            elif within.isdisjoint(word):
-                within.add(min(word, key=_commonness))
-        return frozenset(within | across)
+        keys: set[str] = set()
+        words = [*self.words, *chain.from_iterable(self.heads.values())]
+        is_ascii_word = str.isalnum if all(map(str.isascii, self.characters)) else _is_ascii_word
+        for word in filter(keys.isdisjoint, filterfalse(is_ascii_word, words)):
+            keys.add(min(re.sub(_ASCII_ALPHANUMERICS, "", word), key=_commonness))
+        for word in filter(keys.isdisjoint, words):
+            keys.add(min(word, key=_commonness))
+        return frozenset(keys)
 
     @cached_property
     def ascii_word_keys(self) -> frozenset[str]:
         """See `WordSearch.ascii_word_keys`."""
-        if not any(word.isalnum() and word.isascii() for word in self.words):
-            return frozenset()
-        return frozenset(key for key in self._prefilter.keys if key.isalnum() and key.isascii())
+        has_ascii_words = any(map(_is_ascii_word, self.words))
+        return frozenset(filter(_is_ascii_word, self._prefilter.keys if has_ascii_words else ()))
 
     @cached_property
     def has_odd_spaces(self) -> bool:

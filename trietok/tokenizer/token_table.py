@@ -18,6 +18,7 @@ from trietok.errors import InputTypeError, SpecialTokenError, TokenIdError, Unkn
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken, AddedTokens
 from trietok.text.changes import Version, cached_property, under_way
+from trietok.text.kernel.chosen import prepare
 from trietok.text.vocabulary import Vocabulary
 
 Token = str | AddedToken
@@ -182,6 +183,7 @@ class Changes:
     def _settle(self) -> None:
         for step in self._at_commit:
             step()
+        prepare(self.committed.added.searches)
         self._version.bump()
 
     def _after_fork(self) -> None:

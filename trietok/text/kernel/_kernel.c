@@ -23,98 +23,45 @@
 #define TRIETOK_SOURCES "" /* the sha256 of these files, which tells what a library was made of */
 #endif
 
-/* ---- the kernel ---------------------------------------------------------------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more.");
 
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
-    lock_kernel(kernel, 1);
+    lock_kernels(1);
     const Store *store = table_of(&kernel->memory)->store;
-    unsigned long long words = store->words, chunks = store->chunks, spans = store->steps,
+    unsigned long long words = store->counts[WORD], chunks = store->counts[CHUNK], spans = store->counts[STEPS],
                        bytes = memory_bytes(&kernel->memory) + kernel->char_bytes,
                        times_full = kernel->memory.times_full, handed_over = kernel->handed_over,
                        helped = atomic_load(&kernel->helped);
-    unlock_kernel(kernel);
-    return Py_BuildValue("{sKsKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes, "times_full",
-        times_full, "handed_over", handed_over, "helped", helped);
+    unlock_kernels();
+    return Py_BuildValue("{sKsKsKsKsKsKsK}", "words", words, "chunks", chunks, "spans", spans, "bytes", bytes,
+        "times_full", times_full, "handed_over", handed_over, "helped", helped);
 }
 
 PyDoc_STRVAR(forget_doc, "forget()\n--\n\nForget what words and chunks became.");
 
 static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
-    lock_kernel(kernel, 1);
+    lock_kernels(1);
     int failed = forget_all(&kernel->memory);
     sweep(kernel);
-    unlock_kernel(kernel);
+    unlock_kernels();
     if (failed)
         return PyErr_NoMemory();
     Py_RETURN_NONE;
 }
 
-/* ---- forks --------------------------------------------------------------------------------------------------------- */
+/* ---- forks ------------------------------------------------------------------------------------------------------- */
 
-/* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing is
-   written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
-static Kernel *first_kernel;
-static Lock forking; /* one thread at a time */
-
-static void enlist_kernel(Kernel *kernel)
-{
-    kernel->next = first_kernel;
-    if (first_kernel)
-        first_kernel->before = kernel;
-    first_kernel = kernel;
-}
-
-static void delist_kernel(Kernel *kernel)
-{
-    if (kernel->next)
-        kernel->next->before = kernel->before;
-    if (kernel->before)
-        kernel->before->next = kernel->next;
-    else if (first_kernel == kernel)
-        first_kernel = kernel->next;
-}
-
-/* A kernel that is held by a fork, or that is not; NULL for none. */
-static Kernel *kernel_that(int is_held)
-{
-    Kernel *kernel = first_kernel;
-    while (kernel && kernel->is_held != is_held)
-        kernel = kernel->next;
-    return kernel;
-}
-
+/* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing
+   is written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
 PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing is written into any kernel.");
 
 static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    lock_patiently(&forking, 1);
-    for (Kernel *kernel; (kernel = kernel_that(0));) { /* others may come and go while one is waited for */
-        Py_INCREF((PyObject *)kernel);
-        lock_kernel(kernel, 1);
-        kernel->is_held = 1;
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *let_kernels_go(int in_child)
-{
-    if (in_child) {
-        atomic_fetch_add(&forks, 1);
-        atomic_store(&at_work, 0);
-    }
-    for (Kernel *kernel; (kernel = kernel_that(1));) {
-        kernel->is_held = 0;
-        for (size_t i = 0; in_child && i < kernel->readers_size; i++)
-            if (kernel->readers[i].thread != PyThread_get_thread_ident())
-                kernel->readers[i].epoch = 0;
-        unlock_kernel(kernel);
-        Py_DECREF((PyObject *)kernel);
-    }
-    unlock(&forking);
+    lock_kernels(1);
     Py_RETURN_NONE;
 }
 
@@ -122,14 +69,22 @@ PyDoc_STRVAR(parent_doc, "release_in_parent()\n--\n\nAfter a fork: undo `hold_ke
 
 static PyObject *release_in_parent(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    return let_kernels_go(0);
+    unlock_kernels();
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(child_doc, "release_in_child()\n--\n\nThe same in the child, which has none of the other threads.");
 
 static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
-    return let_kernels_go(1);
+    atomic_fetch_add(&forks, 1);
+    atomic_store(&at_work, 0);
+    for (Kernel *kernel = first_kernel; kernel; kernel = kernel->next)
+        for (size_t i = 0; i < kernel->readers_size; i++)
+            if (kernel->readers[i].thread != PyThread_get_thread_ident())
+                kernel->readers[i].epoch = 0;
+    unlock_kernels();
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(alive_doc, "count_kernels()\n--\n\nHow many kernels there are.");
@@ -142,7 +97,7 @@ static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(
     return PyLong_FromLong(count);
 }
 
-/* ---- the object ---------------------------------------------------------------------------------------------------- */
+/* ---- the object -------------------------------------------------------------------------------------------------- */
 
 static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 {
@@ -163,17 +118,21 @@ static void Kernel_dealloc(Kernel *kernel)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)kernel);
     PyObject_GC_UnTrack(kernel);
-    delist_kernel(kernel);
+    Kernel **link = &first_kernel;
+    while (*link && *link != kernel)
+        link = &(*link)->next;
+    if (*link)
+        *link = kernel->next;
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
     Py_XDECREF(kernel->patterns);
-    for (size_t i = 0; i < kernel->numbers_size; i++)
-        Py_XDECREF(kernel->numbers[i]);
+    for (size_t i = 0; i < kernel->numbers.size; i++)
+        Py_XDECREF(kernel->numbers.made[i]);
     for (size_t i = 0; i < PAGES; i++)
         give_back(atomic_load_explicit(&kernel->pages[i], memory_order_relaxed));
     for (size_t i = 0; i < OUTPUT_BLOCKS; i++)
         give_back(kernel->outputs[i]);
-    give_back(kernel->numbers);
+    give_back(kernel->numbers.made);
     give_back(kernel->readers);
     free_memory(&kernel->memory);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(kernel);
@@ -190,13 +149,14 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
     for (int byte = 0; byte < 256; byte++)
         atomic_store_explicit(&kernel->follow[byte], byte == ' ' ? CHUNK_ENDS : LOOK_CLOSER, memory_order_relaxed);
-    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last && kernel->alone_last <= LAST_CHINESE)
+    if (kernel->alone_first >= FIRST_CHINESE && kernel->alone_first <= kernel->alone_last
+        && kernel->alone_last <= LAST_CHINESE)
         kernel->chinese_count = kernel->alone_last - kernel->alone_first + 1;
-    kernel->numbers = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers);
+    kernel->numbers.made = new_zeroed(NUMBERS_KEPT, sizeof *kernel->numbers.made);
     kernel->readers = new_zeroed(FIRST_READERS, sizeof *kernel->readers);
-    if (!kernel->numbers || !kernel->readers || forget_all(&kernel->memory))
+    if (!kernel->numbers.made || !kernel->readers || forget_all(&kernel->memory))
         return -1;
-    kernel->numbers_size = NUMBERS_KEPT;
+    kernel->numbers.size = NUMBERS_KEPT;
     kernel->readers_size = FIRST_READERS;
     return 0;
 }
@@ -219,7 +179,7 @@ PyDoc_STRVAR(kernel_doc,
 
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords));
 
-/* ---- the vocabulary ------------------------------------------------------------------------------------------------ */
+/* ---- the vocabulary ---------------------------------------------------------------------------------------------- */
 
 enum { PLAIN_ERROR = -3 };
 
@@ -266,8 +226,8 @@ static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
     const char *prefix, *seed;
     Py_ssize_t prefix_size, longest_word, seed_size, at = 0;
     int unknown;
-    if (!PyArg_ParseTuple(arguments, "O!O!z#iny#", &PyDict_Type, &entries, &PyDict_Type, &changes, &prefix, &prefix_size, &unknown, &longest_word,
-            &seed, &seed_size))
+    if (!PyArg_ParseTuple(arguments, "O!O!z#iny#", &PyDict_Type, &entries, &PyDict_Type, &changes, &prefix,
+            &prefix_size, &unknown, &longest_word, &seed, &seed_size))
         return PLAIN_ERROR;
     size_t count = (size_t)PyDict_Size(entries) + (size_t)PyDict_Size(changes);
     if (seed_size != sizeof pieces->seed || unknown < 0 || count > MOST_ENTRIES)
@@ -320,14 +280,7 @@ static PyObject *Vocabulary_ids(Vocabulary *vocabulary, PyObject *word)
         memcpy(copy, bytes, size);
         memset(copy + size, 0, READ_AT_ONCE);
         size_t count = ids_of_word(&vocabulary->pieces, copy, size, (size_t)PyUnicode_GetLength(word), ids);
-        list = PyList_New((Py_ssize_t)count);
-        for (size_t i = 0; list && i < count; i++) {
-            PyObject *number = PyLong_FromLong(ids[i]);
-            if (number)
-                PyList_SetItem(list, (Py_ssize_t)i, number);
-            else
-                Py_CLEAR(list);
-        }
+        list = list_of(&(Numbers){NULL, 0}, NULL, ids, count, NULL);
     } else {
         PyErr_NoMemory();
     }
@@ -344,7 +297,7 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
     Py_DECREF(type);
 }
 
-/* ---- the module ---------------------------------------------------------------------------------------------------- */
+/* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
 enum { INTERFACE = 2 };
@@ -415,14 +368,16 @@ static PyType_Spec kernel_spec = {
     .slots = kernel_slots,
 };
 
+enum { VOCABULARY, ROWS, KERNEL, TYPES };
+
 typedef struct {
-    PyTypeObject *vocabulary, *rows;
+    PyTypeObject *types[TYPES];
 } State;
 
 static PyTypeObject *type_of_rows(PyObject *kernel)
 {
     State *state = PyType_GetModuleState(Py_TYPE(kernel));
-    return state ? state->rows : NULL;
+    return state ? state->types[ROWS] : NULL;
 }
 
 /* Take what added tokens look like from a tuple of `Vocabulary`. */
@@ -451,7 +406,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     Py_ssize_t seed_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->vocabulary, objects, objects + 1, objects + 2,
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->types[VOCABULARY], objects, objects + 1, objects + 2,
             objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
             &seed_length))
         return NULL;
@@ -470,8 +425,9 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         Py_DECREF((PyObject *)kernel);
         return PyErr_NoMemory();
     }
-    enlist_kernel(kernel);
-    if (take_patterns(kernel, state->vocabulary, kernel->patterns)) {
+    kernel->next = first_kernel;
+    first_kernel = kernel;
+    if (take_patterns(kernel, state->types[VOCABULARY], kernel->patterns)) {
         Py_DECREF((PyObject *)kernel);
         return NULL;
     }
@@ -503,47 +459,36 @@ static PyMethodDef module_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
-{
-    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
-    if (type && PyModule_AddType(module, type))
-        Py_CLEAR(type);
-    return type;
-}
-
 static int module_exec(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    if (PyModule_AddIntConstant(module, "INTERFACE", INTERFACE))
-        return -1;
-    state->vocabulary = add_type(module, &vocabulary_spec);
-    state->rows = state->vocabulary ? add_type(module, &rows_spec) : NULL;
-    PyTypeObject *kernel = state->rows ? add_type(module, &kernel_spec) : NULL;
-    Py_XDECREF((PyObject *)kernel);
+    static PyType_Spec *const specs[] = {&vocabulary_spec, &rows_spec, &kernel_spec};
+    for (int i = 0; i < TYPES; i++) {
+        state->types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
+        if (!state->types[i] || PyModule_AddType(module, state->types[i]))
+            return -1;
+    }
     static const char *const kinds[] = {"UNASKED", "ORDINARY", "DELETED", "SPACE", "ALONE", "HAND_OVER"};
-    for (int kind = 0; kernel && kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++)
         if (PyModule_AddIntConstant(module, kinds[kind], kind))
             return -1;
-    return kernel ? PyModule_AddStringConstant(module, "SOURCES", TRIETOK_SOURCES) : -1;
+    return PyModule_AddIntConstant(module, "INTERFACE", INTERFACE)
+           || PyModule_AddStringConstant(module, "SOURCES", TRIETOK_SOURCES) ? -1 : 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     State *state = PyModule_GetState(module);
-    if (state) {
-        Py_VISIT(state->vocabulary);
-        Py_VISIT(state->rows);
-    }
+    for (int i = 0; state && i < TYPES; i++)
+        Py_VISIT(state->types[i]);
     return 0;
 }
 
 static int module_clear(PyObject *module)
 {
     State *state = PyModule_GetState(module);
-    if (state) {
-        Py_CLEAR(state->vocabulary);
-        Py_CLEAR(state->rows);
-    }
+    for (int i = 0; state && i < TYPES; i++)
+        Py_CLEAR(state->types[i]);
     return 0;
 }
 

@@ -42,62 +42,19 @@ static inline Char char_of(uint64_t number)
     return known;
 }
 
-/* The code point at `at`, of UTF-8 that Python has made or that has been checked. */
-static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
-{
-    uint8_t first = *at;
-    if (first < 0x80) {
-        *next = at + 1;
-        return first;
-    }
-    if (first < 0xe0) {
-        *next = at + 2;
-        return (first & 31u) << 6 | (at[1] & 63u);
-    }
-    if (first < 0xf0) {
-        *next = at + 3;
-        return (first & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
-    }
-    *next = at + 4;
-    return (first & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
-}
+/* ---- keeping it: with the lock ----------------------------------------------------------------------------------- */
 
-static inline size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
-{
-    if (code_point < 0x80) {
-        bytes[0] = (uint8_t)code_point;
-        return 1;
-    }
-    size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-    bytes[0] = (uint8_t)((0xf00 >> length) | code_point >> 6 * (length - 1));
-    for (size_t i = 1; i < length; i++)
-        bytes[i] = (uint8_t)(0x80 | (code_point >> 6 * (length - 1 - i) & 63));
-    return length;
-}
-
-/* ---- keeping it: with the lock ------------------------------------------------------------------------------------ */
-
-/* Take `size` bytes for what is known of code points; 0 where that would be too many. */
-static int reserve(Kernel *kernel, size_t size)
+/* Take `size` bytes for what is known of code points: 1, 0 where that would be too many, -1 for no memory. */
+static int take(Kernel *kernel, void **taken, size_t size)
 {
     if (kernel->char_bytes + size > kernel->limit / 2)
         return 0;
+    *taken = new_zeroed(1, size);
+    if (!*taken)
+        return -1;
     kernel->char_bytes += size;
     kernel->memory.limit = kernel->limit - kernel->char_bytes;
     return 1;
-}
-
-/* `new_zeroed` with bytes that were reserved: 1, 0 where there is no room, -1 for no memory. */
-static int take(Kernel *kernel, void **taken, size_t size)
-{
-    if (!reserve(kernel, size))
-        return 0;
-    *taken = new_zeroed(1, size);
-    if (*taken)
-        return 1;
-    kernel->char_bytes -= size;
-    kernel->memory.limit += size;
-    return -1;
 }
 
 /* Put the bytes that a code point becomes where they fit: 1, 0 or -1 as `take`. */
@@ -180,7 +137,7 @@ static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint
     return made;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* What Python says of a code point. */
 static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT])
@@ -225,7 +182,7 @@ static Char ask_about(Call *call, uint32_t code_point)
     }
     lock_for(call);
     made = keep_char(kernel, code_point, made, bytes);
-    unlock_kernel(kernel);
+    unlock_kernels();
     return made;
 }
 

@@ -59,7 +59,8 @@ static void start_crew(Crew *crew, size_t wanted, size_t most, void (*work)(void
     atomic_fetch_add(&at_work, crew->helpers + 1);
 }
 
-/* Whether this process is a child that was forked while the crew was at work: only the thread that is helped is in it. */
+/* Whether this process is a child that was forked while the crew was at work: only the thread that is helped is in
+   it. */
 static int is_lost(const Crew *crew) { return crew->helpers && crew->forks != atomic_load(&forks); }
 
 /* Wait, without the GIL, until all helpers have ended. Where there is a call, it looks for signals meanwhile, and the

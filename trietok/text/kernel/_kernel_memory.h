@@ -9,9 +9,9 @@
    texts whose words all fall on one place.
 
    Any number of threads may read while one writes, without a lock: an entry is there when a place leads to it, which is
-   written last; entries lie in segments and never move; and a table that has become too small is replaced by
-   another, not changed. The old one is retired: it is given back when no reader can have it any more, which the readers'
-   epochs tell. */
+   written last; entries lie in segments and never move; and a table that has become too small is replaced by another,
+   not changed. The old one is retired: it is given back when no reader can have it any more, which the readers' epochs
+   tell. */
 #ifndef TRIETOK_KERNEL_MEMORY_H
 #define TRIETOK_KERNEL_MEMORY_H
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- allocation, which a test can make fail ----------------------------------------------------------------------- */
+/* ---- allocation, which a test can make fail ---------------------------------------------------------------------- */
 
 #ifdef TRIETOK_FAILING_ALLOCATOR
 static _Atomic long long allocations_until_failure = -1, allocations_alive = 0;
@@ -52,7 +52,42 @@ static void give_back(void *memory)
     free(memory);
 }
 
-/* ---- hashes ------------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
+
+/* The code point at `at`, of UTF-8 that Python has made or that has been checked. */
+static inline uint32_t code_point_at(const uint8_t *at, const uint8_t **next)
+{
+    uint8_t first = *at;
+    if (first < 0x80) {
+        *next = at + 1;
+        return first;
+    }
+    if (first < 0xe0) {
+        *next = at + 2;
+        return (first & 31u) << 6 | (at[1] & 63u);
+    }
+    if (first < 0xf0) {
+        *next = at + 3;
+        return (first & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
+    }
+    *next = at + 4;
+    return (first & 7u) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
+}
+
+static inline size_t put_code_point(uint8_t bytes[4], uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        bytes[0] = (uint8_t)code_point;
+        return 1;
+    }
+    size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+    bytes[0] = (uint8_t)((0xf00 >> length) | code_point >> 6 * (length - 1));
+    for (size_t i = 1; i < length; i++)
+        bytes[i] = (uint8_t)(0x80 | (code_point >> 6 * (length - 1 - i) & 63));
+    return length;
+}
+
+/* ---- hashes ------------------------------------------------------------------------------------------------------ */
 
 enum { READ_AT_ONCE = 16 }; /* bytes that are read, and cut off, where there are fewer: no loop, no call */
 
@@ -91,18 +126,19 @@ static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t len
     return mixed(hash ^ up_to_8_bytes(bytes + at, length - at), seed[1] ^ 0x9e3779b97f4a7c15u);
 }
 
-/* ---- keys --------------------------------------------------------------------------------------------------------- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_ENTRY = 3, MOST_IDS = 4 * LONGEST_KEY };
 
 /* What a key stands for. Keys of two kinds are never the same. */
 typedef enum { WORD, CHUNK, PAIR, STEPS } KeyKind;
 
-/* The last byte of a key's second number tells its kind and its length plus one, so that it is never 0. Of a long key the
-   byte before it is its length. */
+/* The last byte of a key's second number tells its kind and its length plus one, so that it is never 0. Of a long key
+   the byte before it is its length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 
-/* Behind it are the bytes of a long key, then its ids if there are more than it has room for; together a UNIT or more. */
+/* Behind it are the bytes of a long key, then its ids if there are more than it has room for; together a UNIT or
+   more. */
 typedef struct {
     uint64_t first, second; /* both 0 where the rest of a segment is empty */
     uint32_t count;
@@ -116,7 +152,7 @@ typedef struct {
     uint8_t *segments[SEGMENTS];
     uint64_t used; /* units */
     size_t bytes;  /* of all segments */
-    uint64_t words, chunks, pairs, steps;
+    uint64_t counts[STEPS + 1]; /* of keys of each kind */
 } Store;
 
 typedef _Atomic uint32_t Place; /* 0, or an entry's number from 1 on and, above the table's mask, bits of its hash */
@@ -184,14 +220,7 @@ static inline uint64_t hash_of_key(const Memory *memory, uint64_t first, uint64_
     return mixed(first ^ memory->seed[0], second ^ memory->seed[1]);
 }
 
-/* ---- looking up --------------------------------------------------------------------------------------------------- */
-
-/* The number of an entry that a place leads to if it may have this hash; 0 where it may not. */
-static inline uint64_t number_if(const Table *table, uint32_t place, uint64_t hash)
-{
-    uint32_t mask = (uint32_t)table->mask;
-    return (place ^ (uint32_t)(hash >> 32)) & ~mask ? 0 : place & mask;
-}
+/* ---- looking up -------------------------------------------------------------------------------------------------- */
 
 /* The entry of a key, or NULL; `*at` is set to its place, or the empty one where it would be. */
 static inline const Entry *find_entry(
@@ -201,9 +230,10 @@ static inline const Entry *find_entry(
         uint32_t place = atomic_load_explicit(&table->places[*at], memory_order_acquire);
         if (!place)
             return NULL;
-        uint64_t number = number_if(table, place, hash);
-        const Entry *entry = number ? entry_of(table->store, number) : NULL;
-        if (entry && entry->first == key.low && entry->second == key.high
+        if ((place ^ (uint32_t)(hash >> 32)) & ~(uint32_t)table->mask)
+            continue; /* it leads to one of another hash */
+        const Entry *entry = entry_of(table->store, place & table->mask);
+        if (entry->first == key.low && entry->second == key.high
             && (length <= LONGEST_SHORT || !memcmp(entry + 1, bytes, length)))
             return entry;
     }
@@ -244,7 +274,7 @@ static inline Known recall(
     return entry ? known_of(entry) : (Known){NULL, 0};
 }
 
-/* ---- remembering: by one writer at a time ------------------------------------------------------------------------- */
+/* ---- remembering: by one writer at a time ------------------------------------------------------------------------ */
 
 enum { FEWEST_PLACES = 1024, MANY_PLACES = 1 << 16 };
 
@@ -368,8 +398,8 @@ static int grow_table(Memory *memory, size_t places)
     return 0;
 }
 
-/* See to it that there is room for one more entry of so many units, forgetting all if need be: 1, 0 where that has to wait
-   until retired tables are given back, -1 for no memory. */
+/* See to it that there is room for one more entry of so many units, forgetting all if need be: 1, 0 where that has to
+   wait until retired tables are given back, -1 for no memory. */
 static int make_room(Memory *memory, size_t units)
 {
     const Table *table = table_of(memory);
@@ -427,7 +457,7 @@ static int put_entry(
     *entry = (Entry){key.low, key.high, (uint32_t)count, {0}};
     memcpy(entry + 1, bytes, behind);
     memcpy(ids_of(entry), ids, count * sizeof *ids);
-    *(kind == WORD ? &store->words : kind == CHUNK ? &store->chunks : kind == PAIR ? &store->pairs : &store->steps) += 1;
+    store->counts[kind]++;
     lead_to(table, at, hash, store->used + 1);
     store->used += units;
     return 0;

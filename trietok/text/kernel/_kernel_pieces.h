@@ -5,8 +5,8 @@
    A hash table leads to the entries: to those that may begin a word, and to those that may continue one, without their
    prefix. An entry of at most 11 bytes lies in its place as it is. What the first four and the first eight bytes of a
    rest are tells which lengths an entry there may have; these are tried, the longest first. So a piece costs a step for
-   each such length, whatever the length of the word. What is compared are whole entries, never hashes alone. All is made
-   once and only read afterwards, so any number of kernels and threads may share it. */
+   each such length, whatever the length of the word. What is compared are whole entries, never hashes alone. All is
+   made once and only read afterwards, so any number of kernels and threads may share it. */
 #ifndef TRIETOK_KERNEL_PIECES_H
 #define TRIETOK_KERNEL_PIECES_H
 
@@ -26,8 +26,8 @@ enum {
     NO_ID = -1
 };
 
-/* The last byte of `high` tells the root of a piece and its length plus one, so that it is never 0, which is what an empty
-   place has. Of a long one the rest is a hash, and in `high` where it lies among the long ones. */
+/* The last byte of `high` tells the root of a piece and its length plus one, so that it is never 0, which is what an
+   empty place has. Of a long one the rest is a hash, and in `high` where it lies among the long ones. */
 enum { LONGEST_INLINE = 11, PIECE_TAG = 24, MOST_LONG = 1 << PIECE_TAG };
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
     uint64_t mask;   /* the number of places, a power of two, less one */
     uint64_t *marks; /* a bit by hash: where it is not set, there is no such entry; it is in the cache, they are not */
     uint64_t marks_mask;
-    uint8_t *by_4;   /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be, n from 4 to 7 */
+    uint8_t *by_4;   /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be, n in 4-7 */
     uint32_t *by_8;  /* the same from 8 bytes on */
     uint64_t by_mask;
     uint32_t short_lengths; /* bits 2 and 3: whether there are entries of so many bytes */
@@ -58,19 +58,15 @@ typedef struct {
     int32_t *chinese;       /* the ids of words of one character from FIRST_CHINESE on */
 } Pieces;
 
-typedef struct {
-    uint64_t low;
-    uint32_t high;
-} PieceKey;
-
-/* The key of a piece; READ_AT_ONCE bytes behind its start must be there to be read, or all its bytes if it is long. */
-static inline PieceKey piece_key(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
+/* A piece of no id yet; READ_AT_ONCE bytes behind its start must be there to be read, or all its bytes if it is
+   long. */
+static inline Piece piece_key(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
     uint32_t tag = (uint32_t)root << 31;
     if (UNLIKELY(length > LONGEST_INLINE))
-        return (PieceKey){hash_of(pieces->seed, bytes, length), tag | (uint32_t)IS_LONG << PIECE_TAG};
+        return (Piece){hash_of(pieces->seed, bytes, length), tag | (uint32_t)IS_LONG << PIECE_TAG, NO_ID};
     Pair pair = pair_of(bytes, length);
-    return (PieceKey){pair.low, (uint32_t)pair.high | tag | (uint32_t)(length + 1) << PIECE_TAG};
+    return (Piece){pair.low, (uint32_t)pair.high | tag | (uint32_t)(length + 1) << PIECE_TAG, NO_ID};
 }
 
 static inline uint64_t piece_hash(const Pieces *pieces, uint64_t low, uint32_t high)
@@ -112,7 +108,7 @@ static inline int is_of_bytes(
 /* The id of an entry; NO_ID where there is none. What must be there to be read: see `piece_key`. */
 static inline int32_t id_of_piece(const Pieces *pieces, int root, const uint8_t *bytes, size_t length)
 {
-    PieceKey key = piece_key(pieces, root, bytes, length);
+    Piece key = piece_key(pieces, root, bytes, length);
     uint64_t hash = piece_hash(pieces, key.low, key.high);
     if (!(*mark_of(pieces, hash) >> (hash >> 58) & 1))
         return NO_ID;
@@ -125,7 +121,7 @@ static inline int32_t id_of_piece(const Pieces *pieces, int root, const uint8_t 
     }
 }
 
-/* ---- making it ---------------------------------------------------------------------------------------------------- */
+/* ---- making it --------------------------------------------------------------------------------------------------- */
 
 enum { NO_MEMORY = -1, TOO_LARGE = -2 };
 
@@ -186,18 +182,20 @@ static int keep_long(Pieces *pieces, const uint8_t *bytes, size_t length)
     return 0;
 }
 
-/* Add an entry that is not empty; READ_AT_ONCE bytes behind it must be there to be read. 0, NO_MEMORY, or TOO_LARGE where
-   it, or the number of lengths, is so. It is put in its place later; of two for the same bytes the first counts. */
+/* Add an entry that is not empty; READ_AT_ONCE bytes behind it must be there to be read. 0, NO_MEMORY, or TOO_LARGE
+   where it, or the number of lengths, is so. It is put in its place later; of two for the same bytes the first
+   counts. */
 static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t length, int32_t id)
 {
-    PieceKey key = piece_key(pieces, root, bytes, length);
+    Piece piece = piece_key(pieces, root, bytes, length);
     int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     if (!result && length > LONGEST_INLINE) {
         *lengths_by_8(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
-        key.high |= (uint32_t)(pieces->longs_size / READ_AT_ONCE);
+        piece.high |= (uint32_t)(pieces->longs_size / READ_AT_ONCE);
         result = keep_long(pieces, bytes, length);
     }
-    pieces->added[pieces->count++] = (Piece){key.low, key.high, id};
+    piece.id = id;
+    pieces->added[pieces->count++] = piece;
     return result;
 }
 
@@ -254,10 +252,8 @@ static int make_tables(Pieces *pieces, int has_words)
         return 0;
     pieces->chinese = resized(NULL, (LAST_CHINESE - FIRST_CHINESE + 1) * sizeof *pieces->chinese);
     for (uint32_t code = FIRST_CHINESE; pieces->chinese && code <= LAST_CHINESE; code++) {
-        bytes[0] = (uint8_t)(0xe0 | code >> 12);
-        bytes[1] = (uint8_t)(0x80 | (code >> 6 & 63));
-        bytes[2] = (uint8_t)(0x80 | (code & 63));
-        int32_t id = pieces->longest_word ? id_of_piece(pieces, FRONT, bytes, 3) : NO_ID;
+        size_t length = put_code_point(bytes, code);
+        int32_t id = pieces->longest_word ? id_of_piece(pieces, FRONT, bytes, length) : NO_ID;
         pieces->chinese[code - FIRST_CHINESE] = id == NO_ID ? pieces->unknown : id;
     }
     return pieces->chinese ? 0 : NO_MEMORY;
@@ -271,9 +267,10 @@ static void free_pieces(Pieces *pieces)
         give_back(all[i]);
 }
 
-/* ---- cutting words ------------------------------------------------------------------------------------------------ */
+/* ---- cutting words ----------------------------------------------------------------------------------------------- */
 
-/* The id of the longest entry at the front of a rest, whose length is set. READ_AT_ONCE bytes behind it must be there. */
+/* The id of the longest entry at the front of a rest, whose length is set. READ_AT_ONCE bytes behind it must be
+   there. */
 static inline int32_t longest_piece(const Pieces *pieces, int root, const uint8_t *rest, size_t left, size_t *length)
 {
     uint32_t lengths = pieces->short_lengths;
@@ -308,7 +305,8 @@ static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t size
 {
     size_t count = 0, at = 0, length = 0;
     if (code_points <= pieces->longest_word) {
-        /* Any character may begin a rest. What tells of the lengths there lies far apart: memory is asked for all of it. */
+        /* Any character may begin a rest. What tells of the lengths there lies far apart: memory is asked for all of
+           it. */
         for (size_t i = 1; i + 4 <= size && i < BYTES_AHEAD; i++) {
             if ((word[i] & 0xc0) == 0x80)
                 continue;

@@ -86,35 +86,4 @@ static inline void take_nap(void)
 
 #endif
 
-/* ---- a lock that is held for less than a microsecond, but for a table that grows or a fork -------------------------- */
-
-typedef _Atomic int Lock; /* 1 while a thread has it */
-
-enum { TIMES_TO_TRY = 200 }; /* before sleeping */
-
-static inline int try_lock(Lock *lock)
-{
-    return !atomic_load_explicit(lock, memory_order_relaxed)
-           && !atomic_exchange_explicit(lock, 1, memory_order_acquire);
-}
-
-/* Whether the lock could be had soon. */
-static int soon_lock(Lock *lock)
-{
-    for (int i = 0; i < TIMES_TO_TRY; i++) {
-        if (try_lock(lock))
-            return 1;
-        take_breath();
-    }
-    return 0;
-}
-
-static void wait_for_lock(Lock *lock)
-{
-    while (!soon_lock(lock))
-        take_nap();
-}
-
-static inline void unlock(Lock *lock) { atomic_store_explicit(lock, 0, memory_order_release); }
-
 #endif

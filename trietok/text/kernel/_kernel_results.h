@@ -6,21 +6,18 @@
 
 #include "_kernel_texts.h"
 
-/* ---- lists of ints ------------------------------------------------------------------------------------------------ */
+/* ---- lists of ints ----------------------------------------------------------------------------------------------- */
 
 /* A new reference to the int of a number; small ones are made once. */
-static inline PyObject *number_of(Kernel *kernel, long long number)
+static inline PyObject *number_of(const Numbers *numbers, long long number)
 {
-    if ((size_t)number >= kernel->numbers_size)
+    if ((size_t)number >= numbers->size)
         return PyLong_FromLongLong(number);
-    PyObject *made = kernel->numbers[number];
-    if (!made) {
-        made = kernel->numbers[number] = PyLong_FromLongLong(number);
-        if (!made)
-            return NULL;
-    }
-    Py_INCREF(made);
-    return made;
+    PyObject **made = &numbers->made[number];
+    if (!*made)
+        *made = PyLong_FromLongLong(number);
+    Py_XINCREF(*made);
+    return *made;
 }
 
 #ifdef Py_LIMITED_API
@@ -44,7 +41,7 @@ static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
 }
 
 /* A list of ids between those of two other lists, which may be NULL. */
-static PyObject *list_of(Kernel *kernel, PyObject *front, const int32_t *ids, size_t count, PyObject *back)
+static PyObject *list_of(const Numbers *numbers, PyObject *front, const int32_t *ids, size_t count, PyObject *back)
 {
     Py_ssize_t around = (front ? PyList_Size(front) : 0) + (back ? PyList_Size(back) : 0);
     PyObject *list = PyList_New((Py_ssize_t)count + around);
@@ -53,9 +50,9 @@ static PyObject *list_of(Kernel *kernel, PyObject *front, const int32_t *ids, si
     Py_ssize_t at = put_items(list, 0, front);
     for (size_t i = 0; i < count; i++) {
         size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
-        if (ahead < kernel->numbers_size)
-            FETCH(kernel->numbers[ahead]);
-        PyObject *number = number_of(kernel, ids[i]);
+        if (ahead < numbers->size)
+            FETCH(numbers->made[ahead]);
+        PyObject *number = number_of(numbers, ids[i]);
         if (!number) {
             Py_DECREF(list);
             return NULL;
@@ -66,23 +63,6 @@ static PyObject *list_of(Kernel *kernel, PyObject *front, const int32_t *ids, si
     return list;
 }
 
-/* The ids that Python's plain way gives, between those of two lists. */
-static PyObject *plain_list(Kernel *kernel, PyObject *front, PyObject *text, PyObject *back)
-{
-    PyObject *ids = PyObject_CallFunctionObjArgs(kernel->plain, text, NULL);
-    if (!ids || !(front || back))
-        return ids;
-    PyObject *whole = NULL;
-    if (!PyList_Check(ids))
-        PyErr_SetString(PyExc_TypeError, "the plain way must give a list");
-    else
-        whole = PyList_New((front ? PyList_Size(front) : 0) + PyList_Size(ids) + (back ? PyList_Size(back) : 0));
-    if (whole)
-        put_items(whole, put_items(whole, put_items(whole, 0, front), ids), back);
-    Py_DECREF(ids);
-    return whole;
-}
-
 static int is_list_or_absent(PyObject *around)
 {
     if (!around || PyList_Check(around))
@@ -90,36 +70,6 @@ static int is_list_or_absent(PyObject *around)
     PyErr_SetString(PyExc_TypeError, "the ids around a text are a list");
     return 0;
 }
-
-#ifdef Py_LIMITED_API
-#define short_text(call, text, size) NULL
-#else
-/* The UTF-8 of a short str that is not of ASCII, in the call's own memory with a space and bytes behind it, so that the
-   str does not keep it; NULL for another str. */
-static const uint8_t *short_text(Call *call, PyObject *text, size_t *size)
-{
-#if PY_VERSION_HEX < 0x030C0000
-    if (!PyUnicode_CheckExact(text) || PyUnicode_READY(text))
-#else
-    if (!PyUnicode_CheckExact(text))
-#endif
-        return NULL;
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (PyUnicode_IS_ASCII(text) || length > TEXT_AT_HAND / 4)
-        return NULL;
-    uint8_t *to = call->text_at_hand;
-    const void *data = PyUnicode_DATA(text);
-    for (Py_ssize_t i = 0, kind = PyUnicode_KIND(text); i < length; i++) {
-        Py_UCS4 point = PyUnicode_READ((int)kind, data, i);
-        if (point >= 0xd800 && point < 0xe000)
-            return NULL;
-        to += put_code_point(to, point);
-    }
-    memset(to, ' ', PADDING);
-    *size = (size_t)(to - call->text_at_hand);
-    return call->text_at_hand;
-}
-#endif
 
 PyDoc_STRVAR(ids_doc, "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists.");
 
@@ -133,24 +83,22 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     if (!is_list_or_absent(front) || !is_list_or_absent(back))
         return NULL;
     Call call;
-    size_t size;
-    const uint8_t *copy = short_text(&call, text, &size), *bytes = copy ? copy : utf8_of(text, &size);
-    if (!bytes)
-        return PyErr_Occurred() ? NULL : plain_list(kernel, front, text, back);
-    if (begin(&call, kernel, size > BYTES_WITH_GIL))
+    Item item = {.text = text};
+    item.bytes = utf8_of(text, &item.size);
+    if ((!item.bytes && PyErr_Occurred()) || begin(&call, kernel, item.size > BYTES_WITH_GIL))
         return NULL;
-    Outcome outcome = copy ? encode_padded(&call, copy, size) : encode_text(&call, bytes, size);
+    Outcome outcome = encode_item(&call, item);
     take_gil(&call);
-    PyObject *list = outcome == DONE ? list_of(kernel, front, call.ids, call.count, back) : NULL;
-    end(&call, outcome == FAILURE);
-    return outcome == FOR_PLAIN ? plain_list(kernel, front, text, back) : list;
+    PyObject *list = outcome == DONE ? list_of(&kernel->numbers, front, call.ids, call.count, back) : NULL;
+    end(&call, outcome != DONE);
+    return list;
 }
 
-/* ---- spans -------------------------------------------------------------------------------------------------------- */
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
 
-static PyObject *pair_of_numbers(Kernel *kernel, long long start, long long stop)
+static PyObject *pair_of_numbers(const Numbers *numbers, long long start, long long stop)
 {
-    PyObject *first = number_of(kernel, start), *second = number_of(kernel, stop);
+    PyObject *first = number_of(numbers, start), *second = number_of(numbers, stop);
     PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
     Py_XDECREF(first);
     Py_XDECREF(second);
@@ -158,14 +106,14 @@ static PyObject *pair_of_numbers(Kernel *kernel, long long start, long long stop
 }
 
 /* The spans that steps lead to. */
-static PyObject *spans_of(Kernel *kernel, const int32_t *steps, size_t count)
+static PyObject *spans_of(const Numbers *numbers, const int32_t *steps, size_t count)
 {
     PyObject *spans = PyList_New((Py_ssize_t)count / 2);
     long long at = -1; /* a space before the text, as it were */
     for (size_t i = 0; spans && i + 1 < count; i += 2) {
         long long start = at + steps[i];
         at = start + steps[i + 1];
-        PyObject *pair = pair_of_numbers(kernel, start, at);
+        PyObject *pair = pair_of_numbers(numbers, start, at);
         if (pair)
             PyList_SetItem(spans, (Py_ssize_t)i / 2, pair);
         else
@@ -192,7 +140,7 @@ static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
         return NULL;
     Outcome outcome = put_steps(&call, bytes, size);
     take_gil(&call);
-    PyObject *spans = outcome == DONE ? spans_of(kernel, call.ids, call.count) : NULL;
+    PyObject *spans = outcome == DONE ? spans_of(&kernel->numbers, call.ids, call.count) : NULL;
     end(&call, outcome == FAILURE);
     if (outcome == FOR_PLAIN)
         Py_RETURN_NONE;

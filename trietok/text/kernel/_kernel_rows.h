@@ -45,7 +45,8 @@ static const int32_t *row_ids(const Rows *rows, Py_ssize_t row)
 
 static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->rows[row].length; }
 
-PyDoc_STRVAR(extremes_doc, "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none.");
+PyDoc_STRVAR(extremes_doc,
+    "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none.");
 
 static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
 {
@@ -82,7 +83,8 @@ static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
     return array;
 }
 
-PyDoc_STRVAR(cut_doc, "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end.");
+PyDoc_STRVAR(cut_doc,
+    "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end.");
 
 static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
 {
@@ -109,7 +111,7 @@ static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
         return NULL;
     PyObject *lists = PyList_New(rows->count);
     for (Py_ssize_t row = 0; lists && row < rows->count; row++) {
-        PyObject *list = list_of(rows->kernel, front, row_ids(rows, row), row_length(rows, row), back);
+        PyObject *list = list_of(&rows->kernel->numbers, front, row_ids(rows, row), row_length(rows, row), back);
         if (list)
             PyList_SetItem(lists, row, list);
         else
@@ -153,15 +155,6 @@ static void fill_row(const Rows *rows, Py_ssize_t row, const Shape *shape, int64
         fill_with(to + back, missing, shape->padding);
 }
 
-static int fit(const Rows *rows, const Shape *shape)
-{
-    size_t around = (size_t)shape->front_size / 8 + (size_t)shape->back_size / 8;
-    for (Py_ssize_t row = 0; row < rows->count; row++)
-        if (row_length(rows, row) + around > shape->width)
-            return 0;
-    return 1;
-}
-
 typedef struct {
     const Rows *rows;
     const Shape *shape;
@@ -193,10 +186,11 @@ static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
             &shape.back_size, &shape.padding, &shape.pads_left, &shape.filler))
         return NULL;
     shape.width = width < 0 ? 0 : (size_t)width;
-    if (!fit(rows, &shape)) {
-        PyErr_SetString(PyExc_ValueError, "a row is longer than the width");
-        return NULL;
-    }
+    for (Py_ssize_t row = 0; row < rows->count; row++)
+        if (row_length(rows, row) + (size_t)shape.front_size / 8 + (size_t)shape.back_size / 8 > shape.width) {
+            PyErr_SetString(PyExc_ValueError, "a row is longer than the width");
+            return NULL;
+        }
     if (shape.width && rows->count > PY_SSIZE_T_MAX / 8 / (Py_ssize_t)shape.width)
         return PyErr_NoMemory();
     PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * (Py_ssize_t)shape.width * 8);
@@ -244,7 +238,7 @@ static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
     return array;
 }
 
-/* ---- making them -------------------------------------------------------------------------------------------------- */
+/* ---- making them ------------------------------------------------------------------------------------------------- */
 
 static Rows *new_rows(Kernel *kernel, Py_ssize_t count, size_t threads)
 {
@@ -263,59 +257,20 @@ static Rows *new_rows(Kernel *kernel, Py_ssize_t count, size_t threads)
     return NULL;
 }
 
-/* A text of a batch: its UTF-8, which is to be checked where there is no str. `bytes` is NULL where Python's plain way
-   has to encode it. */
-typedef struct {
-    PyObject *text; /* NULL where there are bytes only */
-    const uint8_t *bytes;
-    size_t size;
-} Item;
-
-/* Room for items. */
-static Item *new_items(Py_ssize_t count)
-{
-    Item *items = new_zeroed((size_t)count, sizeof *items);
-    if (!items)
-        PyErr_NoMemory();
-    return items;
-}
-
-/* The items of a tuple, which must outlive them. */
-static Item *items_of(PyObject *texts, Py_ssize_t count)
-{
-    Item *items = new_items(count);
-    for (Py_ssize_t i = 0; items && i < count; i++) {
-        items[i].text = PyTuple_GetItem(texts, i);
-        items[i].bytes = utf8_of(items[i].text, &items[i].size);
-        if (!items[i].bytes && PyErr_Occurred()) {
-            give_back(items);
-            items = NULL;
-        }
-    }
-    return items;
-}
-
 /* How many bytes the UTF-8 character at `at` has; 0 for what is none (Unicode Standard, table 3-7). */
 static inline size_t checked_length(const uint8_t *at, size_t left)
 {
-    uint8_t first = at[0], lowest = 0x80, highest = 0xbf;
+    uint8_t first = at[0];
     size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
     if (length < 2 || length > left)
         return length == 1;
-    if (first == 0xe0)
-        lowest = 0xa0;
-    else if (first == 0xed)
-        highest = 0x9f;
-    else if (first == 0xf0)
-        lowest = 0x90;
-    else if (first == 0xf4)
-        highest = 0x8f;
-    if (at[1] < lowest || at[1] > highest)
-        return 0;
-    for (size_t i = 2; i < length; i++)
+    for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    return length;
+    uint32_t code_point = code_point_at(at, &at);
+    int is_surrogate = code_point >= 0xd800 && code_point < 0xe000;
+    uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+    return code_point < least || is_surrogate || code_point > 0x10ffff ? 0 : length;
 }
 
 static int is_utf8(const uint8_t *bytes, size_t size)
@@ -348,30 +303,6 @@ typedef struct {
    and for how many ids there is room from the beginning at most. */
 enum { BYTES_A_THREAD = 1 << 17, PARTS_A_THREAD = 16, FIRST_LEFT = 8, BYTES_AN_ID = 3, IDS_AT_FIRST = 1 << 20 };
 
-static Outcome encode_plainly(Call *call, const Item *item)
-{
-    PyObject *plain = call->kernel->plain;
-    if (!item->text)
-        return ask_for_numbers(call, plain, item->bytes, item->size);
-    if (enter_python(call))
-        return FAILURE;
-    PyObject *ids = PyObject_CallFunctionObjArgs(plain, item->text, NULL);
-    Outcome outcome = take_numbers(call, ids);
-    Py_XDECREF(ids);
-    leave_python(call);
-    return outcome;
-}
-
-static Outcome encode_item(Call *call, const Item *item)
-{
-    size_t count = call->count;
-    Outcome outcome = item->bytes ? encode_text(call, item->bytes, item->size) : FOR_PLAIN;
-    if (outcome != FOR_PLAIN)
-        return outcome;
-    call->count = count;
-    return encode_plainly(call, item);
-}
-
 /* Put the ids of the rows from `first` to `stop` that nobody has worked out. A helper leaves what it cannot do. */
 static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ssize_t stop)
 {
@@ -386,7 +317,7 @@ static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ss
             atomic_store(&batch->is_no_utf8, 1);
             return FAILURE;
         }
-        if (encode_item(call, item)) {
+        if (encode_item(call, *item)) {
             if (!call->has_left)
                 return FAILURE;
             call->has_left = 0;
@@ -506,7 +437,8 @@ static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t cou
     while (batch.calls && begun < threads && !begin(&batch.calls[begun], kernel, 0))
         begun++;
     int failed = begun < threads;
-    /* By this thread: what a helper asks for is another part of memory, which the system takes back when it has ended. */
+    /* By this thread: what a helper asks for is another part of memory, which the system takes back when it has
+       ended. */
     size_t ids = size / threads / BYTES_AN_ID;
     for (size_t thread = 0; thread < threads && !failed; thread++)
         failed = need(&batch.calls[thread], ids < IDS_AT_FIRST ? ids : IDS_AT_FIRST);
@@ -535,19 +467,24 @@ static PyObject *Kernel_rows(Kernel *kernel, PyObject *arguments)
     if (!texts)
         return NULL;
     Py_ssize_t count = PyTuple_Size(texts);
-    Item *items = items_of(texts, count);
-    PyObject *rows = items ? rows_of_items(kernel, items, count, allowed) : NULL;
+    Item *items = new_zeroed((size_t)count, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < count && !PyErr_Occurred(); i++) {
+        items[i].text = PyTuple_GetItem(texts, i);
+        items[i].bytes = utf8_of(items[i].text, &items[i].size);
+    }
+    PyObject *rows = items && !PyErr_Occurred() ? rows_of_items(kernel, items, count, allowed) : NULL;
+    if (!items)
+        PyErr_NoMemory();
     give_back(items);
     Py_DECREF(texts);
     return rows;
 }
 
-/* ---- texts that are bytes of UTF-8 already -------------------------------------------------------------------------- */
+/* ---- texts that are bytes of UTF-8 already ----------------------------------------------------------------------- */
 
 /* The items between offsets; -1 where they are not of the data. */
-static int fill_items(Item *items, const Py_buffer *data, const Py_buffer *offsets, Py_ssize_t first, Py_ssize_t count)
+static int fill_items(Item *items, const Py_buffer *data, const int64_t *bounds, Py_ssize_t count)
 {
-    const int64_t *bounds = (const int64_t *)offsets->buf + first;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (bounds[i] < 0 || bounds[i + 1] < bounds[i] || bounds[i + 1] > data->len)
             return -1;
@@ -555,22 +492,6 @@ static int fill_items(Item *items, const Py_buffer *data, const Py_buffer *offse
         items[i].size = (size_t)(bounds[i + 1] - bounds[i]);
     }
     return 0;
-}
-
-static PyObject *rows_between(Kernel *kernel, const Py_buffer *data, const Py_buffer *offsets, Py_ssize_t first,
-    Py_ssize_t count, PyObject *allowed)
-{
-    if (first < 0 || count < 0 || first > PY_SSIZE_T_MAX - count - 1 || offsets->len / 8 < first + count + 1) {
-        PyErr_SetString(PyExc_ValueError, "there are fewer offsets");
-        return NULL;
-    }
-    Item *items = new_items(count);
-    if (!items)
-        return NULL;
-    int are_none = fill_items(items, data, offsets, first, count);
-    PyObject *rows = are_none ? Py_NewRef(Py_None) : rows_of_items(kernel, items, count, allowed);
-    give_back(items);
-    return rows;
 }
 
 PyDoc_STRVAR(rows_between_doc,
@@ -582,10 +503,20 @@ static PyObject *Kernel_rows_between(Kernel *kernel, PyObject *arguments)
 {
     Py_buffer data, offsets;
     Py_ssize_t first, count;
-    PyObject *allowed = NULL;
+    PyObject *allowed = NULL, *rows = NULL;
     if (!PyArg_ParseTuple(arguments, "y*y*nn|O", &data, &offsets, &first, &count, &allowed))
         return NULL;
-    PyObject *rows = rows_between(kernel, &data, &offsets, first, count, allowed);
+    int is_within = first >= 0 && count >= 0 && first < PY_SSIZE_T_MAX - count && offsets.len / 8 > first + count;
+    Item *items = is_within ? new_zeroed((size_t)count, sizeof *items) : NULL;
+    if (!is_within)
+        PyErr_SetString(PyExc_ValueError, "there are fewer offsets");
+    else if (!items)
+        PyErr_NoMemory();
+    else if (fill_items(items, &data, (const int64_t *)offsets.buf + first, count))
+        rows = Py_NewRef(Py_None);
+    else
+        rows = rows_of_items(kernel, items, count, allowed);
+    give_back(items);
     PyBuffer_Release(&data);
     PyBuffer_Release(&offsets);
     return rows;

@@ -1,7 +1,8 @@
 /* A kernel, and a call to it: what they hold, and how a call keeps out of the way of other threads.
 
-   Calls read what a kernel remembers without a lock. The kernel's lock is held for as long as something is written, and
-   never while Python runs; nobody waits for it with the GIL in hand; so no two threads wait for each other. */
+   Calls read what a kernel remembers without a lock. There is one lock, which is held for as long as something is
+   written into a kernel, and by a fork; never while Python runs; nobody waits for it with the GIL in hand; so no two
+   threads wait for each other. */
 #ifndef TRIETOK_KERNEL_STATE_H
 #define TRIETOK_KERNEL_STATE_H
 
@@ -40,6 +41,12 @@ typedef struct {
     Pieces pieces;
 } Vocabulary;
 
+/* Ints already made, up to a number; read and written with the GIL. */
+typedef struct {
+    PyObject **made;
+    size_t size;
+} Numbers;
+
 typedef struct Kernel {
     PyObject_HEAD
     union {
@@ -48,7 +55,6 @@ typedef struct Kernel {
         };
         PyObject *objects[KERNEL_OBJECTS]; /* the same */
     };
-    Lock lock;
     Memory memory;
     Reader *readers;
     size_t readers_size;
@@ -65,12 +71,10 @@ typedef struct Kernel {
     const Pieces *pattern_sets[MOST_PATTERNS]; /* of what added tokens look like, if `has_patterns` */
     size_t pattern_count;
     int has_patterns;
-    PyObject **numbers;             /* ints already made; read and written with the GIL */
-    size_t numbers_size;
+    Numbers numbers;
     uint64_t handed_over;
     _Atomic uint64_t helped; /* how many threads have helped with batches */
-    int is_held; /* by a fork */
-    struct Kernel *next, *before; /* all kernels of the process; read and written with the GIL */
+    struct Kernel *next;
 } Kernel;
 
 /* One call: its own state, so that a call may begin while another one is under way. */
@@ -97,30 +101,44 @@ typedef struct {
     uint8_t text_at_hand[TEXT_AT_HAND + PADDING];
 } Call;
 
-/* ---- the lock ----------------------------------------------------------------------------------------------------- */
+/* ---- the lock ---------------------------------------------------------------------------------------------------- */
+
+static Kernel *first_kernel; /* of all of the process; read and written with the GIL */
+
+/* Held for less than a microsecond, but for a table that grows or a fork; 1 while a thread has it. */
+static _Atomic int kernels_lock;
+
+enum { TIMES_TO_TRY = 200 }; /* before sleeping */
+
+/* Whether the lock could be had soon. */
+static int lock_soon(void)
+{
+    for (int i = 0; i < TIMES_TO_TRY; i++) {
+        if (!atomic_load_explicit(&kernels_lock, memory_order_relaxed)
+            && !atomic_exchange_explicit(&kernels_lock, 1, memory_order_acquire))
+            return 1;
+        take_breath();
+    }
+    return 0;
+}
 
 /* A thread that has the GIL gives it up while it waits; so whoever has the lock may wait for the GIL. */
-static void lock_patiently(Lock *lock, int has_gil)
+static void lock_kernels(int has_gil)
 {
-    if (soon_lock(lock))
+    if (lock_soon())
         return;
     PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
-    wait_for_lock(lock);
+    while (!lock_soon())
+        take_nap();
     if (state)
         PyEval_RestoreThread(state);
 }
 
-static inline void lock_kernel(Kernel *kernel, int has_gil)
-{
-    if (!try_lock(&kernel->lock))
-        lock_patiently(&kernel->lock, has_gil);
-}
+static void unlock_kernels(void) { atomic_store_explicit(&kernels_lock, 0, memory_order_release); }
 
-static inline void unlock_kernel(Kernel *kernel) { unlock(&kernel->lock); }
+static void lock_for(const Call *call) { lock_kernels(!call->without_gil); }
 
-static inline void lock_for(Call *call) { lock_kernel(call->kernel, !call->without_gil); }
-
-/* ---- readers: with the lock --------------------------------------------------------------------------------------- */
+/* ---- readers: with the lock -------------------------------------------------------------------------------------- */
 
 /* Note a call as a reader. -1 for no memory. */
 static int enlist(Call *call)
@@ -155,7 +173,7 @@ static void sweep(Kernel *kernel)
     free_retired(&kernel->memory, oldest);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 /* -1 where there is no Python, without an exception: what it should tell is left to the thread that is helped. */
 static int enter_python(Call *call)
@@ -191,20 +209,16 @@ static void take_gil(Call *call)
 /* -1 for no memory: then there is no call that could end. */
 static int begin(Call *call, Kernel *kernel, int without_gil)
 {
+    memset(call, 0, offsetof(Call, ids_at_hand));
     call->kernel = kernel;
     call->pieces = &((Vocabulary *)kernel->vocabulary)->pieces;
-    call->without_gil = call->is_composed = call->has_left = 0;
-    call->read = call->left = 0;
-    call->released = NULL;
-    call->told_to_stop = NULL;
     call->ids = call->ids_at_hand;
-    call->count = 0;
     call->size = IDS_AT_HAND;
     call->word = call->word_at_hand;
     call->word_size = BYTES_AT_HAND;
-    lock_kernel(kernel, 1);
+    lock_kernels(1);
     int failed = enlist(call);
-    unlock_kernel(kernel);
+    unlock_kernels();
     if (failed) {
         PyErr_NoMemory();
         return -1;
@@ -220,7 +234,7 @@ static void end(Call *call, int failed)
     lock_for(call);
     call->kernel->readers[call->reader].epoch = 0;
     sweep(call->kernel);
-    unlock_kernel(call->kernel);
+    unlock_kernels();
     if (call->ids != call->ids_at_hand)
         give_back(call->ids);
     if (call->word != call->word_at_hand)
@@ -239,7 +253,7 @@ static inline void let_go(Call *call)
     call->epoch = atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed);
     kernel->readers[call->reader].epoch = call->epoch;
     sweep(kernel);
-    unlock_kernel(kernel);
+    unlock_kernels();
 }
 
 /* Remember what bytes became. -1 for no memory. */
@@ -248,7 +262,7 @@ static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t lengt
     lock_for(call);
     call->kernel->handed_over += kind == CHUNK;
     int result = put_entry(&call->kernel->memory, kind, bytes, length, ids, count);
-    unlock_kernel(call->kernel);
+    unlock_kernels();
     return result;
 }
 
@@ -263,17 +277,23 @@ static int look_for_signals(Call *call)
     return result;
 }
 
-/* ---- room --------------------------------------------------------------------------------------------------------- */
+/* ---- room -------------------------------------------------------------------------------------------------------- */
+
+/* `resized` of what may be in a call's own memory. */
+static void *moved(void *from, void *at_hand, size_t used, size_t size)
+{
+    void *made = resized(from == at_hand ? NULL : from, size);
+    if (made && from == at_hand)
+        memcpy(made, from, used);
+    return made;
+}
 
 static int widen(Call *call, size_t more)
 {
     size_t size = 2 * (call->count + more);
-    int is_at_hand = call->ids == call->ids_at_hand;
-    int32_t *ids = resized(is_at_hand ? NULL : call->ids, size * sizeof *ids);
+    int32_t *ids = moved(call->ids, call->ids_at_hand, call->count * sizeof *ids, size * sizeof *ids);
     if (!ids)
         return -1;
-    if (is_at_hand)
-        memcpy(ids, call->ids, call->count * sizeof *ids);
     call->ids = ids;
     call->size = size;
     return 0;
@@ -287,12 +307,9 @@ static inline int need_word(Call *call, size_t size, size_t more)
 {
     if (size + more <= call->word_size)
         return 0;
-    int is_at_hand = call->word == call->word_at_hand;
-    uint8_t *word = resized(is_at_hand ? NULL : call->word, 2 * (size + more));
+    uint8_t *word = moved(call->word, call->word_at_hand, size, 2 * (size + more));
     if (!word)
         return -1;
-    if (is_at_hand)
-        memcpy(word, call->word_at_hand, size);
     call->word = word;
     call->word_size = 2 * (size + more);
     return 0;

@@ -8,8 +8,8 @@
 #include "_kernel_characters.h"
 
 /* What comes of a text or a part of it. FOR_PLAIN: the whole text has to go Python's plain way. UNCERTAIN: what is
-   composed already cannot be told character by character either. TOKEN_...: an added token may stand in a word, so Python
-   has to have the part of the chunk around it, or all of the chunk. */
+   composed already cannot be told character by character either. TOKEN_...: an added token may stand in a word, so
+   Python has to have the part of the chunk around it, or all of the chunk. */
 typedef enum { DONE, FAILURE, FOR_PLAIN, UNCERTAIN, TOKEN_IN_PART, TOKEN_IN_CHUNK } Outcome;
 
 /* The UTF-8 of a str; NULL without an exception for one that has none, or that is of a subclass, which may have
@@ -29,7 +29,15 @@ static const uint8_t *utf8_of(PyObject *text, size_t *size)
     return (const uint8_t *)bytes;
 }
 
-/* ---- asking Python ------------------------------------------------------------------------------------------------ */
+/* A text: its UTF-8, which is to be checked where there is no str. `bytes` is NULL where Python's plain way has to
+   encode it. */
+typedef struct {
+    PyObject *text; /* NULL where there are bytes only */
+    const uint8_t *bytes;
+    size_t size;
+} Item;
+
+/* ---- asking Python ----------------------------------------------------------------------------------------------- */
 
 static Outcome take_numbers(Call *call, PyObject *numbers)
 {
@@ -51,21 +59,22 @@ static Outcome take_numbers(Call *call, PyObject *numbers)
     return DONE;
 }
 
-/* What a Python function makes of bytes, given as a str; with the GIL. A new reference, NULL for an error. */
-static PyObject *answer_of(PyObject *function, const uint8_t *bytes, size_t length)
+/* What a Python function makes of a text; with the GIL. A new reference, NULL for an error. */
+static PyObject *answer_of(PyObject *function, Item item)
 {
-    PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes, (Py_ssize_t)length, NULL);
+    PyObject *text = item.text ? Py_NewRef(item.text)
+                               : PyUnicode_DecodeUTF8((const char *)item.bytes, (Py_ssize_t)item.size, NULL);
     PyObject *answer = text ? PyObject_CallFunctionObjArgs(function, text, NULL) : NULL;
     Py_XDECREF(text);
     return answer;
 }
 
-/* What a Python function makes of bytes, given as a str: numbers, or None for a text that has to go the plain way. */
-static Outcome ask_for_numbers(Call *call, PyObject *function, const uint8_t *bytes, size_t length)
+/* What a Python function makes of a text: numbers, or None where all of it has to go the plain way. */
+static Outcome ask_for_numbers(Call *call, PyObject *function, Item item)
 {
     if (enter_python(call))
         return FAILURE;
-    PyObject *numbers = answer_of(function, bytes, length);
+    PyObject *numbers = answer_of(function, item);
     Outcome outcome = numbers == Py_None ? FOR_PLAIN : take_numbers(call, numbers);
     Py_XDECREF(numbers);
     leave_python(call);
@@ -80,7 +89,7 @@ static Outcome put_asked(
     if (known.ids)
         return put_known(call, known) ? FAILURE : DONE;
     size_t count = call->count;
-    Outcome outcome = ask_for_numbers(call, function, bytes, length);
+    Outcome outcome = ask_for_numbers(call, function, (Item){NULL, bytes, length});
     if (outcome == DONE && remember(call, kind, bytes, length, call->ids + count, call->count - count))
         return FAILURE;
     return outcome;
@@ -94,7 +103,7 @@ static int stays_apart(Call *call, const uint8_t *pair, size_t length)
         return known.ids[0];
     if (enter_python(call))
         return -1;
-    PyObject *answer = answer_of(call->kernel->stay_apart, pair, length);
+    PyObject *answer = answer_of(call->kernel->stay_apart, (Item){NULL, pair, length});
     int32_t result = answer ? PyObject_IsTrue(answer) : -1;
     Py_XDECREF(answer);
     leave_python(call);
@@ -103,7 +112,7 @@ static int stays_apart(Call *call, const uint8_t *pair, size_t length)
     return result;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------------------- */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 /* A chunk between spaces as it is read. It lies where PADDING bytes may be read behind the text. */
 typedef struct {
@@ -128,8 +137,8 @@ static const uint8_t *chunk_end(const uint8_t *at, const uint8_t *text_end)
     return space ? space : text_end;
 }
 
-/* Whether it is certain that no added token stands in a chunk: it is short and of printable ASCII, which no stage changes
-   but for its case, and has none of the patterns in any case. */
+/* Whether it is certain that no added token stands in a chunk: it is short and of printable ASCII, which no stage
+   changes but for its case, and has none of the patterns in any case. */
 static int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop)
 {
     uint8_t lowered[BYTES_AT_HAND + READ_AT_ONCE] = {0};
@@ -156,7 +165,7 @@ static int is_free(const Call *call, Chunk *chunk)
     return chunk->is_free;
 }
 
-/* ---- words -------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* The ids of a new word all of whose code points stay in it, or are deleted. */
 static Outcome work_out_word(Call *call, Chunk *chunk, const uint8_t *bytes, size_t length)
@@ -218,7 +227,7 @@ static inline int rest(Call *call, const uint8_t *at)
     return look_for_signals(call);
 }
 
-/* ---- parts of chunks ---------------------------------------------------------------------------------------------- */
+/* ---- parts of chunks --------------------------------------------------------------------------------------------- */
 
 /* Where a part of a chunk ends, at a character that is set between spaces or is one; `*has_key` tells that an added
    token may stand around it. NULL for an error. */
@@ -360,7 +369,7 @@ static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
     size_t count = call->count, size = 0;
     if (enter_python(call))
         return FAILURE;
-    PyObject *composed = answer_of(call->kernel->compose, part, length);
+    PyObject *composed = answer_of(call->kernel->compose, (Item){NULL, part, length});
     const uint8_t *bytes = composed && composed != Py_None ? utf8_of(composed, &size) : NULL;
     uint8_t *copy = bytes ? padded(bytes, size, call->part_at_hand, BYTES_AT_HAND) : NULL;
     Outcome outcome = composed && !PyErr_Occurred() && !bytes == !copy ? UNCERTAIN : FAILURE;
@@ -452,7 +461,8 @@ static Outcome read_character(Call *call, Chunk *chunk)
     Char known = char_at(call, chunk->at, &next);
     if (known.kind == UNASKED)
         return FAILURE;
-    int is_certain = known.kind != HAND_OVER && (known.flags & MAY_PASS ? is_free(call, chunk) : !(known.flags & IS_KEY));
+    int is_certain = known.kind != HAND_OVER
+                     && (known.flags & MAY_PASS ? is_free(call, chunk) : !(known.flags & IS_KEY));
     if (is_certain > 0 && known.kind == ORDINARY)
         is_certain = stays(call, chunk, known, next);
     if (is_certain)
@@ -481,10 +491,10 @@ static Outcome encode_chunk(Call *call, Chunk *chunk)
     }
 }
 
-/* ---- texts -------------------------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Words of ASCII, each with what is behind it. Their entries are far from each other in memory, so it is asked for those
-   of many words before the first is looked at. */
+/* Words of ASCII, each with what is behind it. Their entries are far from each other in memory, so it is asked for
+   those of many words before the first is looked at. */
 enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16 };
 
 typedef struct {
@@ -627,6 +637,16 @@ static Outcome encode_text(Call *call, const uint8_t *text, size_t size)
     if (copy != call->text_at_hand)
         give_back(copy);
     return outcome;
+}
+
+static Outcome encode_item(Call *call, Item item)
+{
+    size_t count = call->count;
+    Outcome outcome = item.bytes ? encode_text(call, item.bytes, item.size) : FOR_PLAIN;
+    if (outcome != FOR_PLAIN)
+        return outcome;
+    call->count = count;
+    return ask_for_numbers(call, call->kernel->plain, item);
 }
 
 /* Put the steps of a text: from the end of the last chunk to where its first token starts, from there to where it

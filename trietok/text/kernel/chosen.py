@@ -56,6 +56,7 @@ _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
 LONGEST_WORD = 1 << 40
+MANY_WORDS = 1_000
 COMMON_CHINESE = (0x4E00, 0x9FEF)  # all assigned, and the same in every form
 
 
@@ -199,6 +200,14 @@ class Classifier(ABC):
         kind, _, flags, _ = self.classify(first)
         has_keys = any(first <= ord(key) <= last for key in self.keys)
         return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
+
+
+def prepare(searches: Iterable[WordSearch]) -> None:
+    """Work out what encoders will ask of many added tokens, so that no text has to wait for it."""
+    parts = [part for search in searches for part in search.parts if len(part.words) >= MANY_WORDS]
+    patterns_of(parts if _choice.is_compiled else ())
+    for part in parts:
+        part.prepare()
 
 
 def patterns_of(parts: Sequence[Part]) -> tuple[_kernel.Vocabulary, ...] | None:
