@@ -200,7 +200,7 @@ def add(
 
 @options.command()
 @options.files
-@options.required_model()
+@options.required_model
 @options.profile
 @options.writes(options.NEW_DIRECTORY)
 @options.some_files("--keep", help="Keep the tokens of a file, one a line. May be repeated.")

@@ -26,7 +26,7 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 @options.command()
-@options.required_model()
+@options.required_model
 @options.flag("--fix", help="Write a repaired copy; needs --output.")
 @options.writes("With --fix: the directory to write.", required=False)
 @options.flag("--renumber", help="With --fix: drop duplicate and blank lines, which moves ids.")

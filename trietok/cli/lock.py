@@ -103,7 +103,7 @@ def _draw(screen: Screen, verified: trietok.Verified) -> None:
 
 @options.command()
 @options.files_if_any
-@options.required_model()
+@options.required_model
 @options.profile
 @options.format(known=FILES, required=True)
 @options.writes(
