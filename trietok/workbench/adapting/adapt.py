@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 HELD_BACK = 0.1  # of the texts that words are found in
 _MOST_HELD, _MOST_EMBEDDED = 2000, 400  # texts
 _NEAREST = 10  # neighbours in an index
-_CHANGED = 0.95  # of the neighbours: where fewer are found again, the report warns
+_SAME = 0.99  # of the neighbours: where fewer are found, the report warns
 
 
 class TokensOfTexts(NamedTuple):
@@ -50,33 +50,18 @@ class TokensOfTexts(NamedTuple):
     unknown: int
 
 
-class Embeddings(NamedTuple):
-    """What became of the embeddings of texts that were held back.
-
-    Attributes:
-        texts: how many texts were embedded by the model and by the new one.
-        cosine, least: between the two embeddings of a text, the mean and the least.
-        neighbours: of the ten texts that were nearest to each, by an index of the model's own embeddings, the share
-            that the new model finds in that index.
-        changed: how many texts hold a new token; all others have the embeddings they had.
-    """
-
-    texts: int
-    cosine: float
-    least: float
-    neighbours: float
-    changed: int
-
-
 class HeldBack(NamedTuple):
-    """What the new tokens do to texts that no word was found in.
+    """What the new tokens do to texts that no word was found in; with given terms, to a sample of all.
 
     Attributes:
         before, after: the tokens of the texts.
         most: how many tokens the model takes, special ones included.
         fit_before, fit_after: how many texts are no longer than that.
         changed: how many texts have other ids than before.
-        embeddings: what became of their embeddings; None where that was not measured.
+        embedded: how many of the texts both models have embedded; 0 where that was not measured.
+        cosine: between the two embeddings of a text, the mean.
+        neighbours: of the ten texts nearest to each, by an index of the old embeddings, the share that its new
+            embedding finds in that index.
     """
 
     before: TokensOfTexts
@@ -85,35 +70,24 @@ class HeldBack(NamedTuple):
     fit_before: int
     fit_after: int
     changed: int
-    embeddings: Embeddings | None
+    embedded: int = 0
+    cosine: float | None = None
+    neighbours: float | None = None
 
     def lines(self) -> Iterator[str]:
-        """What it says, in sentences; the last one warns, where an index must be made anew."""
-        texts = self.before.texts
+        """What it says, in sentences, without the tokens."""
         yield (
-            f"held back: {number_of(texts, 'text')}, {self.before.tokens:,} tokens become {self.after.tokens:,} "
-            f"({_saved(self.before, self.after):.1%} fewer); {self.fit_before:,} texts fit into {self.most:,} tokens "
-            f"before, {self.fit_after:,} now"
+            f"{self.fit_before:,} of {number_of(self.before.texts, 'text')} fit into {self.most:,} tokens before, "
+            f"{self.fit_after:,} now; {self.changed:,} have other ids"
         )
-        if self.embeddings is None:
-            if self.changed:
-                yield (
-                    f"{self.changed:,} of them have other ids, and so other embeddings: an index made before does not "
-                    "match the new model; --measure says how far"
-                )
-            return
-        each = self.embeddings
-        yield (
-            f"embeddings of {number_of(each.texts, 'text')}, {each.changed:,} with new tokens: cosine to those before "
-            f"{each.cosine:.3f} on average, {each.least:.3f} at least; of the {_NEAREST} nearest texts in an index made "
-            f"before, {each.neighbours:.1%} are found"
-        )
-        if each.neighbours < _CHANGED:
-            lost = (1 - each.neighbours) * _NEAREST
+        if self.neighbours is not None:
             yield (
-                f"an index made before no longer matches: {lost:.1f} of {_NEAREST} neighbours are others now; embed its "
-                "texts anew with the new model"
+                f"embeddings of {number_of(self.embedded, 'text')}: cosine {self.cosine:.3f} to those before; "
+                f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
             )
+        if self.changed and (self.neighbours is None or self.neighbours < _SAME):
+            how_far = "--measure (measure=True) says how far" if self.neighbours is None else "embed its texts anew"
+            yield f"an index made before does not match the new model; {how_far}"
 
 
 class NewToken(NamedTuple):
@@ -207,12 +181,11 @@ class Adapted(Report):
             absent = [each.token for each in self.new if not each.frequency]
             if absent:
                 yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
-            yield (
-                f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
-                f"({_saved(self.before, self.after):.1%} fewer), {number_of(self.before.unknown, 'unknown token')} "
-                f"become {self.after.unknown:,}"
-            )
+            unknown = f"{number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
+            yield f"{_said(self.before, self.after)}, {unknown}"
         if self.held_back is not None:
+            if self.suggestions is not None:
+                yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
             yield from self.held_back.lines()
         if self.fitted is not None:
             yield from str(self.fitted).split("\n")
@@ -237,7 +210,7 @@ def adapt(
     min_frequency: int = 3,
     way: str = "auto",
     phrases: int = 0,
-    new: str | Initializer = "pieces",
+    new: str | Initializer = "length",
     start_seconds: float | None = None,
     measure: bool = False,
     held_back: float = HELD_BACK,
@@ -320,7 +293,7 @@ def adapt(
             terms = [each.word for each in suggestions.suggestions]
             way = way if way == "unused" else suggestions.adding
         else:
-            held.take_all()
+            list(held)  # none is left: all may be in the sample
         after, done = _with_terms(terms, before, way)
         *counts, given = _tokens_of((before, after), read)
         unreached = [word for word, token_id in done.added.items() if suggestions and token_id not in given]
@@ -343,9 +316,8 @@ def adapt(
                 applied = write_rows(plan, *parts, staging, fitted=fitted, **how)
                 written = _verified(before, plan, done, staging)
                 if of_held is not None and (fits or measure):
-                    some = held.texts[:_MOST_EMBEDDED]
-                    embeddings = _embeddings(some, (before, after), (parts[0], read_checkpoint(staging)))
-                    of_held = of_held._replace(embeddings=embeddings)
+                    models = parts[0], read_checkpoint(staging)
+                    of_held = _embedded(of_held, held.texts[:_MOST_EMBEDDED], (before, after), models)
             applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
@@ -354,9 +326,9 @@ def adapt(
 
 
 class _Held:
-    """Texts without a share of them, of which some are kept in `texts`: the same ones each time.
+    """Texts without a share of them, of which `texts` is a sample once they are read: the same each time.
 
-    What is kept is a sample: of a large corpus more would not fit into memory, and it may begin with texts of one kind.
+    More of a large corpus would not fit into memory, and it may begin with texts of one kind.
     """
 
     def __init__(self, read: Iterable[str], share: float) -> None:
@@ -364,23 +336,16 @@ class _Held:
         self.texts: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        random_numbers, number = random.Random(0), 0
-        self.texts = []
+        draw, number = random.Random(0), 0
         for text in self._read:
-            if random_numbers.random() >= self._share:
+            if draw.random() >= self._share:
                 yield text
                 continue
-            number += 1
-            place = random_numbers.randrange(number)
+            place, number = draw.randrange(number + 1), number + 1
             if len(self.texts) < _MOST_HELD:
                 self.texts.append(text)
             elif place < _MOST_HELD:
                 self.texts[place] = text
-
-    def take_all(self) -> None:
-        """Read the texts for their sample only."""
-        for _ in self:
-            pass
 
 
 def _of_held(
@@ -397,36 +362,35 @@ def _of_held(
     most = min(int(limit) for limit in said if isinstance(limit, (int, float)))
     room = most - tokenizers[0].num_special_tokens_to_add()
     fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
-    return HeldBack(before, after, most, *fit, sum(map(ne, old, new)), None)
+    return HeldBack(before, after, most, fit[0], fit[1], sum(map(ne, old, new)))
 
 
-def _embeddings(
-    texts: list[str], tokenizers: tuple[BertTokenizer, BertTokenizer], checkpoints: tuple[Checkpoint, Checkpoint]
-) -> Embeddings:
-    """What became of the embeddings of texts, from a model to the one written."""
+def _embedded(
+    held: HeldBack, texts: list[str], tokenizers: tuple[BertTokenizer, ...], checkpoints: tuple[Checkpoint, ...]
+) -> HeldBack:
+    """The same, with what became of the embeddings of texts, from a model to the one written."""
     from trietok.workbench.adapting.distil import Reader  # PyTorch: only where a model is run
 
-    ids, found = [], []
+    found = []
     for tokenizer, checkpoint in zip(tokenizers, checkpoints, strict=True):
         reader = Reader(checkpoint, tokenizer)  # one after the other: the memory holds one model
-        options: dict[str, Any] = {"truncation": True, "max_length": reader.max_length}
-        ids.append(tokenizer(texts, **options)["input_ids"])
-        found.append(reader.embeddings(ids[-1]))
+        found.append(reader.embeddings(tokenizer(texts, truncation=True, max_length=reader.max_length)["input_ids"]))
     old, new = found
-    cosines = (old * new).sum(1)
     # The nearest are looked up among all texts but the one itself, in the index of the old embeddings.
-    nearest = []
+    count, nearest = min(_NEAREST, len(texts) - 1), []
     for each in found:
         likeness = each @ old.T
         likeness[range(len(texts)), range(len(texts))] = -2  # less than any cosine
-        nearest.append((-likeness).argsort(1, kind="stable")[:, : min(_NEAREST, len(texts) - 1)])
-    kept = [len(set(one) & set(other)) / len(one) for one, other in zip(*map(list, nearest), strict=True) if len(one)]
-    neighbours = sum(kept) / len(kept) if kept else 1.0
-    return Embeddings(len(texts), float(cosines.mean()), float(cosines.min()), neighbours, sum(map(ne, *ids)))
+        nearest.append((-likeness).argsort(1, kind="stable")[:, :count].tolist())
+    kept = sum(len(set(one) & set(other)) for one, other in zip(*nearest, strict=True))
+    neighbours = kept / (count * len(texts)) if count else 1.0
+    return held._replace(embedded=len(texts), cosine=float((old * new).sum(1).mean()), neighbours=neighbours)
 
 
-def _saved(before: TokensOfTexts, after: TokensOfTexts) -> float:
-    return (before.tokens - after.tokens) / before.tokens if before.tokens else 0.0
+def _said(before: TokensOfTexts, after: TokensOfTexts) -> str:
+    saved = (before.tokens - after.tokens) / before.tokens if before.tokens else 0
+    texts, tokens = number_of(after.texts, "text"), f"{before.tokens:,} tokens become {after.tokens:,}"
+    return f"{texts}: {tokens} ({saved:.1%} fewer)"
 
 
 def _why_nothing(done: AddedTerms) -> str:

@@ -115,6 +115,28 @@ class Checkpoint(NamedTuple):
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and _is_inside(self.directory, name)
 
+    @property
+    def is_of_sentences(self) -> bool:
+        """Whether it is a model of sentence-transformers."""
+        return (self.directory / MODULES_FILE).is_file()
+
+    def embeddings(self) -> list[str]:
+        """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
+
+        Raises:
+            InputError: there is no such tensor, or more than one.
+        """
+        found = [name for name in self.shapes if name.endswith("word_embeddings.weight")]
+        if len(found) != 1:
+            raise InputError(
+                f"{self.directory} has {len(found)} tensors word_embeddings.weight, and rows are fitted where there is "
+                "one; start new rows with 'length'"
+            )
+        if self.config.get("tie_word_embeddings", True) is False:
+            return found
+        shape = self.shapes[found[0]]
+        return [name for name, each in self.shapes.items() if each == shape and token_axis(name) == 0]
+
     def other_files(self) -> tuple[list[str], list[str]]:
         """The files beside the model's and the tokenizer's own: those that stay true, and those that do not.
 
@@ -330,7 +352,7 @@ def write_rows(
     ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
     blocks = RowBlocks(for_model)
     if fitted is not None:
-        blocks.put(fitted.rows, fitted.values, embeddings_of(checkpoint))
+        blocks.put(fitted.rows, fitted.values, checkpoint.embeddings())
     writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
     with new_directory(out_dir) as staging:
@@ -377,24 +399,6 @@ def checked_model(
         raise FileError(f"{os.fspath(out_dir)} is {where}; give a directory elsewhere", path=out_dir)
     axes = token_axes(checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places)
     return checkpoint, axes
-
-
-def embeddings_of(checkpoint: Checkpoint) -> list[str]:
-    """The tensor with the input embeddings, and those of its shape that are tied to it by the configuration.
-
-    Raises:
-        InputError: there is no such tensor, or more than one.
-    """
-    shapes = checkpoint.shapes
-    found = [name for name in shapes if name.endswith("word_embeddings.weight")]
-    if len(found) != 1:
-        raise InputError(
-            f"{checkpoint.directory} has {len(found)} tensors word_embeddings.weight, and rows are fitted where there is "
-            "one; start new rows with 'length'"
-        )
-    if checkpoint.config.get("tie_word_embeddings", True) is False:
-        return found
-    return [name for name, shape in shapes.items() if shape == shapes[found[0]] and token_axis(name) == 0]
 
 
 def check_tokenizers(plan: RowPlan, checkpoint: Checkpoint, tokenizer: Any) -> None:

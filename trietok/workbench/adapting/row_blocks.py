@@ -6,8 +6,8 @@ are the same for files (`apply_rows`) and in memory (`apply_to`).
 
 A row that is kept, and one that is a copy of one old row, has the same bits; a sum is computed with float64 and rounded
 once, to the nearest number of the tensor's type, to the even one of two that are equally near. Of a mean the rows are
-added up first, each as often as its weight says, and divided then: 1/3 is no float64, and a third of each would miss the
-middle of two numbers.
+added up first, each as often as its weight says, and divided then: 1/3 is no float64, and a third of each would miss
+the middle of two numbers.
 """
 
 from __future__ import annotations
@@ -206,13 +206,16 @@ _MOST_SHARES = 1 << 26  # that a mean is divided into: as many as a plan has row
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
-def import_package(name: str) -> Any:
-    """numpy or safetensors, which only those need who change a model."""
+def import_package(name: str, instead: str = "") -> Any:
+    """numpy or safetensors, which only those need who change a model; or what runs one, and what goes without."""
     try:
         return import_module(name)
     except ImportError as error:
+        package = name.replace("_", "-")
+        how = f"pip install {package}; or {instead}" if instead else "pip install 'trietok[model]'"
         raise MissingDependencyError(
-            f"{name} is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
+            f"{package} is needed for this and cannot be imported ({error}): {how}",
+            extra=package if instead else "model",
         ) from error
 
 
