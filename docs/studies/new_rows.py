@@ -96,7 +96,8 @@ class Embedder:
     def __init__(self, directory: pathlib.Path, most: int, original: Embedder | None = None, first: int = 0) -> None:
         self.tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
         self._reader = Reader(read_checkpoint(directory), self.tokenizer)
-        self._most, self._original, self._first = min(most, self._reader.max_length), original, first
+        self._most = self._reader.max_length = min(most, self._reader.max_length)
+        self._original, self._first = original, first
 
     def ids(self, texts: list[str]) -> list[list[int]]:
         return self.tokenizer(texts, truncation=True, max_length=self._most)["input_ids"] if texts else []
@@ -106,12 +107,11 @@ class Embedder:
         return [number for number, ids in enumerate(self.ids(texts)) if max(ids) >= self._first]
 
     def embeddings(self, texts: list[str], known: np.ndarray | None = None) -> np.ndarray:
-        ids = self.ids(texts)
         if known is None:
-            return self._reader.embeddings(ids)
+            return self._reader.embeddings(texts)
         found, new = known.copy(), self.new(texts)
         if new:
-            found[new] = self._reader.embeddings([ids[number] for number in new])
+            found[new] = self._reader.embeddings([texts[number] for number in new])
         return found
 
 

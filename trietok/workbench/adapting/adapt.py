@@ -10,8 +10,9 @@ import copy
 import os
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,11 +35,11 @@ from trietok.workbench.read_again import read_again
 from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
 
 if TYPE_CHECKING:
-    from trietok.workbench.adapting.distil import FittedRows
+    from trietok.workbench.adapting.distil import FittedRows, Reader
 
-HELD_BACK = 0.1  # of the texts that words are found in
 _MOST_HELD, _MOST_EMBEDDED = 2000, 400  # texts
 _NEAREST = 10  # neighbours in an index
+_NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 _SAME = 0.99  # of the neighbours: where fewer are found, the report warns
 
 
@@ -76,10 +77,9 @@ class HeldBack(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """What it says, in sentences, without the tokens."""
-        yield (
-            f"{self.fit_before:,} of {number_of(self.before.texts, 'text')} fit into {self.most:,} tokens before, "
-            f"{self.fit_after:,} now; {self.changed:,} have other ids"
-        )
+        fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
+        fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < _NO_LIMIT else ""
+        yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
         if self.neighbours is not None:
             yield (
                 f"embeddings of {number_of(self.embedded, 'text')}: cosine {self.cosine:.3f} to those before; "
@@ -213,7 +213,7 @@ def adapt(
     new: str | Initializer = "length",
     start_seconds: float | None = None,
     measure: bool = False,
-    held_back: float = HELD_BACK,
+    held_back: float = 0.1,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
@@ -247,7 +247,6 @@ def adapt(
         held_back: the share of the texts that no words are found in, so that the report can say what the new tokens do
             to other texts. The same texts are held back each time.
         also, leave, multiple_of, progress: see `apply_rows`.
-        fitting: called with the number of rows that are fitted and of those to fit.
         fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
             the new directory has a tokenizer.json.
@@ -283,6 +282,10 @@ def adapt(
     if start_seconds is not None and not (fits and start_seconds > 0):
         raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with new='distil', and is above 0")
     check_new(before, "length" if fits else new)
+    if fits or measure:
+        from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
+
+        distil.packages(checkpoint)  # before all of the texts are read, too
     fitted = None
     with read_again(texts) as read:
         held = _Held(read, 1 if terms is not None else held_back)
@@ -309,15 +312,14 @@ def adapt(
                 parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
                 how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "progress": progress}
                 if fits:
-                    from trietok.workbench.adapting.distil import distil_rows  # PyTorch: only where rows are fitted
-
                     options = {"seconds": start_seconds, "progress": fitting}
-                    fitted = distil_rows(plan, parts[0], before, after, **options)
+                    fitted = distil.distil_rows(plan, parts[0], before, after, **options)
                 applied = write_rows(plan, *parts, staging, fitted=fitted, **how)
                 written = _verified(before, plan, done, staging)
                 if of_held is not None and (fits or measure):
-                    models = parts[0], read_checkpoint(staging)
-                    of_held = _embedded(of_held, held.texts[:_MOST_EMBEDDED], (before, after), models)
+                    pairs = (parts[0], before), (read_checkpoint(staging), after)
+                    readers = [partial(distil.Reader, *pair) for pair in pairs]
+                    of_held = _embedded(of_held, held.texts[:_MOST_EMBEDDED], readers)
             applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
@@ -332,11 +334,10 @@ class _Held:
     """
 
     def __init__(self, read: Iterable[str], share: float) -> None:
-        self._read, self._share = read, share
-        self.texts: list[str] = []
+        self._read, self._share, self.texts = read, share, list[str]()
 
     def __iter__(self) -> Iterator[str]:
-        draw, number = random.Random(0), 0
+        self.texts, draw, number = [], random.Random(0), 0
         for text in self._read:
             if draw.random() >= self._share:
                 yield text
@@ -365,17 +366,9 @@ def _of_held(
     return HeldBack(before, after, most, fit[0], fit[1], sum(map(ne, old, new)))
 
 
-def _embedded(
-    held: HeldBack, texts: list[str], tokenizers: tuple[BertTokenizer, ...], checkpoints: tuple[Checkpoint, ...]
-) -> HeldBack:
+def _embedded(held: HeldBack, texts: list[str], readers: Iterable[Callable[[], Reader]]) -> HeldBack:
     """The same, with what became of the embeddings of texts, from a model to the one written."""
-    from trietok.workbench.adapting.distil import Reader  # PyTorch: only where a model is run
-
-    found = []
-    for tokenizer, checkpoint in zip(tokenizers, checkpoints, strict=True):
-        reader = Reader(checkpoint, tokenizer)  # one after the other: the memory holds one model
-        found.append(reader.embeddings(tokenizer(texts, truncation=True, max_length=reader.max_length)["input_ids"]))
-    old, new = found
+    old, new = found = [reader().embeddings(texts) for reader in readers]  # the memory holds one model at a time
     # The nearest are looked up among all texts but the one itself, in the index of the old embeddings.
     count, nearest = min(_NEAREST, len(texts) - 1), []
     for each in found:

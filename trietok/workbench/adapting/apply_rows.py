@@ -115,11 +115,6 @@ class Checkpoint(NamedTuple):
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and _is_inside(self.directory, name)
 
-    @property
-    def is_of_sentences(self) -> bool:
-        """Whether it is a model of sentence-transformers."""
-        return (self.directory / MODULES_FILE).is_file()
-
     def embeddings(self) -> list[str]:
         """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 STEPS = 20  # of Adam, for each batch of words
 _RATE = 0.1  # of a step, as a share of the numbers that rows hold
-_BATCH = 256  # words at a time
-_TEXTS = 32  # at a time
+_BATCH, _TEXTS = 256, 32  # words, and texts, at a time
 _MEMORY = "/proc/meminfo"
 _INSTEAD = "start new rows with 'length', which needs no model in memory"
 
@@ -47,7 +46,7 @@ class FittedRows(Report):
         start: the cosine between each word's embedding and that of its pieces before fitting, the mean of all rows.
         cosine: the same afterwards.
         left: tokens whose rows are as the plan says: a piece of theirs is unknown, or fitting did not better them.
-        late: tokens whose rows are as the plan says because the time was over.
+        late: the same, because the time was over.
         seconds: how long it took, loading the model included.
     """
 
@@ -72,26 +71,19 @@ class FittedRows(Report):
 
 
 class Reader:
-    """The model of a directory, which gives an embedding for the ids of each text.
-
-    A model without the pooling of sentence-transformers gives the mean of its last hidden states.
-
-    Raises:
-        MissingDependencyError: torch, transformers or sentence-transformers is not installed.
-        InputError: the memory is too small for the model, or its class cannot load it.
-    """
+    """Embeds texts with a directory's model: by its pooling, or as the mean of its last hidden states if it has none."""
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
-        self._torch, self._tokenizer, self._where = import_package("torch", _INSTEAD), tokenizer, checkpoint.directory
-        library, path = import_package("transformers", _INSTEAD), str(checkpoint.directory)
-        limits, self._has_pooling = [tokenizer.model_max_length], checkpoint.is_of_sentences
-        sentences = import_package("sentence_transformers", _INSTEAD) if self._has_pooling else None
+        self._torch, library, sentences = packages(checkpoint)
+        self._tokenizer, self._where, self._has_pooling = tokenizer, checkpoint.directory, sentences is not None
+        limits, path = [tokenizer.model_max_length], str(checkpoint.directory)
+        options = {"local_files_only": True, "trust_remote_code": False}  # no code of the directory
         _check_memory(checkpoint)
         with self._refusals(), _quiet(), self._torch.random.fork_rng(devices=[]):  # a head may get random numbers
             if sentences is None:
-                self._core = model = library.AutoModel.from_pretrained(path, local_files_only=True)
+                self._core = model = library.AutoModel.from_pretrained(path, **options)
             else:
-                model = sentences.SentenceTransformer(path, device="cpu", local_files_only=True)
+                model = sentences.SentenceTransformer(path, device="cpu", **options)
                 self._core = next(each for each in model.modules() if isinstance(each, library.PreTrainedModel))
                 limits.append(model.max_seq_length)
             self._model = model.float().eval().requires_grad_(False)
@@ -118,8 +110,9 @@ class Reader:
             return self._model(features)["sentence_embedding"]
         return (self._model(**features).last_hidden_state * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
 
-    def embeddings(self, sequences: Sequence[list[int]]) -> Any:
-        """The embedding of each sequence, special tokens included, as a numpy array whose rows have the length 1."""
+    def embeddings(self, texts: list[str]) -> Any:
+        """The embedding of each text, cut to `max_length` tokens, as a numpy array whose rows have the length 1."""
+        sequences = self._tokenizer(texts, truncation=True, max_length=self.max_length)["input_ids"]
         torch, order = self._torch, sorted(range(len(sequences)), key=lambda number: len(sequences[number]))
         parts = []
         with self._refusals(), torch.no_grad():
@@ -176,8 +169,6 @@ def distil_rows(
         checkpoint: the model, as `checked_model` gave it.
         seconds: how long it may take; rows for which there is no time stay as the plan says. None is as long as needed.
         progress: called with the number of rows that are done and of those to do.
-
-    Cost: `STEPS` times reading three tokens for each word, forward and backward, and its pieces once.
     """
     began = time.monotonic()
     until = math.inf if seconds is None else began + seconds
@@ -206,6 +197,14 @@ def distil_rows(
     values = import_package("numpy").array([rows[row][0] for row in numbers], dtype="float32")
     left = [token for token, row in made.items() if row not in rows and token not in frozenset(late)]
     return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
+
+
+def packages(checkpoint: Checkpoint) -> tuple[Any, Any, Any]:
+    """torch, transformers, and sentence-transformers or None: what runs the model of a directory."""
+    names = ["torch", "transformers"]
+    names += ["sentence_transformers"] if (checkpoint.directory / "modules.json").is_file() else []
+    torch, transformers, *more = (import_package(name, _INSTEAD) for name in names)
+    return torch, transformers, *(more or [None])
 
 
 @contextlib.contextmanager

@@ -200,9 +200,10 @@ def moved_ids(
 
 # ---- the numbers ----------------------------------------------------------------------------------------------------
 
-BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
-# The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
 _MOST_SHARES = 1 << 26  # that a mean is divided into: as many as a plan has rows
+BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
+_fraction = lru_cache(maxsize=1 << 12)(lambda weight, most: Fraction(weight).limit_denominator(most))
+# The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
@@ -383,7 +384,7 @@ def _shares(terms: Sum) -> tuple[list[float], int]:
     """The weights of a sum as whole numbers and what to divide by, where it is a weighted mean; else as they are."""
     weights = [weight for _, weight in terms]
     if min(weights, default=0.0) > 0 and math.isclose(sum(weights), 1, rel_tol=1e-9):
-        parts = list(map(_fraction, weights))
+        parts = [_fraction(weight, _MOST_SHARES) for weight in weights]
         count = math.lcm(*(part.denominator for part in parts))
         shares = [part.numerator * (count // part.denominator) for part in parts]
         if sum(shares) == count < _MOST_SHARES and all(
@@ -391,12 +392,6 @@ def _shares(terms: Sum) -> tuple[list[float], int]:
         ):
             return list(map(float, shares)), count
     return weights, 1
-
-
-@lru_cache(maxsize=1 << 12)
-def _fraction(weight: float) -> Fraction:
-    """The fraction of whole numbers that a weight was divided from."""
-    return Fraction(weight).limit_denominator(_MOST_SHARES)
 
 
 def _as_float(np: Any, values: Any, dtype: str) -> Any:
