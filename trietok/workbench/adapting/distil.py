@@ -71,7 +71,7 @@ class FittedRows(Report):
 
 
 class Reader:
-    """Embeds texts with a directory's model: by its pooling, or as the mean of its last hidden states if it has none."""
+    """Embeds texts with a directory's model: by its pooling, or as the mean of its last hidden states."""
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
         self._torch, library, sentences = packages(checkpoint)
