@@ -144,7 +144,7 @@ def test_phrases(model, tmp_path):
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
-        ({"way": "unused", "most": "3"}, "most is '3'"),
+        ({"way": "unused", "most": "3"}, "most is a whole number from 1"),
         ({"leave_out": "covid"}, "leave_out is a list"),
         ({"leave_out": ["COVID", "vaccines"]}, "none of the words"),
         ({"multiple_of": 0}, "multiple_of"),

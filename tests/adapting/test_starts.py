@@ -49,8 +49,8 @@ def with_terms(before, *terms):
 
 def test_longer_pieces_weigh_more(before):
     after = with_terms(before, *TERMS, "bb", "co\u2603")
-    plan, ids = plan_rows(before, after), after.get_vocab()
-    assert plan == plan_rows(before, after, "length") == RowPlan.of_json(plan.to_json())
+    plan, ids = plan_rows(before, after, "length"), after.get_vocab()
+    assert plan_rows(before, after) == plan_rows(before, after, "pieces") != plan == RowPlan.of_json(plan.to_json())
     old = before.get_vocab()
 
     def terms(token):
@@ -70,7 +70,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
     seed = random.randrange(1 << 32)
     print("seed", seed)
     after = with_terms(before, *TERMS)
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, "length")
     kind = {"F32": np.float32, "F16": np.float16}.get(dtype, np.float32)
     table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
     if dtype == "BF16":
@@ -154,7 +154,7 @@ def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
         assert made[name] == same
     assert made["--newpieces"] == made["--startmean"] != made["--newmean"] == made["--startall"]
     assert len(set(made.values())) == 3
-    assert "--start must be length, mean, distil, all, zeros or copy:TOKEN" in usage_error(
+    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN" in usage_error(
         *given, "-o", str(tmp_path / "no"), "--start", "pieces"
     )
 
@@ -217,7 +217,7 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
     told = []
     options = {"terms": [*TERMS, "co\u2603v"], "progress": None, "fitting": lambda *pair: told.append(pair)}
     fitted = adapt(directory, tmp_path / "fitted", TEXTS, new="distil", **options)
-    start = adapt(directory, tmp_path / "start", TEXTS, **options)
+    start = adapt(directory, tmp_path / "start", TEXTS, new="length", **options)
     assert told == [(4, 4)]
     assert fitted.plan == start.plan
     assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (["co\u2603v"], [], 4)
@@ -307,7 +307,7 @@ def test_free_slots(make, before, tmp_path, vocab_file):
 def test_no_time(make, tmp_path):
     directory = make()
     late = adapt(directory, tmp_path / "late", terms=TERMS, new="distil", start_seconds=1e-9)
-    adapt(directory, tmp_path / "length", terms=TERMS)
+    adapt(directory, tmp_path / "length", terms=TERMS, new="length")
     assert (late.fitted.rows, sorted(late.fitted.late)) == ([], sorted(TERMS))
     assert "4 rows not fitted in time: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))

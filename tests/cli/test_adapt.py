@@ -140,6 +140,6 @@ def test_what_is_wrong(files, tmp_path):
     )
     assert "is there already" in error(*files[:4], files[2], *files[5:])
     said = usage_error(*files, "--start", "median")
-    assert "--start must be length, mean, distil, all, zeros or copy:TOKEN, not 'median'." in said
+    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--start", "copy:nosuchtoken")
     assert not (tmp_path / "out").exists()

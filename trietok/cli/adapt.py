@@ -342,7 +342,7 @@ def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: li
 
 
 # How new rows start, and what `new` is for `plan_rows`.
-_STARTS = {"length": "length", "mean": "pieces", "distil": "distil", "all": "mean", "zeros": "zeros"}
+_STARTS = {"mean": "pieces", "length": "length", "distil": "distil", "all": "mean", "zeros": "zeros"}
 
 
 def _start(ctx: click.Context, parameter: click.Parameter, start: str | None) -> str | None:
@@ -359,8 +359,8 @@ _rows_made = options.together(
         "new",
         metavar="WAY",
         callback=_start,
-        help="Start the row of a new token as the mean of its pieces' rows, weighted by length (the default) or not "
-        "(mean); fitted to the model (distil, with PyTorch); or as the mean of all rows (all), zeros or copy:TOKEN.",
+        help="Start the row of a new token as the mean of its pieces' rows (mean, the default), weighted by length "
+        "(length), or fitted to the model (distil, with PyTorch); or as the mean of all (all), zeros or copy:TOKEN.",
     ),
     click.option(
         "--start-seconds",
@@ -417,7 +417,7 @@ def rows(
         raise click.UsageError("--start goes with --new-tokenizer only: a plan already says what new rows are made of.")
     also, leave, multiple_of = tensors["also"], tensors["leave"], tensors["multiple_of"]
     checkpoint, axes = checked_model(model, output, also, leave)  # before its name is taken for one on the hub
-    row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if new in (None, "distil") else new)
+    row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if new == "distil" else new or "pieces")
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
             f"the new tokenizer has another vocabulary than that of {model}: {row_plan}; give the tokenizer that was "
@@ -528,7 +528,7 @@ def adapt(
             texts if bars is None or not files else Watched(texts, "reading", bars),
             terms=None if given is None else given.terms,
             leave_out=_words_of(leave_out),
-            new=new or "length",
+            new=new or "pieces",
             profile=profile,
             progress=_writing(bars),
             fitting=_writing(bars, "fitting", "rows"),

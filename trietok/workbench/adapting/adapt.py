@@ -210,7 +210,7 @@ def adapt(
     min_frequency: int = 3,
     way: str = "auto",
     phrases: int = 0,
-    new: str | Initializer = "length",
+    new: str | Initializer = "pieces",
     start_seconds: float | None = None,
     measure: bool = False,
     held_back: float = 0.1,

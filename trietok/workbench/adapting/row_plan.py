@@ -410,7 +410,7 @@ def _check(plan: RowPlan) -> None:
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
 
 
-def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str | Initializer = "length") -> RowPlan:
+def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str | Initializer = "pieces") -> RowPlan:
     """Say for each row of a model of the tokenizer `after` which row, or rows, of a model of `before` it is made of.
 
     A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row it has, so a token
