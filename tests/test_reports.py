@@ -37,6 +37,7 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     trietok.save_tokenizer(trietok.Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "un"]), good)
     difference = Difference(1, HOSTILE, 0, [1], ["a"], [2], ["b"], False)
     slow, fast = (kind.from_pretrained("trietok-en") for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast))
+    fitted = importlib.import_module("trietok.workbench.adapting.distil").FittedRows([], None, 0, 0, [HOSTILE], [], 1)
     adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
     return [
         (old.find_unknown(texts), True),
@@ -46,6 +47,7 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         (refused, False),
         (trietok.Adapted(adapted[0], added, *adapted[2:]), True),
         (trietok.Adapted(adapted[0], refused, *adapted[2:]), False),
+        (fitted, True),
         (plan, True),
         (applied, True),
         (trietok.trim(old, ["The people"]), True),

@@ -52,7 +52,7 @@ def changed(tokenizer, *changes):
 
 def test_pieces(before):
     after = changed(before, ("add_tokens", ["covid", "☃", "bb", "vaccine bbb"]), ("add_wordpieces", ["##vid"]))
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, "pieces")
     ids, old = ids_of(after), ids_of(before)
     assert dict(plan.terms_of(ids["covid"])) == {old[piece]: 1 / 3 for piece in ("co", "##v", "##id")}
     assert dict(plan.terms_of(ids["bb"])) == {old["b"]: 0.5, old["##b"]: 0.5}

@@ -80,7 +80,7 @@ def test_a_plan_kept_and_used_again(model, new, two, tmp_path):
         str(tmp_path / "out"),
         "--new-tokenizer",
         new,
-        "--new",
+        "--start",
         "copy:the",
         "--save-plan",
         str(plan),
@@ -146,11 +146,11 @@ def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
 def test_mistakes(model, new, tmp_path):
     target = str(tmp_path / "out")
     assert "Give --new-tokenizer DIR" in usage_error("rows", "-m", model, "-o", target)
-    assert "--new goes with --new-tokenizer only" in usage_error(
-        "rows", "-m", model, "-o", target, "--plan", "plan.json", "--new", "mean"
+    assert "--start goes with --new-tokenizer only" in usage_error(
+        "rows", "-m", model, "-o", target, "--plan", "plan.json", "--start", "mean"
     )
     assert "no token 'nothing'" in error(
-        "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--new", "copy:nothing"
+        "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--start", "copy:nothing"
     )
     assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
     assert "not a row plan" in error("rows", "-m", model, "-o", target, "--plan", f"{model}/config.json")

@@ -344,18 +344,32 @@ def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: li
         screen.line((line, ""))
 
 
-def _way_of_rows(ctx: click.Context, parameter: click.Parameter, way: str | None) -> str | None:
-    if way is None or way in ("pieces", "mean", "zeros") or way.startswith("copy:"):
-        return way
-    raise click.UsageError(f"--new must be pieces, mean, zeros or copy:TOKEN, not {way!r:.60}.", ctx)
+# How new rows start, and what `new` is for `plan_rows`.
+_STARTS = {"mean": "pieces", "length": "length", "distil": "distil", "all": "mean", "zeros": "zeros"}
+
+
+def _start(ctx: click.Context, parameter: click.Parameter, start: str | None) -> str | None:
+    if start is None or start.startswith("copy:"):
+        return start
+    if start in _STARTS:
+        return _STARTS[start]
+    raise click.UsageError(f"--start must be {', '.join(_STARTS)} or copy:TOKEN, not {start!r:.60}.", ctx)
 
 
 _rows_made = options.together(
     click.option(
-        "--new",
+        "--start",
+        "new",
         metavar="WAY",
-        callback=_way_of_rows,
-        help="Make the rows of new tokens from: pieces (the default), mean, zeros or copy:TOKEN.",
+        callback=_start,
+        help="Start the row of a new token as the mean of its pieces' rows (mean, the default), weighted by length "
+        "(length), or fitted to the model (distil, with PyTorch); or as the mean of all (all), zeros or copy:TOKEN.",
+    ),
+    click.option(
+        "--start-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="S",
+        help="With --start distil, fit rows for at most S seconds; others start as with length.",
     ),
     options.name(
         "--also",
@@ -385,6 +399,7 @@ def rows(
     plan: str | None,
     save_plan: str | None,
     new: str | None,
+    start_seconds: float | None,
     allow_other_vocabulary: bool,
     as_json: bool,
     **tensors: Any,
@@ -401,10 +416,10 @@ def rows(
     if new_tokenizer is None and plan is None:
         raise click.UsageError("Give --new-tokenizer DIR, or --plan FILE.")
     if plan is not None and new is not None:
-        raise click.UsageError("--new goes with --new-tokenizer only: a plan already says what new rows are made of.")
+        raise click.UsageError("--start goes with --new-tokenizer only: a plan already says what new rows are made of.")
     also, leave, multiple_of = tensors["also"], tensors["leave"], tensors["multiple_of"]
     checkpoint, axes = checked_model(model, output, also, leave)  # before its name is taken for one on the hub
-    row_plan, after, proof = _planned(model, new_tokenizer, plan, new or "pieces")
+    row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if new == "distil" else new or "pieces")
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
             f"the new tokenizer has another vocabulary than that of {model}: {row_plan}; give the tokenizer that was "
@@ -415,10 +430,17 @@ def rows(
     if plan is not None:  # any other was made from the model's tokenizer just now
         check_tokenizers(row_plan, checkpoint, after)
     with shown_bars(transient=True) as bars:
-        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars)}
+        fitted = None
+        if new == "distil":
+            from trietok.workbench.adapting.distil import distil_rows  # PyTorch: only where rows are fitted
+
+            before, progress = choose(model, after.profile).load(), _writing(bars, "fitting", "rows")
+            fitted = distil_rows(row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress)
+        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "fitted": fitted}
         applied = write_rows(row_plan, checkpoint, axes, output, **how)
     said = [str(row_plan), proof] if proof else [applied.proof]
-    values = {**applied.to_dict(), "proof": said[-1]}
+    said[:0] = [] if fitted is None else str(fitted).split("\n")
+    values = {**applied.to_dict(), "fitted": plain_values(fitted), "proof": said[-1]}
     write_result(values, as_json, lambda: [*applied.table(), *applied.summary(), *said])
     if after is None:
         warn(f"{output} has no tokenizer; give --new-tokenizer DIR, or save the one that the plan leads to there")
@@ -441,9 +463,9 @@ def _planned(
     return row_plan, after, None
 
 
-def _writing(bars: Bars | None) -> Callable[[int, int], None] | None:
-    """What shows how much of a model is written, where somebody looks."""
-    return None if bars is None else lambda done, total: bars.show("writing", done, total, "bytes")
+def _writing(bars: Bars | None, phase: str = "writing", unit: str = "bytes") -> Callable[[int, int], None] | None:
+    """What shows how much of a model is written, or of its rows fitted, where somebody looks."""
+    return None if bars is None else lambda done, total: bars.show(phase, done, total, unit)
 
 
 @options.command()
@@ -455,6 +477,14 @@ def _writing(bars: Bars | None) -> Callable[[int, int], None] | None:
 @options.flag("--dry-run", help="Show what would be added and what left out, and write nothing.")
 @options.most(default=500, help="Add at most N of the words that are found.")
 @_found
+@click.option(
+    "--held-back",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.1,
+    metavar="SHARE",
+    help="Find no words in this share of the texts, and show what the new tokens do to them.",
+)
+@options.flag("--measure", help="Show what becomes of embeddings of held-back texts (with PyTorch; as distil does).")
 @_way(known=WAYS)
 @_allow_left_out
 @_rows_made
@@ -502,6 +532,7 @@ def adapt(
             new=new or "pieces",
             profile=profile,
             progress=_writing(bars),
+            fitting=_writing(bars, "fitting", "rows"),
             **how,
         )
     if given is not None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import copy
 import os
+import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from operator import ne
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
-from trietok.files.formats import has_tokenizer_json
+from trietok.files.formats import has_tokenizer_json, read_json_object
 from trietok.inputs.profiles import Profile
 from trietok.log import renamed
 from trietok.showing.characters import alternatives, first_few, number_of, visible
@@ -23,13 +26,21 @@ from trietok.showing.report import Report, Table, plain_values
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
-from trietok.workbench.adapting.apply_rows import Progress, checked_model, write_rows
+from trietok.workbench.adapting.apply_rows import Checkpoint, Progress, checked_model, read_checkpoint, write_rows
 from trietok.workbench.adapting.row_blocks import AppliedRows
 from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, ids_of_pieces, plan_rows
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
 from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
+
+if TYPE_CHECKING:
+    from trietok.workbench.adapting.distil import FittedRows, Reader
+
+_MOST_HELD, _MOST_EMBEDDED = 2000, 400  # texts
+_NEAREST = 10  # neighbours in an index
+_NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
+_SAME = 0.99  # of the neighbours: where fewer are found, the report warns
 
 
 class TokensOfTexts(NamedTuple):
@@ -38,6 +49,45 @@ class TokensOfTexts(NamedTuple):
     texts: int
     tokens: int
     unknown: int
+
+
+class HeldBack(NamedTuple):
+    """What the new tokens do to texts that no word was found in; with given terms, to a sample of all.
+
+    Attributes:
+        before, after: the tokens of the texts.
+        most: how many tokens the model takes, special ones included.
+        fit_before, fit_after: how many texts are no longer than that.
+        changed: how many texts have other ids than before.
+        embedded: how many of the texts both models have embedded; 0 where that was not measured.
+        cosine: between the two embeddings of a text, the mean.
+        neighbours: of the ten texts nearest to each, by an index of the old embeddings, the share that its new
+            embedding finds in that index.
+    """
+
+    before: TokensOfTexts
+    after: TokensOfTexts
+    most: int
+    fit_before: int
+    fit_after: int
+    changed: int
+    embedded: int = 0
+    cosine: float | None = None
+    neighbours: float | None = None
+
+    def lines(self) -> Iterator[str]:
+        """What it says, in sentences, without the tokens."""
+        fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
+        fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < _NO_LIMIT else ""
+        yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
+        if self.neighbours is not None:
+            yield (
+                f"embeddings of {number_of(self.embedded, 'text')}: cosine {self.cosine:.3f} to those before; "
+                f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
+            )
+        if self.changed and (self.neighbours is None or self.neighbours < _SAME):
+            how_far = "--measure (measure=True) says how far" if self.neighbours is None else "embed its texts anew"
+            yield f"an index made before does not match the new model; {how_far}"
 
 
 class NewToken(NamedTuple):
@@ -79,6 +129,8 @@ class Adapted(Report):
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
         out: the new directory; empty where nothing was written.
+        fitted: the rows that were fitted; None with another start than `"distil"`.
+        held_back: what became of texts that no word was found in; None where there are none.
         unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
             found them, and the fast one writes them otherwise.
     """
@@ -93,6 +145,8 @@ class Adapted(Report):
     after: TokensOfTexts
     out: str
     unreached: list[str]
+    fitted: FittedRows | None = None
+    held_back: HeldBack | None = None
 
     @property
     def proof(self) -> str:
@@ -106,7 +160,7 @@ class Adapted(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; of the plan its numbers."""
-        parts = ("suggestions", "terms", "new", "before", "after", "unreached", "proof")
+        parts = ("suggestions", "terms", "new", "before", "after", "unreached", "fitted", "held_back", "proof")
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
@@ -127,11 +181,14 @@ class Adapted(Report):
             absent = [each.token for each in self.new if not each.frequency]
             if absent:
                 yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
-            saved = (self.before.tokens - self.after.tokens) / self.before.tokens if self.before.tokens else 0
-            yield (
-                f"{number_of(self.after.texts, 'text')}: {self.before.tokens:,} tokens become {self.after.tokens:,} "
-                f"({saved:.1%} fewer), {number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
-            )
+            unknown = f"{number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
+            yield f"{_said(self.before, self.after)}, {unknown}"
+        if self.held_back is not None:
+            if self.suggestions is not None:
+                yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
+            yield from self.held_back.lines()
+        if self.fitted is not None:
+            yield from str(self.fitted).split("\n")
         if self.applied is None:
             yield "nothing is written"
         else:
@@ -154,12 +211,16 @@ def adapt(
     way: str = "auto",
     phrases: int = 0,
     new: str | Initializer = "pieces",
+    start_seconds: float | None = None,
+    measure: bool = False,
+    held_back: float = 0.1,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
     progress: Progress | None = None,
+    fitting: Progress | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens with a row for each.
 
@@ -177,8 +238,16 @@ def adapt(
         most, min_frequency, phrases, leave_out: of the words that are found; see `suggest_tokens`. With phrases, all
             are added tokens.
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other words too.
-        new: what the rows of new tokens are made of; see `plan_rows`.
+        new: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with PyTorch and the model's
+            own class, so that the model embeds each token alone as it has embedded its pieces.
+        start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time are as with
+            `"length"`. None is as long as needed.
+        measure: embed texts that were held back with both models, and say what became of their neighbours. It needs
+            PyTorch; with `"distil"` it is always done where there are texts.
+        held_back: the share of the texts that no words are found in, so that the report can say what the new tokens do
+            to other texts. The same texts are held back each time.
         also, leave, multiple_of, progress: see `apply_rows`.
+        fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
             the new directory has a tokenizer.json.
 
@@ -205,16 +274,29 @@ def adapt(
         raise InputError("most, min_frequency, phrases and leave_out are about words that are found; terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checked_model(model, output, also, leave)  # before all of the texts are read
+    checkpoint, _ = checked_model(model, output, also, leave)  # before all of the texts are read
+    if not 0 <= held_back < 1:
+        raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
     before, slow = _tokenizers(model, profile)
-    check_new(before, new)
+    fits = isinstance(new, str) and new == "distil"
+    if start_seconds is not None and not (fits and start_seconds > 0):
+        raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with new='distil', and is above 0")
+    check_new(before, "length" if fits else new)
+    if fits or measure:
+        from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
+
+        distil.packages(checkpoint)  # before all of the texts are read, too
+    fitted = None
     with read_again(texts) as read:
+        held = _Held(read, 1 if terms is not None else held_back)
         suggestions = None
         if terms is None:
             options: dict[str, Any] = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": leave_out}
-            suggestions = _suggested(slow, read, way, most, **options)
+            suggestions = _suggested(slow, held, way, most, **options)
             terms = [each.word for each in suggestions.suggestions]
             way = way if way == "unused" else suggestions.adding
+        else:
+            list(held)  # none is left: all may be in the sample
         after, done = _with_terms(terms, before, way)
         *counts, given = _tokens_of((before, after), read)
         unreached = [word for word, token_id in done.added.items() if suggestions and token_id not in given]
@@ -223,16 +305,85 @@ def adapt(
             *counts, given = _tokens_of((before, after), read)
         if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done, unreached)}")
-        plan, applied, written = plan_rows(before, after, new), None, after
+        plan, applied, written = plan_rows(before, after, "length" if fits else new), None, after
+        of_held = _of_held((before, after), held.texts, checkpoint)
         if output is not None:
             with new_directory(output) as staging:
                 parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
-                applied = write_rows(plan, *parts, staging, multiple_of=multiple_of, tokenizer=after, progress=progress)
+                how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "progress": progress}
+                if fits:
+                    options = {"seconds": start_seconds, "progress": fitting}
+                    fitted = distil.distil_rows(plan, parts[0], before, after, **options)
+                applied = write_rows(plan, *parts, staging, fitted=fitted, **how)
                 written = _verified(before, plan, done, staging)
+                if of_held is not None and (fits or measure):
+                    pairs = (parts[0], before), (read_checkpoint(staging), after)
+                    readers = [partial(distil.Reader, *pair) for pair in pairs]
+                    of_held = _embedded(of_held, held.texts[:_MOST_EMBEDDED], readers)
             applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
-    return Adapted(suggestions, done, new_tokens, plan, applied, comparison, counts[0], counts[1], out, unreached)
+    parts_of_report = (applied, comparison, counts[0], counts[1], out, unreached, fitted, of_held)
+    return Adapted(suggestions, done, new_tokens, plan, *parts_of_report)
+
+
+class _Held:
+    """Texts without a share of them, of which `texts` is a sample once they are read: the same each time.
+
+    More of a large corpus would not fit into memory, and it may begin with texts of one kind.
+    """
+
+    def __init__(self, read: Iterable[str], share: float) -> None:
+        self._read, self._share, self.texts = read, share, list[str]()
+
+    def __iter__(self) -> Iterator[str]:
+        self.texts, draw, number = [], random.Random(0), 0
+        for text in self._read:
+            if draw.random() >= self._share:
+                yield text
+                continue
+            place, number = draw.randrange(number + 1), number + 1
+            if len(self.texts) < _MOST_HELD:
+                self.texts.append(text)
+            elif place < _MOST_HELD:
+                self.texts[place] = text
+
+
+def _of_held(
+    tokenizers: tuple[BertTokenizer, BertTokenizer], texts: list[str], checkpoint: Checkpoint
+) -> HeldBack | None:
+    """What two tokenizers make of texts that were held back, if there are some."""
+    if not texts:
+        return None
+    before, after, _ = _tokens_of(tokenizers, texts)
+    old, new = (ids_of(tokenizer, texts) for tokenizer in tokenizers)
+    sentences = checkpoint.directory / "sentence_bert_config.json"
+    said = [tokenizers[0].model_max_length, checkpoint.config.get("max_position_embeddings")]
+    said += [read_json_object(sentences).get("max_seq_length")] if sentences.is_file() else []
+    most = min(int(limit) for limit in said if isinstance(limit, (int, float)))
+    room = most - tokenizers[0].num_special_tokens_to_add()
+    fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
+    return HeldBack(before, after, most, fit[0], fit[1], sum(map(ne, old, new)))
+
+
+def _embedded(held: HeldBack, texts: list[str], readers: Iterable[Callable[[], Reader]]) -> HeldBack:
+    """The same, with what became of the embeddings of texts, from a model to the one written."""
+    old, new = found = [reader().embeddings(texts) for reader in readers]  # the memory holds one model at a time
+    # The nearest are looked up among all texts but the one itself, in the index of the old embeddings.
+    count, nearest = min(_NEAREST, len(texts) - 1), []
+    for each in found:
+        likeness = each @ old.T
+        likeness[range(len(texts)), range(len(texts))] = -2  # less than any cosine
+        nearest.append((-likeness).argsort(1, kind="stable")[:, :count].tolist())
+    kept = sum(len(set(one) & set(other)) for one, other in zip(*nearest, strict=True))
+    neighbours = kept / (count * len(texts)) if count else 1.0
+    return held._replace(embedded=len(texts), cosine=float((old * new).sum(1).mean()), neighbours=neighbours)
+
+
+def _said(before: TokensOfTexts, after: TokensOfTexts) -> str:
+    saved = (before.tokens - after.tokens) / before.tokens if before.tokens else 0
+    texts, tokens = number_of(after.texts, "text"), f"{before.tokens:,} tokens become {after.tokens:,}"
+    return f"{texts}: {tokens} ({saved:.1%} fewer)"
 
 
 def _why_nothing(done: AddedTerms, unreached: list[str]) -> str:

@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from trietok.disk import ANY_SIZE, open_regular
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError
@@ -54,8 +54,12 @@ from trietok.workbench.adapting.row_blocks import (
     import_package,
     moved_ids,
     token_axes,
+    token_axis,
 )
 from trietok.workbench.adapting.row_plan import RowPlan
+
+if TYPE_CHECKING:
+    from trietok.workbench.adapting.distil import FittedRows
 
 # ---- a model's directory as transformers saves it; of weights only the headers are read -----------------------------
 
@@ -110,6 +114,23 @@ class Checkpoint(NamedTuple):
         """Whether the directory holds one of its own: all that it says would be written anew."""
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and _is_inside(self.directory, name)
+
+    def embeddings(self) -> list[str]:
+        """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
+
+        Raises:
+            InputError: there is no such tensor, or more than one.
+        """
+        found = [name for name in self.shapes if name.endswith("word_embeddings.weight")]
+        if len(found) != 1:
+            raise InputError(
+                f"{self.directory} has {len(found)} tensors word_embeddings.weight, and rows are fitted where there is "
+                "one; start new rows with 'length'"
+            )
+        if self.config.get("tie_word_embeddings", True) is False:
+            return found
+        shape = self.shapes[found[0]]
+        return [name for name, each in self.shapes.items() if each == shape and token_axis(name) == 0]
 
     def other_files(self) -> tuple[list[str], list[str]]:
         """The files beside the model's and the tokenizer's own: those that stay true, and those that do not.
@@ -314,20 +335,27 @@ def write_rows(
     multiple_of: int,
     tokenizer: Any,
     progress: Progress | None,
+    fitted: FittedRows | None = None,
 ) -> AppliedRows:
-    """`apply_rows` for a model as `checked_model` gave it, and a plan made from the tokenizer in its directory."""
+    """`apply_rows` for a model as `checked_model` gave it, and a plan made from the tokenizer in its directory.
+
+    Rows that were fitted take the place of what the plan makes, in the input embeddings and in what is tied to them.
+    """
     if plan.replaces_vocabulary:
         warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
-    fitted = plan.for_model(checkpoint.rows, multiple_of)
-    ids = moved_ids(checkpoint.config, fitted, where=CONFIG_FILE, tokenizer=tokenizer)
-    writer = _Writer(checkpoint, RowBlocks(fitted), axes, progress)
+    for_model = plan.for_model(checkpoint.rows, multiple_of)
+    ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
+    blocks = RowBlocks(for_model)
+    if fitted is not None:
+        blocks.put(fitted.rows, fitted.values, checkpoint.embeddings())
+    writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
     with new_directory(out_dir) as staging:
         writer.write(staging)
-        write_json(staging / CONFIG_FILE, {**checkpoint.config, **ids, "vocab_size": fitted.rows_after})
+        write_json(staging / CONFIG_FILE, {**checkpoint.config, **ids, "vocab_size": for_model.rows_after})
         if checkpoint.has_generation_config:
             values = read_json_object(checkpoint.directory / GENERATION_CONFIG_FILE)
-            moved = moved_ids(values, fitted, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
+            moved = moved_ids(values, for_model, where=GENERATION_CONFIG_FILE, tokenizer=tokenizer, is_model=False)
             write_json(staging / GENERATION_CONFIG_FILE, {**values, **moved})
         for name in copied:
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
@@ -337,10 +365,10 @@ def write_rows(
             tokenizer.save_pretrained(staging)
     return AppliedRows(
         plan,
-        fitted.rows_before,
-        fitted.rows_after,
+        for_model.rows_before,
+        for_model.rows_after,
         writer.changed,
-        {"vocab_size": fitted.rows_after, **ids},
+        {"vocab_size": for_model.rows_after, **ids},
         os.fspath(out_dir),
         tuple(copied),
         tuple(left_out),

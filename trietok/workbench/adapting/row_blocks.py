@@ -6,16 +6,19 @@ are the same for files (`apply_rows`) and in memory (`apply_to`).
 
 A row that is kept, and one that is a copy of one old row, has the same bits; a sum is computed with float64 and rounded
 once, to the nearest number of the tensor's type, to the even one of two that are equally near. Of a mean the rows are
-added up first and divided then: 1/3 is no float64, and a third of each would miss the middle of two numbers.
+added up first, each as often as its weight says, and divided then: 1/3 is no float64, and a third of each would miss
+the middle of two numbers.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -197,18 +200,23 @@ def moved_ids(
 
 # ---- the numbers ----------------------------------------------------------------------------------------------------
 
+_MOST_SHARES = 1 << 26  # that a mean is divided into: as many as a plan has rows
 BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
+_fraction = lru_cache(maxsize=1 << 12)(lambda weight, most: Fraction(weight).limit_denominator(most))
 # The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
-def import_package(name: str) -> Any:
-    """numpy or safetensors, which only those need who change a model."""
+def import_package(name: str, instead: str = "") -> Any:
+    """numpy or safetensors, which only those need who change a model; or what runs one, and what goes without."""
     try:
         return import_module(name)
     except ImportError as error:
+        package = name.replace("_", "-")
+        how = f"pip install {package}; or {instead}" if instead else "pip install 'trietok[model]'"
         raise MissingDependencyError(
-            f"{name} is needed for this and cannot be imported ({error}): pip install 'trietok[model]'", extra="model"
+            f"{package} is needed for this and cannot be imported ({error}): {how}",
+            extra=package if instead else "model",
         ) from error
 
 
@@ -233,6 +241,11 @@ class RowBlocks:
         self._divisors = np.array([divisor for _, divisor in shares] or [1], dtype=np.float64)
         copied = np.unique(alone[alone >= 0])
         self._read = np.unique(np.concatenate((self._rows, copied)))
+        self.put([], None, ())
+
+    def put(self, rows: Sequence[int], values: Any, names: Iterable[str]) -> None:
+        """Have some rows, in order, be these values in the tensors of some names, whatever the plan makes them of."""
+        self._put_rows, self._put_values, self._put_names = self._np.array(rows, dtype=int), values, frozenset(names)
 
     @property
     def rows(self) -> int:
@@ -281,6 +294,11 @@ class _Tensor:
         if len(summed):
             different, which = np.unique(sums[summed], return_inverse=True)
             new[:, summed] = self._results(different, old)[:, which]
+        if self._name in plan._put_names:
+            first, last = np.searchsorted(plan._put_rows, (rows.start, rows.stop))
+            if first < last:
+                values = np.asarray(plan._put_values[first:last], dtype=np.float64)
+                new[:, plan._put_rows[first:last] - rows.start] = self._rounded(values)
         return new
 
     def _results(self, sums: Any, old: Any) -> Any:
@@ -363,13 +381,13 @@ class _Tensor:
 
 
 def _shares(terms: Sum) -> tuple[list[float], int]:
-    """The weights of a sum as whole numbers and what to divide by, where it is a mean; else as they are."""
+    """The weights of a sum as whole numbers and what to divide by, where it is a weighted mean; else as they are."""
     weights = [weight for _, weight in terms]
-    least = min(weights, default=0.0)
-    if 0 < least < 1:
-        count = round(1 / least)
-        shares = [round(weight * count) for weight in weights]
-        if sum(shares) == count and all(
+    if min(weights, default=0.0) > 0 and math.isclose(sum(weights), 1, rel_tol=1e-9):
+        parts = [_fraction(weight, _MOST_SHARES) for weight in weights]
+        count = math.lcm(*(part.denominator for part in parts))
+        shares = [part.numerator * (count // part.denominator) for part in parts]
+        if sum(shares) == count < _MOST_SHARES and all(
             math.isclose(share / count, weight, rel_tol=1e-12) for share, weight in zip(shares, weights, strict=True)
         ):
             return list(map(float, shares)), count

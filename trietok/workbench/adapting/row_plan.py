@@ -10,8 +10,10 @@ import json
 import math
 import os
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -421,9 +423,11 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
         after: the tokenizer that it is to have: the same with tokens added, removed, assigned or trimmed, or another
             one, whose tokens are looked up by their text.
         new: what the row of a new token is made of: `"pieces"`, the mean of the rows of the pieces that `before` cuts
-            its text into, unknown ones left out; `"mean"`, the mean of the rows of all tokens; `"zeros"`; `"copy:"` and
-            a token, whose row is taken; or a function from the token and the ids of its pieces to a weight for each old
-            row. Where `before` knows no piece of a token, `"pieces"` gives the mean of all.
+            its text into, unknown ones left out; `"length"`, the same with the square of each piece's length in code
+            points, without the mark of pieces inside words, as its weight; `"mean"`, the mean of the rows of all
+            tokens; `"zeros"`; `"copy:"` and a token, whose row is taken; or a function from the token and the ids of
+            its pieces to a weight for each old row. Where `before` knows no piece of a token, `"pieces"` and
+            `"length"` give the mean of all.
 
     Raises:
         InputTypeError: a tokenizer is none.
@@ -505,14 +509,15 @@ class _Initial:
         self.before, self._state = before, state
         self.sums = _Sums()
         self._mean: int | None = None
+        self._prefix = getattr(getattr(before, "wordpiece_tokenizer", None), "continuing_subword_prefix", None) or ""
         self.sources_of = self._way_of(new)  # from new tokens to the numbers of their sums, as a plan has them
 
     def zeros(self) -> int:
         return self._number(())
 
     def _way_of(self, new: Any) -> Callable[[list[str]], Iterator[int]]:
-        if new == "pieces":
-            return self._of_pieces
+        if new in ("pieces", "length"):
+            return partial(self._of_pieces, weigh=_even if new == "pieces" else self._by_length)
         if new == "mean":
             return lambda tokens: (self._mean_of_all() for _ in tokens)
         if new == "zeros":
@@ -528,19 +533,28 @@ class _Initial:
                 self._number(_checked(new(token, pieces), token, self.before.max_id))
                 for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
+        more = ", and for adapt 'distil', which needs the model" if new == "distil" else ""
         raise InputError(
-            f"new is {new!r:.60}; it is 'pieces', 'mean', 'zeros', 'copy:' and a token, or a function of a token and "
-            "the ids of its pieces"
+            f"new is {new!r:.60}; it is 'length', 'pieces', 'mean', 'zeros', 'copy:' and a token, or a function of a "
+            f"token and the ids of its pieces{more}"
         )
 
     def _number(self, terms: Sum) -> int:
         return ~self.sums.number_of(terms)
 
-    def _of_pieces(self, tokens: list[str]) -> Iterator[int]:
+    def _of_pieces(self, tokens: list[str], weigh: Callable[[list[int]], Sum]) -> Iterator[int]:
         unknown = self.before.unk_token_id
         for pieces in ids_of_pieces(self.before, tokens):
             known = [piece for piece in pieces if piece != unknown] if unknown in pieces else pieces
-            yield self._number(_even(known)) if known else self._mean_of_all()
+            yield self._number(weigh(known)) if known else self._mean_of_all()
+
+    def _by_length(self, rows: list[int]) -> Sum:
+        """The mean of rows, each as often as the square of its token's length says."""
+        squares: Counter[int] = Counter()
+        for row, token in zip(rows, self.before.convert_ids_to_tokens(rows), strict=True):
+            squares[row] += len(token.removeprefix(self._prefix)) ** 2
+        count = sum(squares.values())
+        return tuple((row, square / count) for row, square in squares.items()) if count else _even(rows)
 
     def _mean_of_all(self) -> int:
         if self._mean is None:

@@ -1,0 +1,388 @@
+"""How new rows start: by the lengths of pieces, with numbers alone; fitted to the model, where torch is installed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+from fractions import Fraction
+
+import pytest
+
+pytest.importorskip("numpy")
+pytest.importorskip("safetensors")
+
+import numpy as np
+
+import trietok
+from tests.adapting.models import bert, read_tensors, save_model
+from tests.adapting.test_rows_numbers import nearest, value_of
+from tests.cli.commands import error, out, run, usage_error
+from trietok import BertTokenizer, InputError, RowPlan, adapt, plan_rows
+from trietok.workbench.adapting import distil
+from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.adapting.row_blocks import RowBlocks
+
+WORDS = ["the", "be", "of", "co", "##v", "##id", "vac", "##cine", "##s", "a", "b", "##b", "sick", "doctor", "ill"]
+ROWS = 5 + len(WORDS)
+TERMS = ["covid", "vaccines", "the sick", "##cines"]
+TEXTS = [
+    " ".join(random.Random(number).choices([*WORDS[:3], "covid", "vaccines", "sick"], k=12)) for number in range(90)
+]
+TABLE = "embeddings.word_embeddings.weight"
+
+
+@pytest.fixture
+def before(vocab_file):
+    return BertTokenizer(str(vocab_file(*WORDS)), model_max_length=24)
+
+
+def with_terms(before, *terms):
+    after = copy.deepcopy(before)
+    trietok.add_terms(after, terms)
+    return after
+
+
+# ---- by length ------------------------------------------------------------------------------------------------------
+
+
+def test_longer_pieces_weigh_more(before):
+    after = with_terms(before, *TERMS, "bb", "co\u2603")
+    plan, ids = plan_rows(before, after, "length"), after.get_vocab()
+    assert plan_rows(before, after) == plan_rows(before, after, "pieces") != plan == RowPlan.of_json(plan.to_json())
+    old = before.get_vocab()
+
+    def terms(token):
+        return {before.convert_ids_to_tokens(row): weight for row, weight in plan.terms_of(ids[token])}
+
+    assert terms("covid") == {"co": 4 / 9, "##v": 1 / 9, "##id": 4 / 9}
+    assert terms("vaccines") == {"vac": 9 / 26, "##cine": 16 / 26, "##s": 1 / 26}
+    assert terms("the sick") == {"the": 9 / 25, "sick": 16 / 25}
+    assert terms("##cines") == {"##cine": 16 / 17, "##s": 1 / 17}
+    assert terms("bb") == {"b": 0.5, "##b": 0.5}
+    assert len(terms("co\u2603")) == len(old)  # what has no known piece gets the mean of all
+
+
+@pytest.mark.parametrize("dtype", ["F32", "F16", "BF16"])
+def test_a_weighted_mean_is_rounded_once(before, dtype):
+    """Beside fractions, whatever the numbers are: 4/26 and the like are no numbers of float64."""
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    after = with_terms(before, *TERMS)
+    plan = plan_rows(before, after, "length")
+    kind = {"F32": np.float32, "F16": np.float16}.get(dtype, np.float32)
+    table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
+    if dtype == "BF16":
+        table = (table.view(np.uint32) >> 16).astype(np.uint16)
+    raw = np.concatenate([*RowBlocks(plan).blocks(TABLE, dtype, table.shape, 0, table.tobytes())], axis=1)[0]
+    bits = {"F32": np.uint32}.get(dtype, np.uint16)
+    old, new = table.view(bits), np.ascontiguousarray(raw).view(bits)
+    assert (new[:ROWS] == old).all()
+    for row in range(ROWS, plan.rows_after):
+        weights = {place: Fraction(weight).limit_denominator(1000) for place, weight in plan.terms_of(row)}
+        assert sum(weights.values()) == 1
+        for column in range(table.shape[1]):
+            exact = sum((share * value_of(int(old[place, column]), dtype) for place, share in weights.items()))
+            found = int(new[row, column])
+            assert abs(value_of(found, dtype)) == value_of(nearest(exact, dtype), dtype), (row, column)
+            assert (value_of(found, dtype) > 0) == (exact > 0)
+
+
+def test_what_python_cannot_do_without_the_model(before):
+    with pytest.raises(InputError, match=r"'distil', which needs the model"):
+        plan_rows(before, with_terms(before, "covid"), "distil")
+
+
+# ---- texts held back -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers_only(before, tmp_path):
+    return save_model(tmp_path / "model", bert(ROWS), ROWS, tokenizer=before, max_position_embeddings=16)
+
+
+def test_texts_that_no_word_is_found_in(numbers_only, before):
+    texts = [f"{text} only{'ab' * number}" for number, text in enumerate(TEXTS)]
+    first, again = (adapt(numbers_only, None, each, min_frequency=3) for each in (texts, iter(texts)))
+    held = first.held_back
+    assert first.to_json() == again.to_json()
+    assert held.before.texts + first.suggestions.texts == len(texts) == first.before.texts
+    assert 0 < held.before.texts < 30
+    assert (held.most, held.changed, held.embedded, held.cosine) == (16, held.before.texts, 0, None)
+    assert held.after.tokens < held.before.tokens
+    assert held.fit_before <= held.fit_after
+    assert json.loads(first.to_json())["held_back"]["fit_after"] == held.fit_after
+    said = str(first)
+    assert f"held back: {held.before.texts} texts: {held.before.tokens:,} tokens become" in said
+    assert "--measure (measure=True) says how far" in said
+    assert "fit into 16 tokens before" in first.to_html()
+    assert adapt(numbers_only, None, texts, held_back=0).held_back is None
+    with pytest.raises(InputError, match="held_back is 1"):
+        adapt(numbers_only, None, texts, held_back=1)
+
+
+def test_with_terms_a_sample_of_all(numbers_only):
+    adapted = adapt(numbers_only, None, TEXTS, terms=["covid", "absent"])
+    assert adapted.held_back.before == adapted.before
+    assert adapted.held_back.changed == sum("covid" in text for text in TEXTS)
+    assert "held back" not in str(adapted)
+    unchanged = adapt(numbers_only, None, ["the sick"], terms=["covid"])
+    assert "an index made before" not in str(unchanged)
+
+
+def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
+    after = with_terms(before, "covid")
+    after.save_pretrained(tmp_path / "new")
+    given = ("rows", "-m", str(numbers_only), "--new-tokenizer", str(tmp_path / "new"), "--profile", "slow")
+    made = {}
+    for option, value in [
+        ("--new", "pieces"),
+        ("--start", "mean"),
+        ("--new", "mean"),
+        ("--start", "all"),
+        ("--start", "length"),
+    ]:
+        name = f"{option}{value}"
+        for result in (
+            run(*given, "-o", str(tmp_path / name), option, value),
+            run(*given, "-o", str(tmp_path / f"{name}="), f"{option}={value}"),
+        ):
+            assert result.exit_code == 0
+            assert ("--new is spelt --start now" in result.stderr) == (option == "--new")
+        made[name], same = ((tmp_path / each / "model.safetensors").read_bytes() for each in (name, f"{name}="))
+        assert made[name] == same
+    assert made["--newpieces"] == made["--startmean"] != made["--newmean"] == made["--startall"]
+    assert len(set(made.values())) == 3
+    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN" in usage_error(
+        *given, "-o", str(tmp_path / "no"), "--start", "pieces"
+    )
+
+
+# ---- fitted to the model --------------------------------------------------------------------------------------------
+
+COMMON = {
+    **{"vocab_size": ROWS, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2},
+    **{"intermediate_size": 24, "max_position_embeddings": 40, "initializer_range": 0.3},
+}
+DISTIL = {"vocab_size": ROWS, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 40}
+KINDS = {
+    "BertModel": COMMON,
+    "BertForMaskedLM": COMMON,
+    "DistilBertForMaskedLM": {**DISTIL, "initializer_range": 0.3},
+    "ElectraForMaskedLM": {**COMMON, "embedding_size": 8},
+    "ElectraForPreTraining": {**COMMON, "embedding_size": 8},
+    "MPNetForMaskedLM": COMMON,
+}
+
+
+@pytest.fixture
+def make(before, tmp_path):
+    """A function that makes a tiny model of transformers, with a tokenizer."""
+    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    transformers.logging.set_verbosity_error()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+
+    def made(name="BertModel", dtype="float32", **changes):
+        torch.manual_seed(0)
+        config = getattr(transformers, name.partition("For")[0].removesuffix("Model") + "Config")
+        model = getattr(transformers, name)(config(**{**KINDS[name], **changes})).to(getattr(torch, dtype))
+        directory = tmp_path / f"{name}{len(os.listdir(tmp_path))}"
+        model.save_pretrained(directory)
+        before.save_pretrained(directory)
+        return directory
+
+    yield made
+    torch.set_num_threads(threads)
+
+
+def embedding(directory, ids):
+    import torch
+    import transformers
+
+    model = transformers.AutoModel.from_pretrained(directory).float().eval()
+    with torch.no_grad():
+        return model(input_ids=torch.tensor([ids])).last_hidden_state[0].mean(0).numpy()
+
+
+def cosine(one, other):
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
+    directory = make(name)
+    old = read_tensors(directory / "model.safetensors")
+    told = []
+    options = {"terms": [*TERMS, "co\u2603v"], "progress": None, "fitting": lambda *pair: told.append(pair)}
+    fitted = adapt(directory, tmp_path / "fitted", TEXTS, new="distil", **options)
+    start = adapt(directory, tmp_path / "start", TEXTS, new="length", **options)
+    assert told == [(4, 4)]
+    assert fitted.plan == start.plan
+    assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (["co\u2603v"], [], 4)
+    assert 1 - fitted.fitted.cosine < 0.8 * (1 - fitted.fitted.start)
+    after = BertTokenizer.from_pretrained(tmp_path / "fitted")
+    for term in TERMS[:3]:
+        wanted = embedding(directory, before(term)["input_ids"])
+        (new, at_start) = (
+            cosine(embedding(tmp_path / each, after(term)["input_ids"]), wanted) for each in ("fitted", "start")
+        )
+        assert new > at_start
+    tensors, others = (read_tensors(tmp_path / each / "model.safetensors") for each in ("fitted", "start"))
+    table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    for key, tensor in tensors.items():
+        if key == table:
+            rows = [row for row in range(len(tensor)) if (tensor[row] != others[key][row]).any()]
+            assert rows == fitted.fitted.rows
+            assert (tensor[:ROWS] == old[key]).all()
+        else:
+            assert (tensor == others[key]).all(), key  # the bias of a head, too, is as the plan says
+    held = fitted.held_back
+    assert (held.embedded, held.changed) == (90, sum(any(term in text for term in TERMS[:3]) for text in TEXTS))
+    assert 0 < held.neighbours <= 1
+    assert -1 <= held.cosine < 1
+    assert json.loads(fitted.to_json())["fitted"].keys() == {"rows", "start", "cosine", "left", "late", "seconds"}
+    assert "4 rows fitted in" in str(fitted)
+    assert "1 row not fitted: co\u2603v" in fitted.to_html()
+
+
+def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path):
+    import torch
+
+    directory, state = make("BertForMaskedLM"), torch.get_rng_state()
+    for name in ("one", "two"):
+        adapt(directory, tmp_path / name, terms=TERMS, new="distil")
+        torch.manual_seed(len(name))
+    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
+    assert one == two
+    torch.set_rng_state(state)
+    adapt(directory, tmp_path / "three", terms=TERMS, new="distil")
+    assert (torch.get_rng_state() == state).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision(make, tmp_path, dtype):
+    import torch
+    from safetensors.torch import load_file
+
+    directory = make("BertModel", dtype)
+    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, new="distil").fitted
+    old, new = (load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out"))
+    assert new.dtype == getattr(torch, dtype)
+    assert torch.equal(new[:ROWS], old)
+    assert torch.equal(new[fitted.rows], torch.tensor(fitted.values).to(new.dtype))
+
+
+def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
+    """A head in the file beside the embeddings: tied by the configuration, it has their rows; untied, the plan's."""
+    transformers = pytest.importorskip("transformers")
+    from safetensors.torch import load_file, save_file
+
+    for is_tied in (True, False):
+        directory = make("BertForMaskedLM", tie_word_embeddings=is_tied)
+        tensors = load_file(directory / "model.safetensors")
+        tensors.setdefault("cls.predictions.decoder.weight", tensors[f"bert.{TABLE}"].clone())
+        save_file(tensors, directory / "model.safetensors", {"format": "pt"})
+        for new in ("distil", "length"):
+            adapt(directory, tmp_path / f"{new}{is_tied}", terms=TERMS, new=new)
+        fitted, start = (load_file(tmp_path / f"{new}{is_tied}" / "model.safetensors") for new in ("distil", "length"))
+        decoder, table = fitted["cls.predictions.decoder.weight"], fitted[f"bert.{TABLE}"]
+        assert (table != start[f"bert.{TABLE}"]).any()
+        assert (decoder == (table if is_tied else start["cls.predictions.decoder.weight"])).all()
+        assert (fitted["cls.predictions.bias"] == start["cls.predictions.bias"]).all()
+        model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / f"distil{is_tied}")
+        assert (model.get_output_embeddings().weight == decoder).all()
+
+
+def test_free_slots(make, before, tmp_path, vocab_file):
+    words = ["the", "[unused0]", *WORDS[2:]]
+    tokenizer = BertTokenizer(str(vocab_file(*words)))
+    directory = make("BertModel")
+    tokenizer.save_pretrained(directory)
+    adapted = adapt(directory, tmp_path / "out", terms=["covid"], way="unused", new="distil")
+    assert (adapted.fitted.rows, adapted.applied.rows_after) == ([6], ROWS)
+
+
+def test_no_time(make, tmp_path):
+    directory = make()
+    late = adapt(directory, tmp_path / "late", terms=TERMS, new="distil", start_seconds=1e-9)
+    adapt(directory, tmp_path / "length", terms=TERMS, new="length")
+    assert (late.fitted.rows, sorted(late.fitted.late)) == ([], sorted(TERMS))
+    assert "4 rows not fitted in time: " in str(late)
+    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
+    assert one == two
+    for options in ({"start_seconds": 5}, {"start_seconds": 0, "new": "distil"}):
+        with pytest.raises(InputError, match="start_seconds"):
+            adapt(directory, None, terms=TERMS, **options)
+
+
+def test_batches(make, tmp_path, monkeypatch):
+    """Words in batches get the rows that they get together, to the last digits."""
+    directory, rows = make(), []
+    terms = [f"{one}{other}" for one in ("co", "vac", "a", "b") for other in ("v", "id", "cine", "s", "ids", "vb")]
+    for batch in (256, 7):
+        monkeypatch.setattr(distil, "_BATCH", batch)
+        rows.append(adapt(directory, tmp_path / str(batch), terms=terms, new="distil").fitted.values)
+    assert len(rows[0]) == len(terms)
+    assert np.allclose(*rows, atol=0.1)  # the rate goes by the numbers of a batch's rows
+
+
+def test_ctrl_c_leaves_nothing(make, tmp_path):
+    directory = make()
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        adapt(directory, tmp_path / "out", terms=TERMS, new="distil", fitting=stop)
+    assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+
+
+def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
+    directory = make()
+    (tmp_path / "meminfo").write_text("MemTotal: 99 kB\nMemAvailable: 1 kB\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(distil, "_MEMORY", str(tmp_path / "meminfo"))
+        with pytest.raises(InputError, match=r"GB of memory, and 0\.0 GB are free; start new rows with 'length'"):
+            adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+    with monkeypatch.context() as patch:
+        patch.setitem(__import__("sys").modules, "torch", None)
+        with pytest.raises(
+            trietok.MissingDependencyError, match=r"torch is needed .* pip install torch; or start new rows with"
+        ):
+            adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+    config = json.loads((directory / "config.json").read_text())
+    (directory / "config.json").write_text(json.dumps({**config, "model_type": "nosuchmodel"}))
+    with pytest.raises(InputError, match=r"gives no embedding .*nosuchmodel.*'length'"):
+        adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+    (directory / "config.json").write_text(json.dumps(config))
+    plan = plan_rows(before, with_terms(before, "covid"))
+    two = read_checkpoint(directory)
+    two.shards["model.safetensors"].tensors["more.word_embeddings.weight"] = two.shards["model.safetensors"].tensors[
+        TABLE
+    ]
+    with pytest.raises(InputError, match=r"has 2 tensors word_embeddings\.weight"):
+        distil.distil_rows(plan, two, before, with_terms(before, "covid"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_commands(make, before, tmp_path):
+    directory = make("BertForMaskedLM")
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS))
+    given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"), str(tmp_path / "texts.txt"))
+    lines = out(*given, "-o", str(tmp_path / "out"), "--start", "distil", "--start-seconds", "500")
+    assert any(line.startswith("4 rows fitted in") for line in lines)
+    assert any(line.startswith("embeddings of 90 texts: cosine") for line in lines)
+    (line,) = out(*given, "-o", str(tmp_path / "measured"), "--measure", "--json")
+    values = json.loads(line)
+    assert (values["fitted"], values["held_back"]["embedded"]) == (None, 90)
+    (line,) = out(*given, "--dry-run", "--start", "distil", "--json")
+    assert json.loads(line)["fitted"] is None
+    rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
+    lines = out(*rows, "-o", str(tmp_path / "rows"), "--start", "distil")
+    assert any(line.startswith("4 rows fitted in") for line in lines)
+    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
+    assert one == two
+    assert "start_seconds is 5.0" in error(*given, "-o", str(tmp_path / "no"), "--start-seconds", "5")

@@ -1,0 +1,250 @@
+"""Rows of new tokens fitted to the model: it gives each token alone the embedding that it gave the token's pieces.
+
+In: a model's directory, its tokenizer before and after, and the plan of its rows. Out: a row of numbers for each new
+token (`FittedRows`), in place of the sum that the plan says. PyTorch and the model's own class are imported here only:
+by sentence-transformers where the directory is one of its models, else by transformers.
+
+The model is frozen and computes with float32 on the CPU, and no number is drawn at random: the same model, tokens and
+versions of the libraries give the same rows. Nearest to this comes token distillation (Dobler, Elliott and de Melo,
+2025, arXiv 2505.20133), which fits rows to the hidden states of texts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from trietok.errors import InputError
+from trietok.showing.characters import first_few, number_of
+from trietok.showing.report import Report
+from trietok.workbench.adapting.row_blocks import import_package
+from trietok.workbench.adapting.row_plan import RowPlan, Sum, ids_of_pieces
+
+if TYPE_CHECKING:
+    from trietok.tokenizer.pretrained import PreTrainedTokenizer
+    from trietok.workbench.adapting.apply_rows import Checkpoint
+
+STEPS = 20  # of Adam, for each batch of words
+_RATE = 0.1  # of a step, as a share of the numbers that rows hold
+_BATCH, _TEXTS = 256, 32  # words, and texts, at a time
+_MEMORY = "/proc/meminfo"
+_INSTEAD = "start new rows with 'length', which needs no model in memory"
+
+
+@dataclass(frozen=True)
+class FittedRows(Report):
+    """Rows that were fitted; `write_rows` writes them. `str` makes it readable.
+
+    Attributes:
+        rows: their numbers, in order.
+        values: what they hold, float32 of shape (rows, numbers in a row); no part of the JSON.
+        start: the cosine between each word's embedding and that of its pieces before fitting, the mean of all rows.
+        cosine: the same afterwards.
+        left: tokens whose rows are as the plan says: a piece of theirs is unknown, or fitting did not better them.
+        late: the same, because the time was over.
+        seconds: how long it took, loading the model included.
+    """
+
+    rows: list[int]
+    values: Any
+    start: float
+    cosine: float
+    left: list[str]
+    late: list[str]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, but the numbers of the rows."""
+        return {name: value for name, value in super().to_dict().items() if name != "values"}
+
+    def _parts(self) -> Iterator[str]:
+        near = f": cosine to their pieces {self.start:.3f} before, {self.cosine:.3f} now" if self.rows else ""
+        yield f"{number_of(len(self.rows), 'row')} fitted in {self.seconds:.1f} s{near}"
+        for tokens, why in ((self.left, "not fitted"), (self.late, "not fitted in time")):
+            if tokens:
+                yield f"{number_of(len(tokens), 'row')} {why}: {first_few(tokens)}"
+
+
+class Reader:
+    """Embeds texts with a directory's model: by its pooling, or as the mean of its last hidden states."""
+
+    def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
+        self._torch, library, sentences = packages(checkpoint)
+        self._tokenizer, self._where, self._has_pooling = tokenizer, checkpoint.directory, sentences is not None
+        limits, path = [tokenizer.model_max_length], str(checkpoint.directory)
+        options = {"local_files_only": True, "trust_remote_code": False}  # no code of the directory
+        _check_memory(checkpoint)
+        with self._refusals(), _quiet(), self._torch.random.fork_rng(devices=[]):  # a head may get random numbers
+            if sentences is None:
+                self._core = model = library.AutoModel.from_pretrained(path, **options)
+            else:
+                model = sentences.SentenceTransformer(path, device="cpu", **options)
+                self._core = next(each for each in model.modules() if isinstance(each, library.PreTrainedModel))
+                limits.append(model.max_seq_length)
+            self._model = model.float().eval().requires_grad_(False)
+        positions = getattr(self._core.config, "max_position_embeddings", None)
+        if positions is not None:  # MPNet's are counted from 2
+            limits.append(positions - 2 * (self._core.config.model_type == "mpnet"))
+        self.max_length = min(limit for limit in limits if limit)
+
+    @contextlib.contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # whatever the model's own class raises
+            why = f"{type(error).__name__}: {error!s:.200}"
+            raise InputError(f"the model in {self._where} gives no embedding ({why}); {_INSTEAD}") from error
+
+    def _embedded(self, sequences: Sequence[list[int]]) -> Any:
+        """Embeddings as PyTorch has them, of sequences of about one length."""
+        longest, pad = max(map(len, sequences)), self._tokenizer.pad_token_id or 0
+        ids = self._torch.tensor([[*each, *[pad] * (longest - len(each))] for each in sequences])
+        mask = self._torch.tensor([[1] * len(each) + [0] * (longest - len(each)) for each in sequences])
+        features = {"input_ids": ids, "attention_mask": mask}
+        if self._has_pooling:
+            return self._model(features)["sentence_embedding"]
+        return (self._model(**features).last_hidden_state * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
+
+    def embeddings(self, texts: list[str]) -> Any:
+        """The embedding of each text, cut to `max_length` tokens, as a numpy array whose rows have the length 1."""
+        sequences = self._tokenizer(texts, truncation=True, max_length=self.max_length)["input_ids"]
+        torch, order = self._torch, sorted(range(len(sequences)), key=lambda number: len(sequences[number]))
+        parts = []
+        with self._refusals(), torch.no_grad():
+            for first in range(0, len(order), _TEXTS):
+                found = self._embedded([sequences[number] for number in order[first : first + _TEXTS]])
+                parts.append(torch.nn.functional.normalize(found, dim=1))
+            return torch.cat(parts)[torch.tensor(order).argsort()].numpy()
+
+    def fitted(self, pieces: Sequence[list[int]], starts: Sequence[Sum], until: float) -> Any:
+        """Rows with which words alone are embedded as their pieces are, each from a sum of old rows, and the cosines
+        before and after; None if it takes until a time of the monotonic clock."""
+        torch, alone = self._torch, self._tokenizer.build_inputs_with_special_tokens
+        old = self._core.get_input_embeddings()
+        with self._refusals(), torch.no_grad():
+            wanted = self._embedded([alone(each) for each in pieces])
+            sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
+        start = torch.stack(sums)
+        new = start.clone().requires_grad_()
+        ids = [alone([len(old.weight) + place]) for place in range(len(pieces))]
+        optimizer = torch.optim.Adam([new], lr=_RATE * float(start.square().mean().sqrt()) or _RATE)
+        best, nearest, at_start = start.clone(), torch.full([len(pieces)], -math.inf), None
+        self._core.set_input_embeddings(_extended(torch, old, new))
+        try:
+            for _ in range(STEPS + 1):
+                if time.monotonic() > until:
+                    return None
+                with self._refusals():
+                    found = torch.nn.functional.cosine_similarity(self._embedded(ids), wanted)
+                optimizer.zero_grad()
+                (1 - found).sum().backward()
+                found = found.detach().nan_to_num(-1)
+                at_start = found if at_start is None else at_start
+                best[found > nearest] = new.detach()[found > nearest]
+                nearest = nearest.maximum(found)
+                optimizer.step()
+        finally:
+            self._core.set_input_embeddings(old)
+        return best.numpy(), at_start, nearest
+
+
+def distil_rows(
+    plan: RowPlan,
+    checkpoint: Checkpoint,
+    before: PreTrainedTokenizer,
+    after: PreTrainedTokenizer,
+    *,
+    seconds: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> FittedRows:
+    """Fit the rows that a plan makes, each from what the plan says.
+
+    Args:
+        plan: the plan from the one tokenizer to the other.
+        checkpoint: the model, as `checked_model` gave it.
+        seconds: how long it may take; rows for which there is no time stay as the plan says. None is as long as needed.
+        progress: called with the number of rows that are done and of those to do.
+    """
+    began = time.monotonic()
+    until = math.inf if seconds is None else began + seconds
+    checkpoint.embeddings()  # raises where rows could not be written
+    reader = Reader(checkpoint, before)
+    made = {token: row for token, row in after.get_vocab().items() if len(plan.terms_of(row)) > 1}
+    unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
+    cut = dict(zip(made, ids_of_pieces(before, list(made)), strict=True))
+    words = [token for token, pieces in cut.items() if 1 <= len(pieces) <= room and unknown not in pieces]
+    words.sort(key=lambda token: len(cut[token]))  # of one length, a batch holds no padding
+    late: list[str] = []
+    rows: dict[int, tuple[Any, float, float]] = {}
+    for first in range(0, len(words), _BATCH):
+        batch = words[first : first + _BATCH]
+        found = reader.fitted([cut[word] for word in batch], [plan.terms_of(made[word]) for word in batch], until)
+        if found is None:
+            late = words[first:]
+            break
+        for word, row, start, cosine in zip(batch, *found, strict=True):
+            if cosine > start:
+                rows[made[word]] = row, float(start), float(cosine)
+        if progress is not None:
+            progress(first + len(batch), len(words))
+    numbers = sorted(rows)
+    means = [sum(rows[row][place] for row in numbers) / max(len(numbers), 1) for place in (1, 2)]
+    values = import_package("numpy").array([rows[row][0] for row in numbers], dtype="float32")
+    left = [token for token, row in made.items() if row not in rows and token not in frozenset(late)]
+    return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
+
+
+def packages(checkpoint: Checkpoint) -> tuple[Any, Any, Any]:
+    """torch, transformers, and sentence-transformers or None: what runs the model of a directory."""
+    names = ["torch", "transformers"]
+    names += ["sentence_transformers"] if (checkpoint.directory / "modules.json").is_file() else []
+    torch, transformers, *more = (import_package(name, _INSTEAD) for name in names)
+    return torch, transformers, *(more or [None])
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Have transformers load a model without a word of the heads that it leaves out."""
+    logging = import_module("transformers.utils.logging")
+    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if has_bars:
+            logging.enable_progress_bar()
+
+
+def _check_memory(checkpoint: Checkpoint) -> None:
+    """Raise where the memory that is free, as Linux tells, does not hold the model in float32."""
+    needed = 4.8 * sum(map(math.prod, checkpoint.shapes.values()))  # and a fifth for what it computes
+    free = needed
+    with contextlib.suppress(OSError, ValueError, IndexError), open(_MEMORY, encoding="ascii") as file:
+        free = next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")), needed)
+    if free < needed:
+        raise InputError(
+            f"to run the model in {checkpoint.directory} takes {needed / 1e9:.1f} GB of memory, and "
+            f"{free / 1e9:.1f} GB are free; {_INSTEAD}"
+        )
+
+
+def _extended(torch: Any, old: Any, new: Any) -> Any:
+    """Embeddings with more rows: `old` is a module that stays as it is, `new` a tensor that gets gradients."""
+
+    class Extended(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.old, self.count = old, len(old.weight)
+
+        def forward(self, ids: Any) -> Any:
+            known, more = old(ids.clamp(max=self.count - 1)), new[(ids - self.count).clamp(min=0)]
+            return torch.where((ids >= self.count)[..., None], more, known)
+
+    return Extended()
