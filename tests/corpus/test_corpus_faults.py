@@ -114,7 +114,7 @@ def test_a_worker_that_dies_is_reported(files, tmp_path):
     assert len(workers) == 2
     os.kill(int(workers[0]), signal.SIGKILL)
     _, said = child.communicate()
-    assert child.returncode == 1
+    assert child.returncode == 2
     assert said.decode().startswith("trietok: error: a worker process has died, perhaps because memory ran out; ")
     assert said.decode().count("\n") == 1
     again = start(files, tmp_path / "out", "--workers", "1")
