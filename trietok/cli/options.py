@@ -191,8 +191,9 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
     A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
     """
     place = above = os.path.realpath(path)
-    # What is hidden a killed command may have left: who writes clears that away, or refuses the directory.
-    there = [name for name in os.listdir(place) if not name.startswith(".")] if os.path.isdir(place) else []
+    # A killed command may have left hidden files, and links that lead nowhere: who writes clears them away, or refuses.
+    names = os.listdir(place) if os.path.isdir(place) else []
+    there = [name for name in names if name[0] != "." and os.path.exists(os.path.join(place, name))]
     while not os.path.lexists(above):
         above = os.path.dirname(above)
     sources = [each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)]
