@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 
 import pytest
@@ -37,13 +38,18 @@ def test_they_are_measured(model):
     assert all(result.version for result in results)
 
 
+def answers(agreement) -> tuple[object, ...]:
+    """Why it cannot be compared, how many lines were, how many differ, and some of those."""
+    return tuple(getattr(agreement, field.name) for field in dataclasses.fields(agreement)[2:])
+
+
 def test_ids(model):
     agreements = {agreement.contender: agreement for agreement in validate(TEXTS, model, engines=INSTALLED)}
     for name in ("transformers", "transformers-fast", "tokenizers"):
-        assert agreements[name][2:] == ("", len(TEXTS), 0, [])
+        assert answers(agreements[name]) == ("", len(TEXTS), 0, [])
 
 
 def test_a_vocabulary_file_alone():
     model = directory_of("uncased") / "vocab.txt"
     agreements = validate(TEXTS, model, engines=["transformers", "transformers-fast"])
-    assert [agreement[2:] for agreement in agreements] == [("", len(TEXTS), 0, [])] * 2
+    assert [answers(agreement) for agreement in agreements] == [("", len(TEXTS), 0, [])] * 2
