@@ -27,14 +27,14 @@ SERVICES = ("fastapi", "uvicorn[standard]", "gunicorn", "uvicorn-worker", "httpx
 NOT_SLOW = "not parity and not engines and not benchmark and not faults and not browser and not clients"
 # How often the marked tests try, unless the environment says otherwise; by themselves they try more often.
 FEWER = {
-    "TRIETOK_MUTANTS": "500",
-    "TRIETOK_FORGERIES": "20000",
-    "TRIETOK_KILLS": "60",
-    "TRIETOK_LINES": "30",
+    "TRIETOK_MUTANTS": "200",
+    "TRIETOK_FORGERIES": "8000",
+    "TRIETOK_KILLS": "20",
+    "TRIETOK_LINES": "10",
     "TRIETOK_FORKS": "1",
-    "TRIETOK_SCRIPTS": "6",
-    "TRIETOK_STEPS": "3",
-    "TRIETOK_SECONDS": "10",
+    "TRIETOK_SCRIPTS": "3",
+    "TRIETOK_STEPS": "2",
+    "TRIETOK_SECONDS": "5",
 }
 # What the program that `TRIETOK_PARITY` names compares line by line with transformers, for each profile.
 COMPARED = (
