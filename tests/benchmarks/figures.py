@@ -14,6 +14,7 @@ import os
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from trietok.benchmarking import measure
@@ -59,7 +60,7 @@ def speeds(name: str, texts: list[str], model: Path, rounds: int) -> list[str]:
         del os.environ["TRIETOK_KERNEL"]
     lines = [f"| {name} | cold | warm | with the kernel trietok is, cold | warm |", "| --- | --- | --- | --- | --- |"]
     lines.append(row("trietok, compiled kernel", kernel, kernel.results[0]))
-    together = plain._replace(results=[kernel.results[0], plain.results[0]])
+    together = replace(plain, results=[kernel.results[0], plain.results[0]])
     lines.append(row("trietok, plain Python", together, plain.results[0]))
     lines += [row(RIVALS[result.contender], kernel, result) for result in kernel.results[1:] if not result.problem]
     return [*lines, "", *filter(None, [kernel.too_small, f"*{kernel.summary}*"]), ""]
