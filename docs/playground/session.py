@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import trietok
+from trietok.files.load import loads_knowingly
 
 BUILT_IN = ("trietok-en", "trietok-multi", "trietok-zh")
 # What a directory of a tokenizer may hold; all else, such as the weights of a model, is left where it is.
@@ -173,6 +174,7 @@ def _loaded(place: str, is_fast: bool) -> Any:
     except trietok.TokenizerClassError as error:
         if error.name is not None:
             raise
+        loads_knowingly(place)  # both profiles are shown
         return (trietok.BertTokenizerFast if is_fast else trietok.BertTokenizer).from_pretrained(place)
 
 
