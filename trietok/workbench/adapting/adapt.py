@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from operator import ne
+from operator import add, ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -355,8 +355,11 @@ def _of_held(
     """What two tokenizers make of texts that were held back, if there are some."""
     if not texts:
         return None
-    before, after, _ = _tokens_of(tokenizers, texts)
     old, new = (ids_of(tokenizer, texts) for tokenizer in tokenizers)
+    before, after = (
+        TokensOfTexts(len(texts), *_counted(ids, unknown_id_of(tokenizer)))
+        for tokenizer, ids in zip(tokenizers, (old, new), strict=True)
+    )
     sentences = checkpoint.directory / "sentence_bert_config.json"
     said = [tokenizers[0].model_max_length, checkpoint.config.get("max_position_embeddings")]
     said += [read_json_object(sentences).get("max_seq_length")] if sentences.is_file() else []
@@ -466,6 +469,11 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     return written
 
 
+def _counted(rows: list[list[int]], unknown_id: Any) -> tuple[int, int]:
+    """How many ids there are, and how many of them are the unknown token's."""
+    return sum(map(len, rows)), sum(ids.count(unknown_id) for ids in rows)
+
+
 def _tokens_of(
     tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
 ) -> tuple[TokensOfTexts, TokensOfTexts, Counter[int]]:
@@ -480,8 +488,7 @@ def _tokens_of(
         number += len(batch)
         for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
             rows = ids_of(tokenizer, batch)
-            count[0] += sum(map(len, rows))
-            count[1] += sum(ids.count(unknown_id) for ids in rows)
+            count[:] = map(add, count, _counted(rows, unknown_id))
         given.update(
             each for ids in rows for each, after in zip(ids, [*ids[1:], None], strict=True) if after not in inner
         )
