@@ -221,6 +221,12 @@ def test_calls_that_cannot_be(abc, arguments, options, message):
         abc(*arguments, **options)
 
 
+def test_two_strs_are_not_two_words(abc):
+    """transformers' fast class takes a text and its pair for one text of two words."""
+    with pytest.raises(InputError, match="the text is str 'a'; it should be a list of words"):
+        abc("a", "b", is_split_into_words=True)
+
+
 def test_a_keyword_that_nothing_takes(abc):
     with pytest.raises(TypeError, match="no such option: 'colour'"):
         abc("a", colour="red")
