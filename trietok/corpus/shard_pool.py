@@ -13,8 +13,6 @@ What a worker is sent is the tokenizer, once, and the place of each text: no tex
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -108,10 +106,6 @@ class EncodeElsewhere:
                 raise InputError(
                     f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
                 )
-        record = self._job.record(shard.key)
-        if record.exists() and not os.path.exists(shard.stretch.path):
-            # The engine has it done once more, and the lines of a compressed file are gone after the first time.
-            return Outcome(shard.number, json.loads(record.read_text(encoding="utf-8")), None)
         return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
 
 

@@ -84,12 +84,19 @@ def status(name: str, fresh: bool = False) -> Status:
         if fresh:
             files.invalidate_cache()
         found = files.info(path)
-        version = _version(found) or _number_of(files.ukey(path))
+        told = _status_of(found, files, path)
     if found["type"] == "directory":
         raise FileError(f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt", path=name)
-    if found.get("size") is None:
+    if told is None:
         raise FileError(f"cannot read {name}: its size is not known; copy it to this machine", path=name)
-    return Status(found["size"], version)
+    return told
+
+
+def _status_of(found: dict[str, Any], files: Any, path: str) -> Status | None:
+    """The status in what a store says of a file; None where it does not say the size."""
+    if found.get("size") is None:
+        return None
+    return Status(found["size"], _version(found) or _number_of(files.ukey(path)))
 
 
 def _version(found: dict[str, Any]) -> int:
@@ -141,14 +148,23 @@ def first_bytes(name: str, number: int) -> bytes:
         return bytes(files.cat_file(path, start=0, end=number)[:number])
 
 
-def matches(name: str) -> list[str] | None:
-    """The files that a glob finds elsewhere, by name; None where the name is no glob."""
+def matches(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
+    """The files that a glob finds elsewhere, by name, each as the list has it; None where the name is no glob.
+
+    `fresh` is as for `status`.
+    """
     if not set("*[") & set(name):
         return None
     files, path = _store(name)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
+        if fresh:
+            files.invalidate_cache()
         found = files.glob(path, detail=True)
-        return [files.unstrip_protocol(each) for each in sorted(found) if found[each]["type"] != "directory"]
+        return {
+            files.unstrip_protocol(each): _status_of(found[each], files, each)
+            for each in sorted(found)
+            if found[each]["type"] != "directory"
+        }
 
 
 def identity(name: str) -> str:
