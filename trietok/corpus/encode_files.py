@@ -196,8 +196,12 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
     }
 
 
-class _StoppedError(FileError, FileFormatError):
-    """A run has ended because of a file, or of a row: it is caught as either of both."""
+class _ReadError(FileError, FileFormatError):
+    """What a worker says of a file or of a row: it is caught as either of both."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
+        TrietokError.__init__(self, message, os.fspath(path))
+        self.path, self.line_number = os.fspath(path), None
 
 
 class _Run:
@@ -298,7 +302,7 @@ class _Run:
             (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
-            raise _StoppedError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
+            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
 
     def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
         """No shard is planned after one has failed; those at work end."""
@@ -318,7 +322,7 @@ class _Run:
                 self._anew.add(shard.key)
         elif outcome.unreadable and self._job.skip_bad_rows:
             for name, reason in outcome.unreadable:
-                self._set_aside(name, FileError(reason, path=name))
+                self._set_aside(name, _ReadError(reason, path=name))
         else:
             self._failures.append(outcome)
 

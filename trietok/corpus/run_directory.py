@@ -189,6 +189,7 @@ class RunDirectory:
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 _check(record, _RECORD, "record")
+                _check_counts(record, self._job.pack, "record")
                 if [file["suffix"] for file in record["files"]] not in ([], self._suffixes):
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
@@ -283,7 +284,7 @@ class RunDirectory:
         places = self._places(order)
         shards = [self._entry(key, place) for key, place in places.items()]
         listed = {source["name"] for shard in shards for source in shard["sources"]}
-        self.removed = self._not_wanted(listed | {file["name"] for file in set_aside}, set(order))
+        self.removed = self._not_wanted(listed | {file["name"] for file in set_aside}, order)
         totals = _totals_of(shards)
         whole = {**self._plan, "set_aside": set_aside, "totals": totals, "shards": shards}
         whole["inputs"] = _inputs_of(shards)
@@ -292,10 +293,12 @@ class RunDirectory:
             if totals["rejected"]:
                 self._write_rejects(order)
             self._make_room(places)
+            parts = []
             for name, raw in parts_of(shards):
                 with replacing(self._state / name, clears=False) as file:
                     file.write(raw)
-            small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": _described(parts_of(shards))}
+                parts.append(_described(name, raw))
+            small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
             # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
             write_whole(self._state / MANIFEST, json.dumps(small, indent=1) + "\n")
             self._put_in_place(whole)
@@ -307,11 +310,12 @@ class RunDirectory:
         numbers = count()
         return {key: self._out / (_part(next(numbers)) if self._shards[key].record["files"] else "") for key in order}
 
-    def _not_wanted(self, listed: set[str], keys: set[str]) -> dict[str, int]:
-        """How many shards are there of each file that is not listed any more, by its name."""
-        there = [*self._earlier, *(kept for key, kept in self._shards.items() if key not in keys)]
-        shards = {str(kept.stem): {source["name"] for source in kept.record["sources"]} for kept in there}
-        return dict(Counter(name for names in shards.values() for name in names if name not in listed))
+    def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
+        """How many shards go of each file that is not listed any more, by its name."""
+        stay = {self._shards[key].stem for key in order}
+        gone = {kept.stem: kept for kept in (*self._earlier, *self._shards.values()) if kept.stem not in stay}
+        names = (name for kept in gone.values() for name in {source["name"] for source in kept.record["sources"]})
+        return dict(Counter(name for name in names if name not in listed))
 
     def _entry(self, key: str, place: Path) -> dict[str, Any]:
         """What the manifest says of a shard."""
@@ -337,16 +341,16 @@ class RunDirectory:
 
         What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
         """
-        wanted = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
-        keys = {self._shards[key].stem: key for key in places}
-        for earlier in self._earlier:
-            key = keys.get(earlier.stem)
-            for path, file in earlier.paths():
-                if key is not None:
-                    if places[key] != earlier.stem:
-                        os.replace(path, _named(self._state / key, file))
-                elif path not in wanted:
-                    path.unlink(missing_ok=True)
+        stay = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
+        for key, place in places.items():
+            kept = self._shards[key]
+            if kept.stem not in (place, self._state / key):
+                stay |= {path for path, _ in kept.paths()}
+                for path, file in kept.paths():
+                    os.replace(path, _named(self._state / key, file))
+        for path in (path for earlier in self._earlier for path, _ in earlier.paths()):
+            if path not in stay:
+                path.unlink(missing_ok=True)
         flush_directory(self._out)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
@@ -468,14 +472,18 @@ def _check_sums(manifest: dict[str, Any]) -> None:
         names = [_stem_of(shard) + end for end in ends]
         if [file["name"] for file in shard["files"]] not in ([], names) or os.path.basename(names[0]) != names[0]:
             raise ValueError(f"shard {number} names other files than {', '.join(names)}")
-        for name in ("texts", "rejected"):
-            if shard["sources"] and sum(source[name] for source in shard["sources"]) != shard[name]:
-                raise ValueError(f"shard {number} has {shard[name]:,} {name}, and its sources have others")
-        rows = shard["texts"] if options["pack"] is None else -(-shard["tokens"] // options["pack"])
-        if (_COUNTS[-1] in shard) != (options["pack"] is not None):
-            raise ValueError(f"shard {number} has {_COUNTS[-1]} where it has no pack, or the other way round")
-        if shard["rows"] != rows:
-            raise ValueError(f"shard {number} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
+        _check_counts(shard, options["pack"], f"shard {number}")
+
+
+def _check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
+    for name in ("texts", "rejected"):
+        if shard["sources"] and sum(source[name] for source in shard["sources"]) != shard[name]:
+            raise ValueError(f"{where} has {shard[name]:,} {name}, and its sources have others")
+    if (_COUNTS[-1] in shard) != (pack is not None):
+        raise ValueError(f"{where} has {_COUNTS[-1]} where it has no pack, or the other way round")
+    rows = shard["texts"] if pack is None else -(-shard["tokens"] // pack)
+    if shard["rows"] != rows:
+        raise ValueError(f"{where} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
 
 
 def rejected_rows(lines: list[bytes]) -> list[int]:
@@ -503,8 +511,9 @@ def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
 
 
-def _described(parts: Iterable[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    return [{"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()} for name, raw in parts]
+def _described(name: str, raw: bytes) -> dict[str, Any]:
+    """What a manifest says of a part of it."""
+    return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
 
 def with_parts(manifest: dict[str, Any], path: Path, read: Callable[[str], bytes]) -> dict[str, Any]:
@@ -538,8 +547,8 @@ def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> lis
             raw = read(name)
         except OSError as error:
             raise ValueError(f"its part {name} cannot be read: {error.strerror}") from None
-        if hashlib.sha256(raw).hexdigest() != part["sha256"]:
-            raise ValueError(f"its part {name} does not have the checksum that it says")
+        if part != _described(name, raw):
+            raise ValueError(f"its part {name} does not have the size and the checksum that it says")
         lines[begin] += map(json.loads, raw.splitlines())
     sources = iter(lines[_SOURCES])
     shards = [{**shard, "sources": [*islice(sources, shard["sources"])]} for shard in lines[_SHARDS]]

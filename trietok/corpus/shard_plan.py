@@ -22,7 +22,7 @@ from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.texts import TextFile, import_pyarrow, open_parquet
+from trietok.files.texts import TextFile, import_pyarrow, import_zstandard, open_parquet
 
 _BATCH_BYTES = 1 << 20
 _MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
@@ -159,7 +159,9 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file has the column with the texts and those to keep, as far as its schema tells."""
+    """See that a file can be unpacked, and has the column with the texts and those to keep, as far as its schema tells."""
+    if file.compression == "zstd":
+        import_zstandard(file)
     if keep and file.kind == "txt":
         raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
     if file.kind == "parquet":

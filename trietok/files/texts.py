@@ -311,13 +311,18 @@ def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
         raise _damaged(file, error) from None
 
 
-def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
+def import_zstandard(file: TextFile) -> Any:
+    """The package that unpacks a file; where it is not installed, an error says how to have it."""
     try:
-        import zstandard
+        return import_module("zstandard")
     except ImportError as error:
         raise MissingDependencyError(
             f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'", extra="corpus"
         ) from error
+
+
+def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
+    zstandard = import_zstandard(file)
     frame: Any = None
     try:
         while compressed := raw.read(_BLOCK // 4):
