@@ -128,7 +128,7 @@ def test_numbers_that_do_not_agree(finished, tmp_path):
         (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
         (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
         (sources, lambda lines: changed(lines, (0, "texts"), 9), "shard 0 has 1 texts, and its sources have others"),
-        (sources, lambda lines: changed(lines, (0, "name"), 9), r"sources\[0\].name is 9, not a text"),
+        (sources, lambda lines: changed(lines, (0, "name"), 9), r"sources\[0\]\.name is 9, not a text"),
         (shards, lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"), "shard 0 names other"),
         (shards, lambda lines: changed(lines, (0, "longest_text"), 10**6), "total of longest_text is"),
     ]
@@ -150,7 +150,7 @@ def test_a_part_of_the_manifest_that_is_damaged_or_gone(finished, part):
         for read in (lambda: open_corpus(whole), lambda: run(whole, resume=True)):
             with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"):
                 read()
-        (whole / part).unlink(missing_ok=True)
+        (whole / part).unlink(missing_ok=True)  # at first it is there, with a number that is changed
 
 
 @pytest.mark.parametrize("line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4'])
@@ -177,7 +177,7 @@ def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
         raise Stop
 
     for other in OTHERS:
-        for key in ("input", "rows", "files"):
+        for key in ("sources", "rows", "files"):
             out = tmp_path / "stopped"
             with pytest.raises(Stop):
                 run(out, progress=stop)

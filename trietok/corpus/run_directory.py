@@ -154,7 +154,7 @@ class RunDirectory:
             self._compare(manifest)
 
         def read(name: str) -> bytes:  # one that is killed leaves parts in the one folder or in the other
-            return next(folder / name for folder in (path.parent, self._out) if (folder / name).exists()).read_bytes()
+            return (path if (path.parent / name).exists() else self._out / MANIFEST).with_name(name).read_bytes()
 
         return with_parts(manifest, path, read)
 
@@ -477,10 +477,12 @@ def _check_sums(manifest: dict[str, Any]) -> None:
 
 def _check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
     for name in ("texts", "rejected"):
-        if shard["sources"] and sum(source[name] for source in shard["sources"]) != shard[name]:
+        if sum(source[name] for source in shard["sources"]) != shard[name]:
             raise ValueError(f"{where} has {shard[name]:,} {name}, and its sources have others")
     if (_COUNTS[-1] in shard) != (pack is not None):
         raise ValueError(f"{where} has {_COUNTS[-1]} where it has no pack, or the other way round")
+    if shard["rows"] and not shard["files"]:
+        raise ValueError(f"{where} has {shard['rows']:,} rows, and no files")
     rows = shard["texts"] if pack is None else -(-shard["tokens"] // pack)
     if shard["rows"] != rows:
         raise ValueError(f"{where} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
@@ -550,11 +552,10 @@ def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> lis
         if part != _described(name, raw):
             raise ValueError(f"its part {name} does not have the size and the checksum that it says")
         lines[begin] += map(json.loads, raw.splitlines())
-    sources = iter(lines[_SOURCES])
-    shards = [{**shard, "sources": [*islice(sources, shard["sources"])]} for shard in lines[_SHARDS]]
-    if next(sources, None) is not None or sum(map(len, (shard["sources"] for shard in shards))) != len(lines[_SOURCES]):
+    if sum(shard["sources"] for shard in lines[_SHARDS]) != len(lines[_SOURCES]):
         raise ValueError("its parts do not go together")
-    return shards
+    sources = iter(lines[_SOURCES])
+    return [{**shard, "sources": [*islice(sources, shard["sources"])]} for shard in lines[_SHARDS]]
 
 
 def _inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -159,7 +159,7 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file can be unpacked, and has the column with the texts and those to keep, as far as its schema tells."""
+    """See that a file can be unpacked, and has the column with the texts and those to keep, as far as can be seen."""
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
