@@ -10,7 +10,7 @@ import json
 import os
 import platform
 from array import array
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from trietok.corpus.shard_plan import Shard, Stretch
 from trietok.corpus.text_inputs import ChangedFileError, LongText, check_unchanged, first_row, read_texts
 from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.files.elsewhere import Place
 from trietok.files.texts import BadRow, TextFile, import_pyarrow
 
 
@@ -67,6 +68,7 @@ class Blocks:
 
 STATE_FOLDER = ".trietok-encode"
 RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+PART = "part-"
 GOES_ON = "--resume continues"
 
 
@@ -74,7 +76,8 @@ class ShardJob(NamedTuple):
     """The options with which every shard of a run is encoded."""
 
     tokenizer: Any
-    out: Path  # the directory of the corpus
+    out: Path  # the directory of the corpus; where that is in a store, one for unfinished files
+    store: Place | None
     column: str  # of Parquet files, or the field of JSON objects, with the texts
     call_options: dict[str, Any]  # of the tokenizer's call
     file_format: str  # one of `shard_files.FORMATS`
@@ -83,6 +86,11 @@ class ShardJob(NamedTuple):
     keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
     skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
     fingerprint: str  # the tokenizer's
+
+    @property
+    def name(self) -> str:
+        """Where the corpus shall be, for the user to read."""
+        return str(self.out) if self.store is None else self.store.name
 
     @property
     def state(self) -> Path:
@@ -96,6 +104,20 @@ class ShardJob(NamedTuple):
     def rejects(self, key: str) -> Path:
         """The path of a shard's rows without text."""
         return self.state / f"{key}{REJECTED}"
+
+    def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
+        """Have a shard that is finished in a store: its files, its rows without text, and its record last."""
+        if self.store is None:
+            return
+        put = {self.state / f"{key}{suffix}": f"{PART}{key}{suffix}" for suffix in suffixes}
+        put |= {path: f"{STATE_FOLDER}/{path.name}" for path in (self.rejects(key), self.record(key))}
+        try:
+            for path, name in put.items():
+                if path.exists():
+                    self.store.put(path, name)
+        finally:
+            for path in put:
+                path.unlink(missing_ok=True)
 
     def spool(self, number: int) -> Path:
         """A path for the lines of a shard of a compressed file, of this process."""
@@ -191,6 +213,7 @@ class ShardEncoder:
         temporary = job.state / f"{begun}{RECORD}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
         os.replace(temporary, job.record(shard.key))
+        job.put_in_store(shard.key, files.paths)
         return record
 
     def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:

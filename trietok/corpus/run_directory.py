@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, RECORD, STATE_FOLDER, ShardJob, write_whole
+from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.text_inputs import Source
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
@@ -32,7 +32,6 @@ from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT = "trietok-corpus-2"
-_PART = "part-"
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
@@ -40,21 +39,13 @@ def _named(stem: Path, file: dict[str, Any]) -> Path:
     return stem.with_name(stem.name + file["suffix"])
 
 
-class _Kept(NamedTuple):
+class Kept(NamedTuple):
     record: dict[str, Any]
     stem: Path  # the path of each of its files, without the suffix that the record names
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
             yield _named(self.stem, file), file
-
-    def is_there(self, by_checksum: bool) -> bool:
-        return all(
-            path.is_file()
-            and path.stat().st_size == file["bytes"]
-            and (not by_checksum or checksum(path) == file["sha256"])
-            for path, file in self.paths()
-        )
 
 
 class RunDirectory:
@@ -80,8 +71,8 @@ class RunDirectory:
         options = plan["options"]
         self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: dict[str, _Kept] = {}  # its shards, whole or not
-        self._shards: dict[str, _Kept] = {}
+        self._earlier: dict[str, Kept] = {}  # its shards, whole or not
+        self._shards: dict[str, Kept] = {}
 
     # ---- what is there already --------------------------------------------------------------------------------------
 
@@ -102,13 +93,15 @@ class RunDirectory:
                     if error.errno not in FULL:
                         raise
                     path = error.filename or self._out
-                    message = f"cannot write {path}: {error.strerror}. Finished shards stay in {self._out}; {GOES_ON}"
+                    message = (
+                        f"cannot write {path}: {error.strerror}. Finished shards stay in {self._job.name}; {GOES_ON}"
+                    )
                     raise FileError(message, path=path) from error
                 finally:
                     with interrupts_held():  # of what was planned and not encoded the lines are still there
                         self._clear()
         except DirectoryBusyError as error:
-            raise InputError(f"another run is at work in {self._out}, {error}; wait for its end") from None
+            raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
 
     def _make(self) -> None:
         out = self._out
@@ -129,8 +122,7 @@ class RunDirectory:
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
             if not resume:
-                how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
-                raise InputError(f"{out} is there already; {how}")
+                raise self._is_taken()
             if begun:
                 self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():
@@ -139,8 +131,15 @@ class RunDirectory:
             else:
                 self._compare(read_manifest(state / PLAN))
         self._refuse_other_files()
+        self._begin(resume)
+
+    def _is_taken(self) -> InputError:
+        how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
+        return InputError(f"{self._out} is there already; {how}")
+
+    def _begin(self, resume: bool) -> None:
         if self._manifest is None:
-            write_whole(state / PLAN, json.dumps(self._plan))
+            write_whole(self._state / PLAN, json.dumps(self._plan))
 
     def _read_manifest(self, path: Path) -> dict[str, Any]:
         manifest = read_manifest(path)
@@ -154,7 +153,7 @@ class RunDirectory:
         for name, value in self._plan.items():
             if earlier.get(name) != value:
                 difference = _first_difference(name, earlier.get(name), value)
-                raise InputError(f"{self._out} holds a run that {difference}; encode into another directory")
+                raise InputError(f"{self._job.name} holds a run that {difference}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
         """Raise if there is a shard file of another run: what reads all files would read that one too."""
@@ -162,7 +161,7 @@ class RunDirectory:
         if self._manifest is not None:
             expected = {file["name"] for shard in self._manifest["shards"] for file in shard["files"]}
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
-        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
+        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(PART)}
         others = sorted(there - expected)
         if others:
             named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
@@ -183,8 +182,8 @@ class RunDirectory:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = _Kept(record, self._state / key)
-            if kept.is_there(verify):
+            kept = Kept(record, self._made(key))
+            if self._is_there(kept, verify):
                 self._shards[key] = kept
             entries.append(record["input"])
         if self._manifest is not None:
@@ -196,12 +195,12 @@ class RunDirectory:
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
         rejects = self._earlier_rejects(manifest)
-        for number, (key, record) in enumerate(_shards_of(manifest)):
-            self._earlier[key] = earlier = _Kept(record, self._out / _part(number))
-            moved = _Kept(record, self._state / key)  # by a process that was killed before the new order was there
+        for key, record in _shards_of(manifest):
+            self._earlier[key] = earlier = Kept(record, self._out / _stem(record))
+            moved = Kept(record, self._made(key))  # by a process that was killed before the new order was there
             if key not in self._shards and (rejects or not record["rejected"]):
-                kept = moved if moved.is_there(False) else earlier
-                if kept.is_there(verify):
+                kept = moved if self._is_there(moved, False) else earlier
+                if self._is_there(kept, verify):
                     self._shards[key] = kept
 
     def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
@@ -218,6 +217,22 @@ class RunDirectory:
             self._job.rejects(key).write_bytes(b"".join(lines[:number]))
             del lines[:number]
         return True
+
+    def _made(self, key: str) -> Path:
+        """Where a shard is that was made, without the suffixes of its files."""
+        return self._state / key
+
+    def _place(self, number: int, key: str) -> Path:
+        """Where a shard is in the end."""
+        return self._out / _part(number)
+
+    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+        return all(
+            path.is_file()
+            and path.stat().st_size == file["bytes"]
+            and (not by_checksum or checksum(path) == file["sha256"])
+            for path, file in kept.paths()
+        )
 
     def shards_of(self, source: Source) -> int | None:
         """How many shards an earlier run has made of a file; None where not all of them are there."""
@@ -244,7 +259,7 @@ class RunDirectory:
         """
         self._refuse_other_files()
         for key, record in records.items():
-            self._shards[key] = _Kept(record, self._state / key)
+            self._shards[key] = Kept(record, self._made(key))
         order = [(key, file["name"]) for file in files for key in _keys_of(file)]
         self.removed = self._not_wanted({key for key, _ in order}, files, set_aside)
         shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
@@ -257,8 +272,12 @@ class RunDirectory:
             # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
             write_whole(self._state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
             self._put_in_place(manifest)
-        shutil.rmtree(self._state, ignore_errors=True)
+        self._end(manifest)
         return manifest
+
+    def _end(self, manifest: dict[str, Any]) -> None:
+        """Take away what the run needs no more."""
+        shutil.rmtree(self._state, ignore_errors=True)
 
     def _not_wanted(
         self, keys: set[str], files: list[dict[str, Any]], set_aside: list[dict[str, str]]
@@ -274,7 +293,7 @@ class RunDirectory:
         """What the manifest says of a shard."""
         record = self._shards[key].record
         files = [
-            {"name": _part(number) + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
+            {"name": self._place(number, key).name + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
             for file in record["files"]
         ]
         counts = {one: value for one, value in record.items() if one not in ("input", "files")}
@@ -294,7 +313,7 @@ class RunDirectory:
 
         What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
         """
-        places = {key: self._out / _part(number) for number, key in enumerate(order)}
+        places = {key: self._place(number, key) for number, key in enumerate(order)}
         names = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
         for key, earlier in self._earlier.items():
             kept = self._shards.get(key)
@@ -310,7 +329,7 @@ class RunDirectory:
         """Rename what a manifest names from the folder of the run; what is in its place already stays."""
         out, state = self._out, self._state
         for number, (key, record) in enumerate(_shards_of(manifest)):
-            for path, file in _Kept(record, state / key).paths():
+            for path, file in Kept(record, state / key).paths():
                 if path.exists():
                     put_in_place(path, _named(out / _part(number), file))
         if (state / REJECTS).exists():
@@ -327,8 +346,13 @@ def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
 
 
+def _stem(record: dict[str, Any]) -> str:
+    """How the names of a shard's files begin, by what a manifest says of it."""
+    return str(record["files"][0]["name"]).partition(".")[0]
+
+
 def _part(number: int) -> str:
-    return f"{_PART}{number:05}"
+    return f"{PART}{number:05}"
 
 
 # ---- what a manifest has to be --------------------------------------------------------------------------------------
@@ -420,8 +444,10 @@ def _check_sums(manifest: dict[str, Any]) -> None:
         if totals[name] != total:
             raise ValueError(f"its total of {name} is {totals[name]:,}, and the shards have {total:,}")
     ends = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
-    for number, shard in enumerate(shards):
-        if [file["name"] for file in shard["files"]] != [_part(number) + end for end in ends]:
+    for number, (key, shard) in enumerate(_shards_of(manifest)):
+        if [file["name"] for file in shard["files"]] not in (
+            [stem + end for end in ends] for stem in (_part(number), PART + key)
+        ):
             raise ValueError(f"shard {number} names other files than {', '.join(_part(number) + end for end in ends)}")
         rows = shard["texts"] if options["pack"] is None else -(-shard["tokens"] // options["pack"])
         if (_COUNTS[-1] in shard) != (options["pack"] is not None):

@@ -63,12 +63,13 @@ def source_of(file: TextFile, known: dict[tuple[str, int, int], str], seen: Coun
     `known` are checksums by name, size and time of change; `seen` counts what the files of the list hold.
     """
     with as_file_error(f"cannot read {file.name}", file.name):
-        sha256 = known.get((file.name, file.size, file.mtime_ns)) or _checksum(file.name)
+        sha256 = known.get((file.name, file.size, file.mtime_ns)) or checksum_of(file.name)
     seen[sha256, file.kind] += 1
     return Source(sha256, file.kind or "", seen[sha256, file.kind] - 1)
 
 
-def _checksum(name: str) -> str:
+def checksum_of(name: str) -> str:
+    """The SHA-256 of a file, here or elsewhere."""
     if not is_elsewhere(name):
         return checksum(name)
     digest = hashlib.sha256()
