@@ -128,9 +128,10 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
 
 
 def test_what_is_written_is_written_here(tmp_path, monkeypatch):
+    """But for ids, which `tests/corpus/test_run_in_store.py` is about."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("a\n")
-    for command in (("encode-files", "a.txt", "-o"), ("train", "wordpiece", "a.txt", "-o"), ("rows", "a", "-o")):
+    for command in (("train", "wordpiece", "a.txt", "-o"), ("rows", "a", "-o")):
         assert "s3://bucket/ids is not on this machine" in usage_error(*command, "s3://bucket/ids")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 

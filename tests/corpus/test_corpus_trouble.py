@@ -64,15 +64,6 @@ def test_pipes_and_files_in_the_place_of_directories(english, tmp_path):
             encode_files(tmp_path / "a.txt", tmp_path / place, english, workers=1)
 
 
-def test_ids_are_written_here_only(english, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("a\n")
-    for name in ("s3://bucket/ids", "memory://ids"):
-        with pytest.raises(InputError, match="and a directory of this machine is meant"):
-            encode_files("a.txt", name, english, workers=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
-
-
 @pytest.mark.parametrize("shard_bytes", [2000, 10**6])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
 def test_bad_lines_are_kept_aside(english, tmp_path, name, shard_bytes):

@@ -19,6 +19,7 @@ from trietok.cli.options import Encoding, tokenizer_of
 from trietok.cli.output import visible, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
+from trietok.files.elsewhere import is_elsewhere
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.command()
 @click.argument("files", nargs=-1, required=True, type=options.PATH)
 @options.model
-@options.writes(options.NEW_DIRECTORY)
+@options.writes("The directory to write, also in a store: s3://bucket/ids.", type=options.PATH)
 @options.column
 @options.workers
 @options.format(known=["parquet", "npy", "bin"], default="parquet")
@@ -148,7 +149,7 @@ def _stop_said(output: str, resume: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        if resume or _names_in(output) != before:
+        if resume or is_elsewhere(output) or _names_in(output) != before:
             left = f"finished shards stay in {visible(output)}, and --resume continues with the rest"
         else:
             left = "nothing was written"
@@ -159,7 +160,7 @@ def _stop_said(output: str, resume: bool) -> Iterator[None]:
 def _names_in(directory: str) -> set[str]:
     try:
         return set(os.listdir(directory))
-    except (OSError, ValueError):  # it is not there, or no directory can have that name
+    except (OSError, ValueError):  # it is not there, in a store, or no directory can have that name
         return set()
 
 

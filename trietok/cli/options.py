@@ -163,7 +163,9 @@ _WRITTEN = {"vocab.txt", "tokenizer.json", "tokenizer_config.json", "merges.txt"
 _WRITTEN |= {f"part-00000.{kind}" for kind in ("parquet", "npy", "bin")}
 
 
-def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings: Any) -> Decorator:
+def writes(
+    help: str, *, metavar: str = "DIR", required: bool = True, type: click.Path = OUTPUT, **settings: Any
+) -> Decorator:
     """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may be written."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -178,7 +180,7 @@ def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings
                     places.enter_context(place_to_write(rest["save_plan"], True, force, read))
                 return command(*args, output=output, **rest)
 
-        option = click.option("--output", "-o", type=OUTPUT, metavar=metavar, required=required, help=help, **settings)
+        option = click.option("--output", "-o", type=type, metavar=metavar, required=required, help=help, **settings)
         return together(option, flag("--force", help="Replace what is at --output."))(with_output)
 
     return decorate
@@ -190,6 +192,11 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
 
     A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
     """
+    if is_elsewhere(path):  # what is there, the body sees
+        if force:
+            raise trietok.FileError(f"--force replaces nothing elsewhere; remove what is in {path} there", path=path)
+        yield
+        return
     place = above = os.path.realpath(path)
     # A killed command may have left hidden files, and links that lead nowhere: who writes clears them away, or refuses.
     names = os.listdir(place) if os.path.isdir(place) else []

@@ -14,13 +14,13 @@ import hashlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, versions_here
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
+from trietok.corpus.run_in_store import place_of, run_of
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
@@ -78,7 +78,8 @@ def encode_files(
 
     Args:
         files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
-        output: a directory that is empty or not there yet; with `resume`, one that a run has begun.
+        output: a directory that is empty or not there yet; with `resume`, one that a run has begun. Or a place in a
+            store, such as `s3://bucket/ids`.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
         workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
@@ -134,10 +135,7 @@ def encode_files(
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
         raise InputError("workers are those of the engine where map_shards is given; leave workers out")
-    if is_elsewhere(os.fspath(output)):
-        raise InputError(
-            f"output is {os.fspath(output)!r:.200}, and a directory of this machine is meant; copy it there later"
-        )
+    out, store = place_of(output, map_shards is not None)
     workers = workers or (1 if map_shards else cores())
     options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
@@ -161,7 +159,8 @@ def encode_files(
 
     job = ShardJob(
         tokenizer=tokenizer,
-        out=Path(output) if map_shards is None else Path(output).absolute(),
+        out=out,
+        store=store,
         column=column,
         call_options=options,
         file_format=file_format,
@@ -172,7 +171,7 @@ def encode_files(
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = RunDirectory(job, _plan_of(job, masks, call_options, shard_bytes))
+    directory = run_of(job, _plan_of(job, masks, call_options, shard_bytes))
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
@@ -302,7 +301,7 @@ class _Run:
             (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
-            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
+            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.name)
 
     def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
         """No shard is planned after one has failed; those at work end."""
@@ -328,7 +327,7 @@ class _Run:
 
     def _what_stays(self) -> str:
         shards = self._state.shards
-        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.out}"
+        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.name}"
 
     def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""

@@ -22,6 +22,7 @@ from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
 from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, TrietokError
+from trietok.files.elsewhere import Place
 from trietok.files.texts import BadRow, import_pyarrow
 
 
@@ -62,6 +63,7 @@ class Blocks:
 
 STATE_FOLDER = ".trietok-encode"
 RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+PART = "part-"
 GOES_ON = "--resume continues"
 
 
@@ -69,7 +71,8 @@ class ShardJob(NamedTuple):
     """The options with which every shard of a run is encoded."""
 
     tokenizer: Any
-    out: Path  # the directory of the corpus
+    out: Path  # the directory of the corpus; where that is in a store, one for unfinished files
+    store: Place | None
     column: str  # of Parquet files, or the field of JSON objects, with the texts
     call_options: dict[str, Any]  # of the tokenizer's call
     file_format: str  # one of `shard_files.FORMATS`
@@ -78,6 +81,11 @@ class ShardJob(NamedTuple):
     keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
     skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
     fingerprint: str  # the tokenizer's
+
+    @property
+    def name(self) -> str:
+        """Where the corpus shall be, for the user to read."""
+        return str(self.out) if self.store is None else self.store.name
 
     @property
     def state(self) -> Path:
@@ -91,6 +99,20 @@ class ShardJob(NamedTuple):
     def rejects(self, key: str) -> Path:
         """The path of a shard's rows without text."""
         return self.state / f"{key}{REJECTED}"
+
+    def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
+        """Have a shard that is finished in a store: its files, its rows without text, and its record last."""
+        if self.store is None:
+            return
+        put = {self.state / f"{key}{suffix}": f"{PART}{key}{suffix}" for suffix in suffixes}
+        put |= {path: f"{STATE_FOLDER}/{path.name}" for path in (self.rejects(key), self.record(key))}
+        try:
+            for path, name in put.items():
+                if path.exists():
+                    self.store.put(path, name)
+        finally:
+            for path in put:
+                path.unlink(missing_ok=True)
 
 
 class Outcome(NamedTuple):
@@ -236,6 +258,7 @@ class ShardEncoder:
         temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
         os.replace(temporary, job.record(key))
+        job.put_in_store(key, files.paths)
         return record
 
     def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:

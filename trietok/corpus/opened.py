@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import os
+import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -19,9 +20,11 @@ from typing import Any, NamedTuple, overload
 
 from trietok.corpus.row_encoder import ID_BYTES, IDS
 from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_manifest, rejected_rows, with_parts
+from trietok.corpus.run_in_store import told_of
 from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError, as_file_error
+from trietok.files.elsewhere import Place, is_elsewhere, local_path, open_bytes, status
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
 
@@ -45,15 +48,15 @@ class RowSource(NamedTuple):
 class _Flat:
     """A run of ids, and where each row starts in it; masks and type ids in runs that start in the same places."""
 
-    def __init__(self, paths: Sequence[Path], suffix: str, lists: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], suffix: str, lists: Sequence[str]) -> None:
         ids, index, *others = paths
         header = NPY_HEADER if suffix == ".npy" else 0
         self._starts = _mapped(index, header).cast("q")
         self._runs = {IDS: _mapped(ids, header).cast("i")}
         self._kept: _Parquet | None = None
         for path in others:
-            name = path.name.removesuffix(suffix).rpartition(".")[2]
-            if path.name.endswith(KEPT):
+            name = path.removesuffix(suffix).rpartition(".")[2]
+            if path.endswith(KEPT):
                 self._kept = _Parquet(path)
             elif name in lists:
                 self._runs[name] = _mapped(path, header).cast("b")
@@ -80,17 +83,20 @@ class _Flat:
         return table
 
 
-def _mapped(path: Path, header: int) -> memoryview[int]:
-    if not path.stat().st_size:
+def _mapped(path: str, header: int) -> memoryview[int]:
+    if is_elsewhere(path):
+        with as_file_error(f"cannot read {path}", path), open_bytes(path) as remote:
+            return memoryview(remote.read())[header:]
+    if not os.path.getsize(path):
         return memoryview(b"")
-    with import_pyarrow().memory_map(str(path)) as file:  # unlike Python's own, it keeps no file open
+    with import_pyarrow().memory_map(path) as file:  # unlike Python's own, it keeps no file open
         return memoryview(file.read_buffer())[header:]
 
 
-def _read(file: Any, path: Path, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
+def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
     """Columns of row groups of a Parquet file; an error where the damaged header of a page has cut them short."""
     compute = import_pyarrow("pyarrow.compute")
-    with damage_told(str(path), _MADE_AGAIN):
+    with damage_told(path, _MADE_AGAIN):
         table = file.read_row_groups(groups, columns=names)
         metadata = [file.metadata.row_group(group) for group in groups]
         check_rows(len(table), sum(group.num_rows for group in metadata))
@@ -106,7 +112,7 @@ def _read(file: Any, path: Path, groups: Sequence[int], names: Sequence[str] | N
     return table
 
 
-def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
+def _read_group(file: Any, path: str, name: str, group: int) -> Any:
     column = _read(file, path, [group], [name]).column(0).combine_chunks()
     return column.chunk(0) if hasattr(column, "num_chunks") else column
 
@@ -114,9 +120,9 @@ def _read_group(file: Any, path: Path, name: str, group: int) -> Any:
 class _Parquet:
     """A Parquet file, of which the row groups used last are held."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self._file = open_parquet(str(path))
+        self._file = open_parquet(path)
         metadata = self._file.metadata
         self.schema = self._file.schema_arrow.remove_metadata()
         self._ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
@@ -144,7 +150,7 @@ def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
     """A corpus that `encode_files` has finished.
 
     Args:
-        directory: as it was given to `encode_files`.
+        directory: as it was given to `encode_files`; also a place in a store, such as `s3://bucket/ids`.
 
     Raises:
         FileError: there is no finished corpus, or a file of it is missing.
@@ -176,8 +182,9 @@ class Corpus(Sequence[list[int]]):
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self._directory = Path(directory)
-        self.manifest = _manifest_in(self._directory)
+        here = local_path(os.fspath(directory))
+        self._directory = os.fspath(directory).rstrip("/") if here is None else str(Path(here))
+        self.manifest = _manifest_of(self._directory)
         options = self.manifest["options"]
         self._lists = (IDS, *options.get("columns", ()))
         self.column_names: tuple[str, ...] = (*self._lists, *options.get("keep", ()))
@@ -188,7 +195,8 @@ class Corpus(Sequence[list[int]]):
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return open_corpus, (str(self._directory.absolute()),)
+        directory = self._directory
+        return open_corpus, (directory if is_elsewhere(directory) else os.path.abspath(directory),)
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -277,9 +285,9 @@ class Corpus(Sequence[list[int]]):
     @cached_property
     def _kept_before(self) -> list[list[int]]:
         """For each row that was skipped, source by source, how many rows of the source before it were not."""
-        path = self._directory / REJECTS
-        with as_file_error(f"cannot read {path}", path):
-            lines = path.read_bytes().splitlines()
+        path = _in(self._directory, REJECTS)
+        with as_file_error(f"cannot read {path}", path), open_bytes(path) as file:
+            lines = file.read().splitlines()
         try:
             rows = rejected_rows(lines)
         except ValueError as error:
@@ -364,7 +372,7 @@ class Corpus(Sequence[list[int]]):
         # Each shard is closed before the next is opened: there may be more than a process can have open.
         for shard in map(self._open, range(len(self._numbers))):
             if isinstance(shard, _Parquet):
-                files.append(str(shard.path))
+                files.append(shard.path)
                 schemas.append(shard.schema)
             else:
                 tables.append(shard.table())
@@ -375,20 +383,58 @@ class Corpus(Sequence[list[int]]):
             schema = pa.unify_schemas(schemas, promote_options="permissive")
         except pa.ArrowException as error:
             raise FileFormatError(f"the shards have columns of different types: {error}", path="") from error
-        return dataset.dataset(files, schema=schema, format=dataset.ParquetFileFormat(page_checksum_verification=True))
+        store = None
+        if is_elsewhere(self._directory):
+            store, files = Place(self._directory).paths(os.path.basename(file) for file in files)
+        pages = dataset.ParquetFileFormat(page_checksum_verification=True)
+        return dataset.dataset(files, schema=schema, filesystem=store, format=pages)
+
+
+def _in(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if is_elsewhere(directory) else os.path.join(directory, name)
 
 
 def _open(
-    directory: Path, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], number: int
+    directory: str, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], number: int
 ) -> _Flat | _Parquet:
     """One of the shards that hold rows."""
-    paths = [directory / file["name"] for file in manifest["shards"][numbers[number]]["files"]]
+    paths = [_in(directory, file["name"]) for file in manifest["shards"][numbers[number]]["files"]]
     file_format = manifest["options"]["file_format"]
     return _Parquet(paths[0]) if file_format == "parquet" else _Flat(paths, f".{file_format}", lists)
 
 
-def _manifest_in(directory: Path) -> dict[str, Any]:
-    path = directory / MANIFEST
+def _manifest_of(directory: str) -> dict[str, Any]:
+    """The manifest of a corpus whose files are all there."""
+    sizes: dict[str, int] = {}
+    if is_elsewhere(directory):
+        store = Place(directory)
+        with tempfile.TemporaryDirectory() as copy, told_of(copy, directory):
+            for name, raw in store.read([MANIFEST]).items():
+                Path(copy, name).write_bytes(raw)
+            manifest = _manifest_in(copy, directory)
+        sizes = store.sizes()
+    else:
+        manifest = _manifest_in(directory, directory)
+    for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
+        file = _in(directory, entry["name"])
+        try:
+            size = sizes.get(entry["name"])
+            if size is None:  # a list may be older than what is there
+                size = status(file).size if is_elsewhere(file) else os.path.getsize(file)
+        except OSError as error:
+            raise FileError(
+                f"cannot read {file}: {error.strerror}; encode-files --resume makes it", path=file
+            ) from error
+        if size != entry["bytes"]:
+            raise FileFormatError(
+                f"{file} is not of the size that the manifest says; encode-files --resume makes it again", path=file
+            )
+    return manifest
+
+
+def _manifest_in(directory: str, where: str) -> dict[str, Any]:
+    """The manifest in a directory, whose parts are in the directory of the corpus."""
+    path = Path(directory, MANIFEST)
     with as_file_error(f"cannot read {path}", path):
         try:
             os.stat(path)
@@ -402,17 +448,9 @@ def _manifest_in(directory: Path) -> dict[str, Any]:
             f"{' and '.join(FORMATS_READ)}; encode the texts once more",
             path=path,
         )
-    manifest = with_parts(manifest, path, lambda name: (directory / name).read_bytes())
-    for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
-        file = directory / entry["name"]
-        try:
-            is_whole = file.stat().st_size == entry["bytes"]
-        except OSError as error:
-            raise FileError(
-                f"cannot read {file}: {error.strerror}; encode-files --resume makes it", path=file
-            ) from error
-        if not is_whole:
-            raise FileFormatError(
-                f"{file} is not of the size that the manifest says; encode-files --resume makes it again", path=file
-            )
-    return manifest
+
+    def read(name: str) -> bytes:
+        with open_bytes(_in(where, name)) as file:
+            return file.read()
+
+    return with_parts(manifest, path, read)

@@ -23,7 +23,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, RECORD, STATE_FOLDER, ShardJob, write_whole
+from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.shard_plan import Shard
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
@@ -35,7 +35,6 @@ from trietok.worker_pool import interrupts_held
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
 MANIFEST_FORMAT, _FORMER_FORMAT = "trietok-corpus-3", "trietok-corpus-2"
 FORMATS_READ = (MANIFEST_FORMAT, _FORMER_FORMAT)
-_PART = "part-"
 _SHARDS, _SOURCES = "shards", "sources"  # how the names of the manifest's parts begin
 _MOST_LINES = 100_000  # of a part
 _MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
@@ -46,21 +45,13 @@ def _named(stem: Path, file: dict[str, Any]) -> Path:
     return stem.with_name(stem.name + file["suffix"])
 
 
-class _Kept(NamedTuple):
+class Kept(NamedTuple):
     record: dict[str, Any]
     stem: Path  # the path of each of its files, without the suffix that the record names
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
             yield _named(self.stem, file), file
-
-    def is_there(self, by_checksum: bool) -> bool:
-        return all(
-            path.is_file()
-            and path.stat().st_size == file["bytes"]
-            and (not by_checksum or checksum(path) == file["sha256"])
-            for path, file in self.paths()
-        )
 
 
 class RunDirectory:
@@ -84,8 +75,8 @@ class RunDirectory:
         options = plan["options"]
         self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: list[_Kept] = []  # its shards, whole or not
-        self._shards: dict[str, _Kept] = {}
+        self._earlier: list[Kept] = []  # its shards, whole or not
+        self._shards: dict[str, Kept] = {}
         self._claimed: set[str] = set()  # those of them that this run has, or puts others in the place of
         self._similar: dict[tuple[Any, ...], dict[tuple[str, ...], str]] = {}  # their keys by shape and checksums
 
@@ -108,13 +99,15 @@ class RunDirectory:
                     if error.errno not in FULL:
                         raise
                     path = error.filename or self._out
-                    message = f"cannot write {path}: {error.strerror}. Finished shards stay in {self._out}; {GOES_ON}"
+                    message = (
+                        f"cannot write {path}: {error.strerror}. Finished shards stay in {self._job.name}; {GOES_ON}"
+                    )
                     raise FileError(message, path=path) from error
                 finally:
                     with interrupts_held():  # of what was planned and not encoded the lines are still there
                         self._clear()
         except DirectoryBusyError as error:
-            raise InputError(f"another run is at work in {self._out}, {error}; wait for its end") from None
+            raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
 
     def _make(self) -> None:
         out = self._out
@@ -135,8 +128,7 @@ class RunDirectory:
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
             if not resume:
-                how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
-                raise InputError(f"{out} is there already; {how}")
+                raise self._is_taken()
             if begun:
                 self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():
@@ -145,8 +137,15 @@ class RunDirectory:
             else:
                 self._compare(read_manifest(state / PLAN))
         self._refuse_other_files()
+        self._begin(resume)
+
+    def _is_taken(self) -> InputError:
+        how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
+        return InputError(f"{self._out} is there already; {how}")
+
+    def _begin(self, resume: bool) -> None:
         if self._manifest is None:
-            write_whole(state / PLAN, json.dumps(self._plan))
+            write_whole(self._state / PLAN, json.dumps(self._plan))
 
     def _read_manifest(self, path: Path) -> dict[str, Any]:
         manifest = read_manifest(path)
@@ -165,7 +164,7 @@ class RunDirectory:
                 difference = _first_difference(name, earlier.get(name), value)
                 if earlier.get(name) == _FORMER_FORMAT:
                     difference += "; open_corpus reads it as it is"
-                raise InputError(f"{self._out} holds a run that {difference}; encode into another directory")
+                raise InputError(f"{self._job.name} holds a run that {difference}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
         """Raise if there is a shard file of another run: what reads all files would read that one too."""
@@ -173,7 +172,7 @@ class RunDirectory:
         if self._manifest is not None:
             expected = {file["name"] for shard in self._manifest["shards"] for file in shard["files"]}
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
-        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(_PART)}
+        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(PART)}
         others = sorted(there - expected)
         if others:
             named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
@@ -194,8 +193,8 @@ class RunDirectory:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = _Kept(record, self._state / key)
-            if kept.is_there(verify):
+            kept = Kept(record, self._made(key))
+            if self._is_there(kept, verify):
                 self._shards[key] = kept
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
@@ -209,12 +208,12 @@ class RunDirectory:
         rejects = self._earlier_rejects(manifest)
         for shard in manifest["shards"]:
             key, record = _record_of(shard)
-            earlier = _Kept(record, self._out / _stem_of(shard))
+            earlier = Kept(record, self._out / _stem_of(shard))
             self._earlier.append(earlier)
-            moved = _Kept(record, self._state / key)  # by a process that was killed before the new order was there
+            moved = Kept(record, self._made(key))  # by a process that was killed before the new order was there
             if key not in self._shards and (rejects or not record["rejected"]):
-                kept = moved if moved.is_there(False) else earlier
-                if kept.is_there(verify):
+                kept = moved if self._is_there(moved, False) else earlier
+                if self._is_there(kept, verify):
                     self._shards[key] = kept
 
     def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
@@ -257,15 +256,27 @@ class RunDirectory:
         if key != shard.key and record["rejected"]:
             os.replace(self._job.rejects(key), self._job.rejects(shard.key))
         self._claimed |= {key, shard.key}
-        self._shards[shard.key] = _Kept({**record, "sources": sources}, stem)
+        self._shards[shard.key] = Kept({**record, "sources": sources}, stem)
         self.kept[shard.key] = self._shards[shard.key].record
         return True
 
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Have a shard that was made now."""
-        self._shards[key] = _Kept(record, self._state / key)
+        self._shards[key] = Kept(record, self._made(key))
         self.kept[key] = record
         self._claimed.add(key)
+
+    def _made(self, key: str) -> Path:
+        """Where a shard is that was made, without the suffixes of its files."""
+        return self._state / key
+
+    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+        return all(
+            path.is_file()
+            and path.stat().st_size == file["bytes"]
+            and (not by_checksum or checksum(path) == file["sha256"])
+            for path, file in kept.paths()
+        )
 
     def _clear(self) -> None:
         """Remove what is unfinished."""
@@ -302,8 +313,12 @@ class RunDirectory:
             # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
             write_whole(self._state / MANIFEST, json.dumps(small, indent=1) + "\n")
             self._put_in_place(whole)
-        shutil.rmtree(self._state, ignore_errors=True)
+        self._end(whole)
         return whole
+
+    def _end(self, manifest: dict[str, Any]) -> None:
+        """Take away what the run needs no more."""
+        shutil.rmtree(self._state, ignore_errors=True)
 
     def _places(self, order: list[str]) -> dict[str, Path]:
         """Where the files of each shard shall be, without what their names end with; shards without files have none."""
@@ -382,8 +397,13 @@ def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
 
 
+def _stem(record: dict[str, Any]) -> str:
+    """How the names of a shard's files begin, by what a manifest says of it."""
+    return str(record["files"][0]["name"]).partition(".")[0]
+
+
 def _part(number: int) -> str:
-    return f"{_PART}{number:05}"
+    return f"{PART}{number:05}"
 
 
 # ---- what a manifest has to be --------------------------------------------------------------------------------------

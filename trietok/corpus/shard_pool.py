@@ -7,15 +7,18 @@ Threads are for texts that the compiled kernel encodes: they share it, with all 
 the GIL. Whatever needs the GIL for its work goes on processes.
 
 An engine encodes by its map, on whatever machines it has. The shards are planned here, and the workers write them and
-their records into the directory of the run, so it has to be at the same path on all machines, as the files have to be.
+their records into the directory of the run, so it has to be at the same path on all machines, as the files have to be;
+or each worker puts them in a store.
 What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
 """
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker, versions_here
@@ -65,7 +68,7 @@ def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: 
     except BrokenProcessPool:
         raise TrietokError(
             f"a worker process has died, perhaps because memory ran out; fewer workers may do. Finished shards stay in "
-            f"{job.out}; --resume continues"
+            f"{job.name}; --resume continues"
         ) from None
 
 
@@ -106,6 +109,11 @@ class EncodeElsewhere:
                 raise InputError(
                     f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
                 )
+        if self._job.store is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                job = self._job._replace(out=Path(folder))
+                job.state.mkdir()
+                return ShardEncoder(job, encoder=self._encoder).encode(shard)
         return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
 
 
@@ -138,5 +146,5 @@ def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], fi
     if handed_out:
         raise TrietokError(
             f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give back what the "
-            f"function returns for each. Finished shards stay in {job.out}; resume=True goes on"
+            f"function returns for each. Finished shards stay in {job.name}; resume=True goes on"
         )

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.row_encoder import large_strings, lines_of
 from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
-from trietok.disk import naming
+from trietok.disk import checksum, naming
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
@@ -46,6 +46,17 @@ SetAside = Callable[[str, TrietokError], None]  # is told the name of a file, an
 
 class ChangedFileError(FileError):
     """A file is not what it was when the run began."""
+
+
+def checksum_of(name: str) -> str:
+    """The SHA-256 of a file, here or elsewhere."""
+    if not is_elsewhere(name):
+        return checksum(name)
+    digest = hashlib.sha256()
+    with open_bytes(name) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def check_unchanged(file: TextFile, told: Status | None = None) -> None:

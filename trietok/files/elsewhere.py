@@ -1,7 +1,8 @@
-"""Files that are not on this machine's disks, such as s3://bucket/a.txt, read by fsspec.
+"""Files that are not on this machine's disks, such as s3://bucket/a.txt, read and written by fsspec.
 
-In: a name. Out: the open file, its size and version, the names behind a glob. A name without `://` is a path of this
-machine; fsspec is imported only for others. Whatever goes wrong in a store is an `OSError` with the name in it.
+In: a name. Out: the open file, its size and version, the names behind a glob; a `Place` that holds files. A name
+without `://` is a path of this machine; fsspec is imported only for others. Whatever goes wrong in a store is an
+`OSError` with the name in it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import errno
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.errors import FileError, MissingDependencyError, as_file_error
+from trietok.errors import FileError, InputError, MissingDependencyError, as_file_error
 
 _CHAIN = "::"  # between the parts of a name that fsspec reads one through the other
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
@@ -172,15 +174,93 @@ def identity(name: str) -> str:
     if not is_elsewhere(name):
         return os.path.realpath(name)
     files, path = _store(name)
-    protocol = files.protocol if isinstance(files.protocol, str) else files.protocol[0]
-    return str(os.path.realpath(path) if protocol == "file" else files.unstrip_protocol(path))
+    return str(os.path.realpath(path) if "file" in _protocols(files) else files.unstrip_protocol(path))
 
 
-def _store(name: str) -> tuple[Any, str]:
-    """The file system of a name, and the path there."""
+class Place:
+    """Where a store has the files whose names begin with one name and a slash; their own names are what follows.
+
+    Raises:
+        InputError, FileError, MissingDependencyError: nothing can be written under such a name.
+
+    >>> place = Place("memory://ids/")
+    >>> place.put(__file__, "a.py"), place.put(__file__, "a.py", new=True), list(place.sizes())
+    (True, True, ['a.py'])
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name.rstrip("/")
+        if set("*?[") & set(name):
+            raise InputError(f"{name!r:.200} has *, ? or [, which files to write cannot have in their names")
+        if "http" in _protocols(_store(name, "write")[0]):
+            raise InputError(
+                f"{name!r:.200} is a web address, to which nothing can be written; name a place in a store"
+            )
+
+    def at(self, name: str) -> str:
+        """The full name of a file."""
+        return f"{self.name}/{name}"
+
+    def paths(self, names: Iterable[str]) -> tuple[Any, list[str]]:
+        """The file system, and the paths of files there."""
+        return _store(self.name)[0], [_store(self.at(name))[1] for name in names]
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each file, as the store lists them now."""
+        files, path = _store(self.name)
+        with as_file_error(f"cannot list {self.name}", self.name), _as_os_error(self.name):
+            files.invalidate_cache()
+            found = files.find(path, detail=True)
+        start = len(path.rstrip("/")) + 1
+        return {name[start:]: each["size"] for name, each in found.items() if each["type"] == "file"}
+
+    def read(self, names: Iterable[str]) -> dict[str, bytes]:
+        """The bytes of small files, many at once where the store does that; what is not there is left out."""
+        names = list(names)
+        files, paths = self.paths(names)
+        with as_file_error(f"cannot read files of {self.name}", self.name), _as_os_error(self.name):
+            found = files.cat(paths, on_error="omit") if paths else {}
+        return {name: found[path] for name, path in zip(names, paths, strict=True) if path in found}
+
+    def put(self, path: str | os.PathLike[str], name: str, new: bool = False) -> bool:
+        """Put a file of this machine there, whole; False where it is to be `new` and there is another. OSError."""
+        files, [there] = self.paths([name])
+        with _as_os_error(self.at(name)):
+            try:
+                files.put_file(os.fspath(path), there, **({"mode": "create"} if new else {}))
+            except Exception:
+                files.invalidate_cache()
+                if not new or not files.exists(there):
+                    raise
+                # The store may have taken it at the first try, whose answer was lost.
+                return bool(files.cat_file(there) == Path(path).read_bytes())
+        return True
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files, many at once where the store does that."""
+        files, paths = self.paths(names)
+        with as_file_error(f"cannot remove files of {self.name}", self.name), _as_os_error(self.name):
+            if paths:
+                files.rm(paths)
+
+
+def local_path(name: str) -> str | None:
+    """The path of this machine that a name stands for, such as file:///tmp/ids; None where it is in a store."""
+    if not is_elsewhere(name):
+        return name
+    files, path = _store(name, "open")
+    return path if "file" in _protocols(files) else None
+
+
+def _protocols(files: Any) -> tuple[str, ...]:
+    return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
+
+
+def _store(name: str, use: str = "read") -> tuple[Any, str]:
+    """The file system of a name, and the path there; `use` is what errors say cannot be done."""
     if _CHAIN in name:  # its parts are lost where a store names what a glob has found, or says when a file has changed
         raise FileError(
-            f"cannot read {name}: names that fsspec chains by {_CHAIN} are not taken; give the name in the store "
+            f"cannot {use} {name}: names that fsspec chains by {_CHAIN} are not taken; give the name in the store "
             "itself, or copy the file to this machine",
             path=name,
         )
@@ -188,15 +268,17 @@ def _store(name: str) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise MissingDependencyError(
-            f"{name} is read by fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'",
+            f"{name} needs fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'",
             extra="remote",
         ) from error
     try:
         store: tuple[Any, str] = url_to_fs(name)
     except ImportError as error:
-        raise MissingDependencyError(f"cannot read {name}: {error}", extra="remote") from error
+        extra = "s3" if name.startswith(("s3:", "s3a:")) else "remote"
+        how = ": pip install 'trietok[s3]'" if extra == "s3" else ""
+        raise MissingDependencyError(f"cannot {use} {name}: {error}{how}", extra=extra) from error
     except Exception as error:  # whatever a store has to say of its addresses or keys
-        raise FileError(f"cannot read {name}: {error}", path=name) from error
+        raise FileError(f"cannot {use} {name}: {error}", path=name) from error
     return store
 
 

@@ -1,0 +1,184 @@
+"""A run whose corpus is in a store, such as s3://bucket/ids: what is there, and how the shards become a corpus.
+
+In: the plan of a run, and the shards that are wanted. Out: an object for each file of a shard, `rejects.jsonl` where
+rows were skipped, the parts of the manifest, and `manifest.json`, which is put last.
+
+A store renames nothing. So workers put a shard at once under the name that it keeps, `part-` and its key, and its
+record into the folder of the run. All small files are copied to a directory of this machine, where the run finds them
+as one of a directory does. What the manifest does not name is removed once that is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_of
+from trietok.corpus.text_inputs import checksum_of
+from trietok.errors import FileError, FileFormatError, InputError, as_file_error
+from trietok.files.elsewhere import Place, local_path, status
+
+_IN_STATE = f"{STATE_FOLDER}/"
+_SHARD = re.compile(f"{PART}[0-9a-f]{{40}}(?![0-9a-f])")
+_PART_OF_MANIFEST = re.compile(r"(shards|sources)-[0-9]+\.jsonl")
+
+
+class RunInStore(RunDirectory):
+    """A place in a store that a run fills, or goes on with; `job.out` is a directory of this machine for its use."""
+
+    def __init__(self, job: ShardJob, store: Place, plan: dict[str, Any]) -> None:
+        super().__init__(job, plan)
+        self._store = store
+        self._sizes: dict[str, int] = {}  # of what is in the store, by name
+        self._run = uuid.uuid4().hex
+
+    @contextlib.contextmanager
+    def opened(self, resume: bool, verify: bool) -> Iterator[None]:
+        try:
+            with super().opened(resume, verify):
+                yield
+        finally:
+            shutil.rmtree(self._out, ignore_errors=True)
+
+    def _make(self) -> None:
+        self._state.mkdir(parents=True)
+        self._sizes = self._store.sizes()
+        # A list may be older than what is there, so these are asked for by name.
+        ours = {MANIFEST, _IN_STATE + MANIFEST, _IN_STATE + PLAN}
+        self._copy(ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)})
+        self._copy(_parts_named_in(self._out / MANIFEST))
+        self._copy(_IN_STATE + name for name in _parts_named_in(self._state / MANIFEST))
+        if self._sizes and not any(Path(self._out, name).exists() for name in ours):
+            other = min(self._sizes)
+            raise InputError(f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place")
+
+    def _copy(self, names: Iterable[str]) -> None:
+        for name, raw in self._store.read(names).items():
+            Path(self._out, name).write_bytes(raw)
+
+    def _put(self, name: str, new: bool = False) -> None:
+        """Put a file of the folder of the run; one that is to be new, and is there, is that of another run."""
+        full = self._store.at(name)
+        with as_file_error(f"cannot write {full}", full):
+            if not self._store.put(self._state / Path(name).name, name, new):
+                raise self._is_taken()
+        self._sizes[name] = 0  # to be known as there
+
+    def _is_taken(self) -> InputError:
+        return InputError(
+            f"{self._store.name} holds a run already; go on with it (resume=True, --resume), give another place, or "
+            "remove what is there"
+        )
+
+    def _agree(self, resume: bool) -> None:
+        with told_of(self._out, self._store.name):
+            super()._agree(resume)
+
+    def _begin(self, resume: bool) -> None:
+        """Note that this is the run of the place from now on; one that was at work there finds out at its end."""
+        if not resume and (self._state / PLAN).exists():
+            raise self._is_taken()
+        write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}))
+        self._put(_IN_STATE + PLAN, new=not resume)
+
+    def _refuse_other_files(self) -> None:
+        for name in sorted(self._sizes.keys() - _named_in(self._manifest)):
+            if name.startswith(PART) and not _SHARD.match(name):
+                place = self._store.name
+                raise InputError(f"{place} holds {name}, which is not of this run; encode elsewhere, or remove it")
+
+    def _made(self, key: str) -> Path:
+        return self._out / f"{PART}{key}"
+
+    def _places(self, order: list[str]) -> dict[str, Path]:
+        return {key: self._shards[key].stem for key in order}
+
+    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+        return all(
+            _SHARD.match(path.name)
+            and self._sizes.get(path.name) == file["bytes"]
+            and (not by_checksum or checksum_of(self._store.at(path.name)) == file["sha256"])
+            for path, file in kept.paths()
+        )
+
+    def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
+        plan = self._store.read([_IN_STATE + PLAN]).get(_IN_STATE + PLAN, b"{}")
+        if json.loads(plan).get("run") != self._run:
+            raise InputError(
+                f"another run has gone on with the run in {self._store.name} meanwhile, and this one ends; its "
+                "finished shards stay"
+            )
+        self._sizes |= self._store.sizes()
+        for path, _ in (file for key in order for file in self._shards[key].paths()):
+            if path.name not in self._sizes:  # the list is older than it, or it is not there
+                self._sizes[path.name] = status(self._store.at(path.name), fresh=True).size
+        return super().finish(order, set_aside)
+
+    def _write_rejects(self, order: list[str]) -> None:
+        paths = [self._job.rejects(key) for key in order if self._shards[key].record["rejected"]]
+        self._copy(_IN_STATE + path.name for path in paths if not path.exists())
+        super()._write_rejects(order)
+
+    def _make_room(self, places: dict[str, Path]) -> None:
+        """Nothing of an earlier run is in the way."""
+
+    def _put_in_place(self, manifest: dict[str, Any]) -> None:
+        """Put the manifest last; what it replaces the parts of can be gone on with by one that is killed meanwhile."""
+        new = not (self._out / MANIFEST).exists()
+        names = [name for name, _ in parts_of(manifest["shards"])]
+        names += [REJECTS] if manifest["totals"]["rejected"] else []
+        again = [_IN_STATE + name for name in (*names, MANIFEST)] if REJECTS in names or not new else []
+        for name in (*again, *names, MANIFEST):
+            self._put(name, new and name == MANIFEST)
+        shutil.copy(self._state / MANIFEST, self._out)
+
+    def _end(self, manifest: dict[str, Any]) -> None:
+        parts = {name for name, _ in parts_of(manifest["shards"])}
+        wanted = _named_in(manifest) | parts | ({REJECTS} if manifest["totals"]["rejected"] else set())
+        ours = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _SHARD.match(name)}
+        ours |= {name for name in self._sizes if _PART_OF_MANIFEST.fullmatch(name)}
+        self._store.remove(sorted((ours | _named_in(self._manifest) & self._sizes.keys()) - wanted))
+
+
+def _parts_named_in(path: Path) -> list[str]:
+    """The parts that a manifest names, which is still to be checked."""
+    try:
+        names = [part["name"] for part in json.loads(path.read_bytes())["parts"]]
+        return [name for name in names if _PART_OF_MANIFEST.fullmatch(name)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _named_in(manifest: dict[str, Any] | None) -> set[str]:
+    return {file["name"] for shard in (manifest or {"shards": []})["shards"] for file in shard["files"]}
+
+
+@contextlib.contextmanager
+def told_of(copy: str | os.PathLike[str], name: str) -> Iterator[None]:
+    """Have an error about the copy of a file be one about the file in the store."""
+    try:
+        yield
+    except (FileError, FileFormatError) as error:
+        raise type(error)(str(error).replace(os.fspath(copy), name), path=name) from None
+
+
+def run_of(job: ShardJob, plan: dict[str, Any]) -> RunDirectory:
+    """The run in the directory of a job, or in its store."""
+    return RunDirectory(job, plan) if job.store is None else RunInStore(job, job.store, plan)
+
+
+def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:
+    """The directory of a run and its store; where it has one, the directory is to be made, for unfinished files."""
+    path = local_path(os.fspath(output))
+    if path is None:
+        return Path(tempfile.gettempdir(), f"trietok-{uuid.uuid4().hex}"), Place(os.fspath(output))
+    return Path(path).absolute() if is_shared else Path(path), None
