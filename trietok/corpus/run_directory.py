@@ -380,7 +380,7 @@ class RunDirectory:
             put_in_place(state / REJECTS, out / REJECTS)
         elif not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
-        parts = {name for name, _ in parts_of(manifest["shards"])}
+        parts = {*part_names(manifest["shards"])}
         for name in parts:
             if (state / name).exists():
                 put_in_place(state / name, out / name)
@@ -531,6 +531,12 @@ def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             if not lines:
                 break
             yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
+
+
+def part_names(shards: Sequence[dict[str, Any]]) -> list[str]:
+    """The names of the parts that `parts_of` gives."""
+    numbers = {_SHARDS: len(shards), _SOURCES: sum(len(shard["sources"]) for shard in shards)}
+    return [f"{begin}-{part:05}.jsonl" for begin, lines in numbers.items() for part in range(-(-lines // _MOST_LINES))]
 
 
 def _described(name: str, raw: bytes) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_of
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, part_names
 from trietok.corpus.text_inputs import checksum_of
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import Place, local_path, status
@@ -134,7 +134,7 @@ class RunInStore(RunDirectory):
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Put the manifest last; what it replaces the parts of can be gone on with by one that is killed meanwhile."""
         new = not (self._out / MANIFEST).exists()
-        names = [name for name, _ in parts_of(manifest["shards"])]
+        names = part_names(manifest["shards"])
         names += [REJECTS] if manifest["totals"]["rejected"] else []
         again = [_IN_STATE + name for name in (*names, MANIFEST)] if REJECTS in names or not new else []
         for name in (*again, *names, MANIFEST):
@@ -142,7 +142,7 @@ class RunInStore(RunDirectory):
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        parts = {name for name, _ in parts_of(manifest["shards"])}
+        parts = {*part_names(manifest["shards"])}
         wanted = _named_in(manifest) | parts | ({REJECTS} if manifest["totals"]["rejected"] else set())
         ours = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _SHARD.match(name)}
         ours |= {name for name in self._sizes if _PART_OF_MANIFEST.fullmatch(name)}

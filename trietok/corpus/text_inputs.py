@@ -88,7 +88,7 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | N
             set_aside(path, error)
             found[real] = None
             continue
-        if not is_elsewhere(path) and not os.path.isfile(path):
+        if not file.size and not is_elsewhere(path) and not os.path.isfile(path):
             raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
@@ -303,8 +303,15 @@ def read_blocks(
 
 def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
+    is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
     with open_bytes(file.name) as raw:
-        compression = compression_of(raw.read(FIRST_BYTES)) or file.compression
+        first = raw.read(file.size if is_small else FIRST_BYTES)
+        compression = compression_of(first) or file.compression
+        if compression is None and is_small and len(first) == file.size:  # the way of many small files is short
+            read.digest.update(first)
+            if first:
+                yield first
+            return
         raw.seek(0)
         if compression is not None:
             if start:  # a packed file whose name does not say so: the stretch at its start has all of it

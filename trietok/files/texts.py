@@ -91,7 +91,11 @@ class TextFile(NamedTuple):
         before = elsewhere.Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
             return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
-        return TextFile.listed(self.name)[3:] != before
+        try:
+            status = os.stat(self.name)
+        except OSError:
+            return TextFile.listed(self.name)[3:] != before  # which says what there is instead
+        return (status.st_size, status.st_mtime_ns) != before
 
 
 def has_text_suffix(name: str) -> bool:
@@ -109,7 +113,7 @@ def _kind_of(path: str, first: bytes) -> tuple[str | None, str | None]:
     compression = COMPRESSIONS.get(suffix)
     if compression is not None:
         suffix = os.path.splitext(stem)[1]
-    compression = compression_of(first) or compression
+    compression = (first and compression_of(first)) or compression
     kind = KINDS.get(suffix)
     return None if kind == "parquet" and compression is not None else kind, compression
 
