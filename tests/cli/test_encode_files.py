@@ -108,6 +108,18 @@ def test_what_a_resumed_run_keeps_and_removes(tmp_path, monkeypatch):
     assert told["removed"] == {"a.txt": 1}
 
 
+def test_much_that_is_left_out_is_warned_of(tmp_path):
+    for number in range(100):
+        write(tmp_path / f"{number:03}.txt", ["the people of the United States"] * 3)
+    command = ["encode-files", str(tmp_path / "*.txt"), "--workers", "1", "--pack", "64", "--drop-last", "-o"]
+    for size, dropped in (("16", 16), ("0.0001", 16)):  # in one shard, and in fifty: no more than a row of a run
+        result = run(*command, str(tmp_path / size), "--shard-size", size)
+        assert f"left out at the end: {dropped} tokens" in result.stdout
+        assert result.stderr == ""
+    result = run(*command[:4], "--pack", "2000", "--drop-last", "-o", str(tmp_path / "much"))
+    assert "trietok: warning: 400 tokens of 2,400 are left out, since they fill no row\n" in result.stderr
+
+
 def test_a_bad_row(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files
+_MUCH = 0.01  # of the tokens: a warning says that they are left out
 _COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 
 
@@ -44,7 +45,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.workers
 @options.format(known=["parquet", "npy", "bin"], default="parquet")
 @options.number("--pack", help="Join the texts and cut them every N ids.")
-@options.flag("--drop-last", help="With --pack: leave out a shard's last block if it is shorter.")
+@options.flag("--drop-last", help="With --pack: leave out the last block if it is shorter.")
 @options.max_length
 @options.flag("--truncation", help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
@@ -83,7 +84,7 @@ def encode_files(
     """Encode files of texts into files of ids.
 
     FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be compressed with
-    gzip or zstd. They are cut into shards, so standard input is none of them.
+    gzip or zstd. They are listed first and read by the workers, so standard input is none of them.
 
     A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
     result is the same, byte for byte, whatever the number of workers.
@@ -130,10 +131,15 @@ def encode_files(
             )
         totals = manifest["totals"]
         removed = dict(seen[-1].removed) if seen else {}
-        values = {"output": output, "shards": len(manifest["shards"]), **totals, "set_aside": manifest["set_aside"]}
+        values = {"output": output, "shards": _shards_in(manifest), **totals, "set_aside": manifest["set_aside"]}
         values |= {"removed": removed} if resume else {}
         kept = sum(state.kept for state in seen) if resume else None
         write_result(values, as_json, lambda: _summary(output, manifest, kept, removed))
+        dropped = totals["dropped_tokens"]
+        if dropped > _MUCH * (totals["tokens"] + dropped):
+            warn(
+                f"{number_of(dropped, 'token')} of {totals['tokens'] + dropped:,} are left out, since they fill no row"
+            )
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
             warn(
@@ -164,11 +170,16 @@ def _names_in(directory: str) -> set[str]:
         return set()
 
 
+def _shards_in(manifest: dict[str, Any]) -> int:
+    """How many shards have rows."""
+    return sum(bool(shard["files"]) for shard in manifest["shards"])
+
+
 def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: dict[str, int]) -> Iterator[str]:
     """What was made; `kept` shards were there before, None where that was not to be expected; `removed` by file."""
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"written to {output}: {texts}, {tokens}, {rows} in {number_of(len(manifest['shards']), 'shard')}"
+    yield f"written to {output}: {texts}, {tokens}, {rows} in {number_of(_shards_in(manifest), 'shard')}"
     if kept is not None:
         yield f"kept from earlier runs: {number_of(kept, 'shard')}"
     for name, number in itertools.islice(removed.items(), _MOST_NAMED):
@@ -176,7 +187,7 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: d
     if len(removed) > _MOST_NAMED:
         yield f"removed: the shards of {len(removed) - _MOST_NAMED:,} more files that are not among the files any more"
     if totals["dropped_tokens"]:
-        yield f"left out at the ends of shards: {number_of(totals['dropped_tokens'], 'token')}"
+        yield f"left out at the end: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
         yield f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
     missing = manifest["set_aside"]
