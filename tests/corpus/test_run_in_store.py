@@ -293,7 +293,8 @@ def test_names_to_which_nothing_can_be_written(english, corpus, monkeypatch):
     files, options = corpus
     for name, kind, said in [
         ("nowhere://ids", FileError, "cannot open nowhere://ids: Protocol not known: nowhere"),
-        ("https://example.org/ids", InputError, "is a web address, to which nothing can be written"),
+        ("https://example.org/ids", InputError, "nothing can be written to 'https://example.org/ids'; name a place"),
+        ("memory://", InputError, "nothing can be written to 'memory://'; name a place"),
         ("memory://ids/*", InputError, r"'memory://ids/\*' has \*, \? or \["),
         ("zip://a::memory://ids", FileError, "cannot open zip://a::memory://ids: names that fsspec chains by ::"),
     ]:

@@ -194,7 +194,10 @@ class Place:
         files, path = _store(self.name)
         with as_file_error(f"cannot list {self.name}", self.name), _as_os_error(self.name):
             files.invalidate_cache()
-            found = files.find(path, detail=True)
+            try:
+                found = files.find(path, detail=True)
+            except FileNotFoundError:
+                raise FileError(f"cannot write to {self.name}: there is no such bucket", path=self.name) from None
         start = len(path.rstrip("/")) + 1
         return {name[start:]: each["size"] for name, each in found.items() if each["type"] == "file"}
 
@@ -271,6 +274,8 @@ def _as_os_error(name: str) -> Iterator[None]:
     """Have what a store raises be an `OSError` with a reason: stores raise errors of their own libraries."""
     try:
         yield
+    except FileError:
+        raise
     except FileNotFoundError as error:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
     except OSError as error:
