@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import pytest
 
+from trietok.corpus.run_directory import read_manifest, with_parts
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 zstandard = pytest.importorskip("zstandard")
@@ -34,12 +36,19 @@ def write(path, texts=TEXTS, column="text"):
     return path
 
 
+def manifest_in(out):
+    """The manifest of a finished run, with its parts as `encode_files` returns them."""
+    path = out / "manifest.json"
+    return with_parts(read_manifest(path), path, lambda name: (out / name).read_bytes())
+
+
 def rows_in(out):
     """The rows of all shards, in order, whatever their format."""
-    manifest = json.loads((out / "manifest.json").read_text())
     rows = []
-    for shard in manifest["shards"]:
+    for shard in manifest_in(out)["shards"]:
         paths = [out / file["name"] for file in shard["files"]]
+        if not paths:
+            continue
         if paths[0].suffix == ".parquet":
             rows += pq.read_table(paths[0]).column("input_ids").to_pylist()
             continue

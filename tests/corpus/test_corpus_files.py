@@ -13,10 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.conftest import examples
-from tests.corpus.shards import TEXTS, contents, ids_of, rows_in, write
+from tests.corpus.shards import TEXTS, contents, ids_of, manifest_in, rows_in, write
 from trietok import encode_files
+from trietok.corpus import open_corpus
 from trietok.corpus.shard_plan import stretches_of
-from trietok.corpus.text_inputs import find_inputs, first_row, read_texts
+from trietok.corpus.text_inputs import Read, find_inputs, read_texts
 from trietok.files.texts import compression_of
 
 pa = pytest.importorskip("pyarrow")
@@ -35,10 +36,11 @@ def test_every_kind_of_file(english, tmp_path, name, shard_bytes):
     out = tmp_path / "out"
     manifest = encode_files([tmp_path / name], out, english, workers=1, shard_bytes=shard_bytes)
     assert rows_in(out) == ids_of(english)
-    assert manifest == json.loads((out / "manifest.json").read_text())
+    assert manifest == manifest_in(out)
     assert manifest["totals"]["texts"] == manifest["totals"]["rows"] == len(TEXTS)
     assert manifest["totals"]["tokens"] == sum(map(len, ids_of(english)))
-    assert (len(manifest["shards"]) == 1) == (shard_bytes == 10**6)
+    is_packed = name.endswith((".gz", ".zst"))  # then it is read as a whole
+    assert (len(manifest["shards"]) == 1) == (shard_bytes == 10**6 or is_packed)
 
 
 def test_the_manifest_says_what_is_there(english, tmp_path):
@@ -47,42 +49,77 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
     path = write(tmp_path / "a.txt")
     out = tmp_path / "out"
     manifest = encode_files([path], out, english, workers=1, shard_bytes=40, max_length=9, truncation=True)
-    names = {"manifest.json"}
+    raw = path.read_bytes()
+    names = {"manifest.json", "shards-00000.jsonl", "sources-00000.jsonl"}
     for shard in manifest["shards"]:
         for file in shard["files"]:
-            raw = (out / file["name"]).read_bytes()
-            assert (len(raw), hashlib.sha256(raw).hexdigest()) == (file["bytes"], file["sha256"])
+            content = (out / file["name"]).read_bytes()
+            assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
             names.add(file["name"])
     assert set(contents(out)) == names
+    small = json.loads((out / "manifest.json").read_text())
+    assert small == {name: value for name, value in manifest.items() if name not in ("shards", "inputs")} | {
+        "parts": [
+            {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in contents(out).items()
+            if name.endswith("s-00000.jsonl")
+        ]
+    }
     assert manifest["tokenizer"] == {"class": "BertTokenizer", "fingerprint": fingerprint(english)}
     assert manifest["options"]["call"] == {"max_length": "9", "truncation": "True"}
     status = path.stat()
-    assert manifest["inputs"] == [
-        {
-            "name": str(path),
-            "size": status.st_size,
-            "mtime_ns": status.st_mtime_ns,
-            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            "kind": "txt",
-            "copy": 0,
-            "shards": len(manifest["shards"]),
-        }
-    ]
+    told = {"name": str(path), "size": status.st_size, "mtime_ns": status.st_mtime_ns, "kind": "txt"}
+    assert manifest["inputs"] == [told]
+    at = 0
     for shard in manifest["shards"]:
-        assert shard["input"] == str(path)
+        (source,) = shard["sources"]
+        end = raw.index(b"\n", source["end"] - 1) + 1  # of the last line that begins in the stretch
+        read = {"sha256": hashlib.sha256(raw[at:end]).hexdigest(), "texts": shard["texts"], "rejected": 0}
+        assert source == {**told, "start": source["start"], "end": source["end"], **read}
+        at = end
+    assert at == len(raw)
+    whole = encode_files([path], tmp_path / "whole", english, workers=1)
+    assert whole["inputs"] == [{**told, "sha256": hashlib.sha256(raw).hexdigest()}]
     assert pq.read_schema(out / "part-00000.parquet").metadata[b"trietok.fingerprint"].decode() == fingerprint(english)
 
 
-def test_each_file_has_shards_of_its_own_in_the_order_given(english, tmp_path):
+def test_small_files_share_shards_in_the_order_given(english, tmp_path):
     texts = [f"people {number}" for number in range(20)]
     for number, text in enumerate(texts):
         write(tmp_path / f"{number:02}.{('txt', 'jsonl', 'parquet', 'txt.gz')[number % 4]}", [text])
+    files = sorted(tmp_path.glob("*.*"))
     manifest = encode_files([tmp_path / "*"], tmp_path / "out", english, workers=1)
-    assert [shard["input"] for shard in manifest["shards"]] == [str(path) for path in sorted(tmp_path.glob("*.*"))]
+    (shard,) = manifest["shards"]
+    assert [source["name"] for source in shard["sources"]] == [str(path) for path in files]
     assert rows_in(tmp_path / "out") == ids_of(english, texts)
-    backwards = sorted(tmp_path.glob("*.*"), reverse=True)
-    encode_files(backwards, tmp_path / "back", english, workers=1, shard_bytes=30)
+    corpus = open_corpus(tmp_path / "out")
+    assert [corpus.source(number) for number in range(20)] == [(str(path), 1) for path in files]
+    encode_files(files[::-1], tmp_path / "back", english, workers=1, shard_bytes=30)
     assert rows_in(tmp_path / "back") == ids_of(english, texts)[::-1]
+
+
+def test_the_last_line_of_a_file_is_not_joined_with_the_next_file(english, tmp_path):
+    ends = [b"one\ntwo", b"", b"\n", b"three\r", b"four\r\n", b"caf\xc3\xa9"]
+    for number, raw in enumerate(ends):
+        (tmp_path / f"{number}.txt").write_bytes(raw)
+    (tmp_path / "6.jsonl").write_bytes(b'{"text": "five"}')
+    (tmp_path / "7.jsonl").write_bytes(b'{"text": "six"}')
+    manifest = encode_files(tmp_path / "*.*", tmp_path / "out", english, workers=1)
+    texts = ["one", "two", "", "three\r", "four\r", "café", "five", "six"]
+    assert rows_in(tmp_path / "out") == ids_of(english, texts)
+    assert [source["texts"] for source in manifest["shards"][0]["sources"]] == [2, 0, 1, 1, 1, 1, 1, 1]
+    assert manifest["totals"]["text_bytes"] == sum(map(len, ends)) + 31
+
+
+def test_shards_of_many_small_files_have_the_size_asked_for(english, tmp_path):
+    for number in range(300):
+        write(tmp_path / f"{number:03}.txt", [f"people {number}"] * 3)
+    manifest = encode_files(tmp_path / "*.txt", tmp_path / "out", english, workers=1, shard_bytes=1000)
+    sizes = [shard["text_bytes"] for shard in manifest["shards"]]
+    assert all(500 <= size <= 1000 for size in sizes[:-1])
+    assert rows_in(tmp_path / "out") == [
+        ids for number in range(300) for ids in ids_of(english, [f"people {number}"]) * 3
+    ]
 
 
 @pytest.mark.parametrize("file_format", ["npy", "bin"])
@@ -110,8 +147,10 @@ def test_no_rows_at_all(english, tmp_path):
     write(tmp_path / "a.txt.gz", [])
     write(tmp_path / "a.parquet", [])
     manifest = encode_files([tmp_path / "a.*"], tmp_path / "out", english, workers=1)
-    assert manifest["shards"] == []
+    assert [shard["files"] for shard in manifest["shards"]] == [[]]
+    assert [os.path.basename(entry["name"]) for entry in manifest["inputs"]] == ["a.parquet", "a.txt", "a.txt.gz"]
     assert manifest["totals"]["rows"] == 0
+    assert len(open_corpus(tmp_path / "out")) == 0
 
 
 def test_a_last_line_without_an_end_and_lines_that_end_in_something_else(english, tmp_path):
@@ -158,12 +197,13 @@ def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lin
     path.write_bytes(gzip.compress(raw) if packed else raw)
     expected = raw.split(b"\n")[: -1 if raw.endswith(b"\n") or not raw else None]
     found = []
-    for stretch in stretches_of(find_inputs([path])[0], "text", shard_bytes, (folder / str(n) for n in range(99))):
-        assert first_row(stretch) == len(found)
-        for batch in read_texts(stretch, "text"):
+    for stretch in stretches_of(find_inputs([path])[0], "text", shard_bytes):
+        read = Read(stretch)
+        assert stretch.end == stretch.start or read.row() == len(found) + 1
+        for batch, parts in read_texts([read], "text"):
             found += batch.texts()
-        stretch.forget_spool()
-    assert sorted(os.listdir(folder)) == [path.name]
+            assert parts == [(read, len(batch.rows))]
+    assert os.listdir(folder) == [path.name]
     for line, text in zip(expected, found, strict=True):
         try:
             assert line.decode() == text
@@ -175,12 +215,15 @@ def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lin
 
 
 def naive_blocks(shards, length, drop_last):
-    rows = []
+    """With `drop_last`, what is left of each shard is joined behind all of them."""
+    rows, rest = [], []
     for ids in shards:
         joined = [token_id for row in ids for token_id in row]
         cut = [joined[start : start + length] for start in range(0, len(joined), length)]
-        rows += [block for block in cut if len(block) == length or not drop_last]
-    return rows
+        if drop_last and cut and len(cut[-1]) < length:
+            rest += cut.pop()
+        rows += cut
+    return rows + [rest[start : start + length] for start in range(0, len(rest) - length + 1, length)]
 
 
 @pytest.mark.parametrize("drop_last", [False, True])
@@ -192,9 +235,19 @@ def test_packed(english, tmp_path, pack, drop_last):
     rows = iter(rows_in(tmp_path / "plain"))
     shards = [[next(rows) for _ in range(shard["rows"])] for shard in plain["shards"]]
     out = tmp_path / "out"
+    options |= {"return_special_tokens_mask": True}
     manifest = encode_files([tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, **options)
     assert rows_in(out) == naive_blocks(shards, pack, drop_last)
+    masks = iter(english(TEXTS, return_special_tokens_mask=True)["special_tokens_mask"])
+    shards = [[next(masks) for _ in range(shard["rows"])] for shard in plain["shards"]]
+    corpus, number = open_corpus(out), range(manifest["totals"]["rows"])
+    assert [corpus.row(one)["special_tokens_mask"] for one in number] == naive_blocks(shards, pack, drop_last)
+    assert (
+        encode_files([tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, resume=True, **options)
+        == manifest
+    )
     totals = manifest["totals"]
     assert totals["texts"] == len(TEXTS)
     assert totals["tokens"] + totals["dropped_tokens"] == plain["totals"]["tokens"]
-    assert (totals["dropped_tokens"] > 0) == (drop_last and pack > 1)
+    assert totals["dropped_tokens"] < pack
+    assert totals["dropped_tokens"] == (plain["totals"]["tokens"] % pack if drop_last else 0)

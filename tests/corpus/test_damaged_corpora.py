@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import hashlib
 import json
 import random
 import shutil
@@ -105,22 +106,51 @@ def test_any_other_value_in_a_manifest(english, finished, most):
     assert min(errors.values()) > len(cases) // (2 if most is None else 5)
 
 
-def test_numbers_that_do_not_agree(finished):
+def rewritten(whole, part, change):
+    """Change the lines of a part of the manifest, and what `manifest.json` says of the part."""
+    path = whole / "manifest.json"
+    manifest = json.loads(path.read_text())
+    lines = change([json.loads(line) for line in (whole / part).read_text().splitlines()])
+    raw = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    (whole / part).write_bytes(raw)
+    for entry in manifest["parts"]:
+        if entry["name"] == part:
+            entry.update(bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
+    path.write_text(json.dumps(manifest))
+
+
+def test_numbers_that_do_not_agree(finished, tmp_path):
     """Values of the right kind, as a hand may have changed them."""
     run, whole, _ = finished
-    manifest = json.loads((whole / "manifest.json").read_text())
+    shards, sources = "shards-00000.jsonl", "sources-00000.jsonl"
     cases = [
-        (("inputs", 2, "shards"), 2, "has .* shards, and they are not those of its inputs"),
-        (("totals", "tokens"), 3, "total of tokens is 3, and the shards have"),
-        (("shards", 0, "input"), manifest["inputs"][1]["name"], "they are not those of its inputs"),
-        (("shards", 0, "files", 0, "name"), "../part-00000.parquet", r"shard 0 names other files than part-00000\."),
-        (("shards", 0, "longest_text"), 10**6, "total of longest_text is"),
+        (sources, lambda lines: lines[:-1], "its parts do not go together"),
+        (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
+        (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
+        (sources, lambda lines: changed(lines, (0, "texts"), 9), "shard 0 has 1 texts, and its sources have others"),
+        (sources, lambda lines: changed(lines, (0, "name"), 9), r"sources\[0\]\.name is 9, not a text"),
+        (shards, lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"), "shard 0 names other"),
+        (shards, lambda lines: changed(lines, (0, "longest_text"), 10**6), "total of longest_text is"),
     ]
-    for path, other, said in cases:
-        (whole / "manifest.json").write_text(json.dumps(changed(manifest, path, other)))
-        for read in (lambda: open_corpus(whole), lambda: run(whole, resume=True)):
+    for number, (part, change, said) in enumerate(cases):
+        out = tmp_path / f"copy {number}"
+        shutil.copytree(whole, out)
+        rewritten(out, part, change)
+        for read in (lambda out=out: open_corpus(out), lambda out=out: run(out, resume=True)):
             with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"):
                 read()
+
+
+@pytest.mark.parametrize("part", ["shards-00000.jsonl", "sources-00000.jsonl"])
+def test_a_part_of_the_manifest_that_is_damaged_or_gone(finished, part):
+    run, whole, _ = finished
+    raw = (whole / part).read_bytes()
+    (whole / part).write_bytes(raw.replace(b'"texts": 1', b'"texts": 2', 1))
+    for said in ("does not have the size and the checksum that it says", "cannot be read: No such file"):
+        for read in (lambda: open_corpus(whole), lambda: run(whole, resume=True)):
+            with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"):
+                read()
+        (whole / part).unlink(missing_ok=True)  # at first it is there, with a number that is changed
 
 
 @pytest.mark.parametrize("line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4'])
@@ -147,7 +177,7 @@ def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
         raise Stop
 
     for other in OTHERS:
-        for key in ("input", "rows", "files"):
+        for key in ("sources", "rows", "files"):
             out = tmp_path / "stopped"
             with pytest.raises(Stop):
                 run(out, progress=stop)

@@ -36,9 +36,7 @@ def test_a_file_of_one_row_group(english, tmp_path, kind, compressed_with):
     pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet", compression=compressed_with)
     manifest = encode_files(tmp_path / "a.parquet", tmp_path / "out", english, workers=1, shard_bytes=500)
     assert rows_in(tmp_path / "out") == ids_of(english, TEXTS)
-    sizes = [shard["text_bytes"] + shard["rows"] for shard in manifest["shards"]]
-    assert len(sizes) > 10
-    assert all(500 <= size <= 500 + 7 * 8 for size in sizes[:-1])
+    assert [shard["rows"] for shard in manifest["shards"]] == [50] * 8  # no more, for each is read from the start
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -65,26 +63,24 @@ def test_rows_without_text_have_their_numbers(english, tmp_path):
     assert rows_in(tmp_path / "out") == ids_of(english, [text for text in rows if text is not None])
 
 
-def test_it_is_read_once(english, tmp_path, large, monkeypatch):
-    """And each part is removed as soon as it is encoded: there are no more than a few at a time."""
-    reads, most = [], []
-    original, encode = parquet_rows._rows_of_batch, encode_shard.ShardEncoder.encode
+def test_a_large_row_group_is_cut_into_few_parts_and_is_not_written_anywhere(english, tmp_path, large, monkeypatch):
+    """Each part is read from the start of its group, and no further than its end."""
+    reads, there = [], []
+    original, encode = parquet_rows._rows_of_batch, encode_shard.ShardEncoder._encode
 
     def counted(table, row_groups, names):
         reads.append(list(row_groups))
         return original(table, row_groups, names)
 
-    def watched(self, shard):
-        most.append(len(list((tmp_path / "out").rglob("spool-*"))))
-        return encode(self, shard)
+    def watched(self, key, read):
+        there.append({path.name.split("-")[0] for path in (tmp_path / "out").rglob("*") if path.is_file()})
+        return encode(self, key, read)
 
     monkeypatch.setattr(parquet_rows, "_rows_of_batch", counted)
-    monkeypatch.setattr(encode_shard.ShardEncoder, "encode", watched)
+    monkeypatch.setattr(encode_shard.ShardEncoder, "_encode", watched)
     encode_files(large, tmp_path / "out", english, workers=1, shard_bytes=1000)
-    assert [read for read in reads if 2 in read] == [[2]]
-    assert len(most) > 8
-    assert max(most) <= 2
-    assert not list((tmp_path / "out").rglob("spool-*"))
+    assert [read for read in reads if 2 in read] == [[2]] * 8
+    assert not any("spool" in name for names in there for name in names)
 
 
 def test_a_damaged_large_row_group(english, tmp_path):

@@ -20,7 +20,7 @@ def corpus(tmp_path):
     """Files of each kind, some hundred rows, and the options that cut them into some twenty shards."""
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number} the" for row in range(100)])
-    return [tmp_path / "[abcd].*"], {"shard_bytes": 500, "truncation": True, "max_length": 6}
+    return [tmp_path / "[abcd].*"], {"shard_bytes": 350, "truncation": True, "max_length": 6}
 
 
 def pickled(encode, shards):

@@ -3,36 +3,28 @@
 In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which lists them and
 the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
-A shard follows from what its file holds and from the options alone: not from the other files, nor from how many workers
-there were, nor from how often the run was begun. So a run goes on with whatever shards the directory has of its files.
+The files are listed here; workers read them. A shard follows from the list of files, from what its own hold and from
+the options: not from how many workers there were, nor from how often the run was begun. So a run goes on with whatever
+shards the directory has of its files.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import (
-    GOES_ON,
-    Outcome,
-    ShardEncoder,
-    ShardJob,
-    advice_on,
-    input_of,
-    is_of_file,
-    versions_here,
-)
+from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, versions_here
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
 from trietok.corpus.run_in_store import place_of, run_of
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_column, stretches_of
+from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import check_unchanged, find_inputs, source_of
+from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
 from trietok.files.texts import TextFile, import_pyarrow
@@ -95,11 +87,12 @@ def encode_files(
             `if __name__ == "__main__":`.
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
-        drop_last: with `pack`, leave out the last row of a shard where it is shorter.
+        drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows is joined in a shard
+            at the end, and what is left there is left out.
         keep_columns: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
         on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be read.
-        resume: continue the run that `output` holds. Its shards stay for the files that hold the same, whatever their
-            names; shards of other files go. `on_error` may differ from that run's.
+        resume: continue the run that `output` holds. Its shards stay whose files hold the same, whatever their
+            names; other shards go. `on_error` may differ from that run's.
         verify: with `resume`, compare the checksums of the shards that are there, and compute those of all files anew.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
@@ -112,7 +105,8 @@ def encode_files(
             `return_special_tokens_mask`.
 
     Returns:
-        What is in `manifest.json`.
+        What is in `manifest.json`, and in the parts that it names: `shards`, with the `sources` of each, and `inputs`,
+        the files.
 
     Raises:
         FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
@@ -201,6 +195,14 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
     }
 
 
+class _ReadError(FileError, FileFormatError):
+    """What a worker says of a file or of a row: it is caught as either of both."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
+        TrietokError.__init__(self, message, os.fspath(path))
+        self.path, self.line_number = os.fspath(path), None
+
+
 class _Run:
     """The files of a run, and what has become of them."""
 
@@ -216,58 +218,74 @@ class _Run:
         self._map_shards = map_shards
         self._shard_bytes = shard_bytes
         self._progress = progress
-        self._aside: dict[str, tuple[int, TrietokError]] = {}  # why a file is left out, and at which shard it was seen
-        self._inputs = self._readable(find_inputs(files, self._set_aside if job.skip_bad_rows else None))
+        self._given = [files] if isinstance(files, (str, os.PathLike)) else [*files]
+        self._aside: dict[str, TrietokError] = {}  # why a file is left out
+        self._inputs = self._readable(find_inputs(self._given, self._set_aside if job.skip_bad_rows else None))
         for file in self._inputs if map_shards is not None else ():  # workers are in other directories
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
                 raise InputError(
                     f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
                 )
-        self._wanted: list[dict[str, Any]] = []  # what the manifest says of each file
-        self._records: dict[str, dict[str, Any]] = {}
+        self._order: list[str] = []  # the keys of the shards
+        self._made: set[str] = set()  # those of them that were not there before
+        self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same: it stays where it is
         self._failures: list[Outcome] = []
         self._state = Progress(0, sum(file.size for file in self._inputs), 0, 0, 0)
 
     def _readable(self, files: list[TextFile]) -> list[TextFile]:
-        """The files that are what they say, as far as that can be seen at once."""
+        """The files that are what they say, as far as their names tell; of tables the first is looked into."""
+        first = next((file for file in files if file.kind == "parquet"), None)
         for file in files:
             try:
-                check_column(file, self._job.column, self._job.keep)
+                if file is first or file.kind != "parquet":
+                    check_column(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise
                 self._set_aside(file.name, error)
-        readable = [file for file in files if file.name not in self._aside]
-        if not readable:
-            raise next(iter(self._aside.values()))[1]
-        return readable
+        return self._not_aside(files)
 
-    def _set_aside(self, name: str, error: TrietokError, shard: int = -1) -> None:
-        """Leave a file out. Of several reasons the one counts that is found first in the order of the shards."""
-        if name not in self._aside or shard < self._aside[name][0]:
-            self._aside[name] = (shard, error)
+    def _not_aside(self, files: list[TextFile]) -> list[TextFile]:
+        left = [file for file in files if file.name not in self._aside]
+        if not left:
+            raise next(iter(self._aside.values()))
+        return left
+
+    def _set_aside(self, name: str, error: TrietokError) -> None:
+        """Leave a file out."""
+        self._aside.setdefault(name, error)
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
-        job = self._job
-        self._encode(self._shards_to_do(directory), workers, in_threads)
-        for file in self._inputs:
-            if file.name in self._aside:
-                continue
-            try:
-                check_unchanged(file)
-            except FileError as error:
+        job, is_left = self._job, True
+        self._directory = directory
+        while is_left:  # once, but where a file is set aside: its shard is made without it
+            number = len(self._aside), len(self._anew)
+            self._order.clear()
+            self._state = self._state._replace(done_bytes=0, shards=0, kept=0)
+            self._encode(self._shards_to_do(), workers, in_threads)
+            for error in changed_since(self._given, self._inputs):
                 if not job.skip_bad_rows:
-                    raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=file.name) from error
-                self._set_aside(file.name, error)
-        files = [entry for entry in self._wanted if entry["name"] not in self._aside]
-        aside = [{"name": name, "reason": str(error)} for name, (_, error) in sorted(self._aside.items())]
-        if aside and not files:
-            raise next(iter(self._aside.values()))[1]
-        manifest = directory.finish(files, aside, self._records)
+                    raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path) from error
+                self._set_aside(error.path, error)
+            is_left = number != (len(self._aside), len(self._anew))
+            self._inputs = self._not_aside(self._inputs)
+        if job.drop_last:
+            self._encode_rests()
+        aside = [{"name": name, "reason": str(error)} for name, error in sorted(self._aside.items())]
+        manifest = directory.finish(self._order, aside)
         if directory.removed and self._progress is not None:
             self._progress(self._state._replace(removed=directory.removed))
         return manifest
+
+    def _encode_rests(self) -> None:
+        """Make one more shard of what the others have behind their last whole blocks."""
+        directory = self._directory
+        key = hashlib.sha256(" ".join(self._order).encode()).hexdigest()[:40]
+        rests = (directory.kept[one].get("rest") for one in self._order)
+        if key not in directory.kept:
+            directory.add(key, ShardEncoder(self._job).encode_rests(key, filter(None, rests)))
+        self._order.append(key)
 
     def _encode(self, todo: Iterator[Shard], workers: int, in_threads: bool) -> None:
         job = self._job
@@ -283,7 +301,7 @@ class _Run:
             (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
-            raise FileError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.name)
+            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.name)
 
     def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
         """No shard is planned after one has failed; those at work end."""
@@ -291,12 +309,19 @@ class _Run:
             yield shard
 
     def _finished(self, shard: Shard, outcome: Outcome) -> None:
-        file = shard.stretch.file
+        directory = self._directory
         if outcome.record is not None:
-            self._records[shard.key] = outcome.record
-            self._note(shard.stretch.weight, 1, outcome.record)
-        elif outcome.is_of_file and self._job.skip_bad_rows:
-            self._set_aside(file.name, FileError(outcome.error or "", path=file.name), shard.number)
+            self._made.add(shard.key)
+            directory.add(shard.key, outcome.record)
+            self._note(shard, outcome.record)
+        elif outcome.same is not None:
+            if directory.adopt(shard, outcome.same):
+                self._note(shard)
+            else:  # another one has taken it meanwhile
+                self._anew.add(shard.key)
+        elif outcome.unreadable and self._job.skip_bad_rows:
+            for name, reason in outcome.unreadable:
+                self._set_aside(name, _ReadError(reason, path=name))
         else:
             self._failures.append(outcome)
 
@@ -304,50 +329,40 @@ class _Run:
         shards = self._state.shards
         return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.name}"
 
-    def _shards_to_do(self, directory: RunDirectory) -> Iterator[Shard]:
+    def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
-        seen: Counter[tuple[str, str | None]] = Counter()
-        spools = map(self._job.spool, itertools.count())
+        directory = self._directory
         numbers = itertools.count()
-        for file in self._inputs:
-            try:
-                source = source_of(file, directory.known, seen)
-                number = directory.shards_of(source)
-                if number is not None:
-                    self._note(file.size, number)
-                else:
-                    number = 0
-                    for stretch in stretches_of(file, self._job.column, self._shard_bytes, spools, self._job.keep):
-                        key = source.key(number)
-                        number += 1
-                        if file.name in self._aside:
-                            stretch.forget_spool()
-                            break
-                        if key in directory.kept:
-                            stretch.forget_spool()
-                            self._note(stretch.weight, 1)
-                        else:
-                            yield Shard(next(numbers), key, source.sha256, stretch)
-                entry = {**input_of(file, source.sha256), "copy": source.copy, "shards": number}
-                self._wanted.append(entry)
-            except (FileError, FileFormatError) as error:
-                if not is_of_file(error, file.name):
-                    raise
-                if not self._job.skip_bad_rows:
-                    message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
-                    raise type(error)(message, path=file.name) from error
-                self._set_aside(file.name, error, next(numbers))
+        for stretches in planned(
+            self._inputs, self._job.column, self._shard_bytes, lambda file: bool(self._job.keep), self._unplanned
+        ):
+            if any(stretch.file.name in self._aside for stretch in stretches):
+                continue
+            shard = Shard(next(numbers), key_of(stretches), stretches)
+            self._order.append(shard.key)
+            if directory.claim(shard.key):
+                self._note(shard)
+            elif shard.key in self._anew:
+                yield shard
+            else:
+                yield shard._replace(known=directory.similar(shard))
 
-    def _note(self, weight: int, shards: int, record: dict[str, Any] | None = None) -> None:
-        """Count shards that were made now, or that were there already, and tell of it."""
+    def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
+        if not self._job.skip_bad_rows:
+            message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
+            raise type(error)(message, path=file.name) from error
+        self._set_aside(file.name, error)
+
+    def _note(self, shard: Shard, record: dict[str, Any] | None = None) -> None:
+        """Count a shard that was made now, or that was there already, and tell of it."""
         state = self._state
         made = record or {"text_bytes": 0, "tokens": 0}
         self._state = state._replace(
-            done_bytes=state.done_bytes + weight,
+            done_bytes=state.done_bytes + sum(stretch.weight for stretch in shard.stretches),
             text_bytes=state.text_bytes + made["text_bytes"],
             tokens=state.tokens + made["tokens"],
-            shards=state.shards + shards,
-            kept=state.kept + (0 if record else shards),
+            shards=state.shards + 1,
+            kept=state.kept + (shard.key not in self._made),
         )
         if self._progress is not None:
             self._progress(self._state)

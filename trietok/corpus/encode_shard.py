@@ -6,28 +6,28 @@ the folder of the run, and a record of them. The record is written last, so a sh
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import os
 import platform
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.row_encoder import ID_BYTES, SMALL_COLUMNS, RowEncoder, Rows
+from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
 from trietok.corpus.shard_files import Content, open_shard
-from trietok.corpus.shard_plan import Shard, Stretch
-from trietok.corpus.text_inputs import ChangedFileError, LongText, check_unchanged, first_row, read_texts
+from trietok.corpus.shard_plan import Shard
+from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
 from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.elsewhere import Place
-from trietok.files.texts import BadRow, TextFile, import_pyarrow
+from trietok.files.texts import BadRow, import_pyarrow
 
 
 class Blocks:
     """Joins rows, with the special tokens that are in them, and cuts the run every `length` ids.
-
-    With `drop_last`, a last block that is shorter is left out; `dropped` says how many ids it had.
 
     >>> blocks = Blocks(2)
     >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {"attention_mask": b"\\1\\1\\1"}))
@@ -37,12 +37,10 @@ class Blocks:
     array('i', [1])
     """
 
-    def __init__(self, length: int, drop_last: bool = False) -> None:
+    def __init__(self, length: int) -> None:
         self._length = length
-        self._drop_last = drop_last
         self._rest: bytes | bytearray = b""
         self._rests: dict[str, bytes] = {}
-        self.dropped = 0
 
     def add(self, rows: Rows) -> Rows:
         """The blocks that some more rows complete."""
@@ -60,9 +58,6 @@ class Blocks:
         rest, rests = self._rest, self._rests
         self._rest, self._rests = b"", {}
         left = len(rest) // ID_BYTES
-        if self._drop_last:
-            self.dropped += left
-            return Rows(array("i"), b"", dict.fromkeys(rests, b""))
         return Rows(array("i", [left] if left else []), rest, rests)
 
 
@@ -82,7 +77,7 @@ class ShardJob(NamedTuple):
     call_options: dict[str, Any]  # of the tokenizer's call
     file_format: str  # one of `shard_files.FORMATS`
     pack: int | None  # ids of a block; None for a row a text
-    drop_last: bool  # whether a shard's last block is left out where it is shorter
+    drop_last: bool  # what a shard has behind its last whole block goes into blocks of all shards; the last is left out
     keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
     skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
     fingerprint: str  # the tokenizer's
@@ -119,10 +114,6 @@ class ShardJob(NamedTuple):
             for path in put:
                 path.unlink(missing_ok=True)
 
-    def spool(self, number: int) -> Path:
-        """A path for the lines of a shard of a compressed file, of this process."""
-        return self.state / f"spool-{number:05}-{os.getpid()}"
-
 
 class Outcome(NamedTuple):
     """The result of encoding a shard."""
@@ -131,7 +122,8 @@ class Outcome(NamedTuple):
     record: dict[str, Any] | None  # what its record holds; None where it failed
     error: str | None  # why it failed, for the user to read
     advice: str = GOES_ON  # how the user can continue the run then
-    is_of_file: bool = False  # its file cannot be read, so all of the file is of no use
+    unreadable: tuple[tuple[str, str], ...] = ()  # the names of its files that cannot be read, and why
+    same: tuple[str, ...] | None = None  # that of the known checksums which its stretches have; nothing was encoded
 
 
 class Stopped(Exception):
@@ -150,70 +142,123 @@ class ShardEncoder:
         self._encoder.threads = None  # workers are what a run has threads or processes for
 
     def encode(self, shard: Shard) -> Outcome:
-        """Put a shard's files in place."""
+        """Put a shard's files in place; or see that there is a shard of the same already."""
+        reads = [Read(stretch) for stretch in shard.stretches]
         try:
-            return Outcome(shard.number, self._encode(shard), None)
+            if shard.known:
+                checksums = tuple(self._checksum(read) for read in map(Read, shard.stretches))
+                if checksums in shard.known:
+                    return Outcome(shard.number, None, None, same=checksums)
+            return Outcome(shard.number, self._encode(shard.key, reads), None)
         except TrietokError as error:
-            of_file = is_of_file(error, shard.stretch.file.name)
-            return Outcome(shard.number, None, str(error).rstrip("."), advice_on(error), of_file)
+            said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
+            unreadable = {str(error.path): said} if _is_of_file(error, names) else {}  # type: ignore[attr-defined]
+            if unreadable and self._job.skip_bad_rows:
+                unreadable |= self._unreadable(shard)
+            return Outcome(shard.number, None, said, advice_on(error), tuple(unreadable.items()))
         except OSError as error:
             reason = error.strerror or str(error)
             # An error of reading names its file. An error of writing names none: it is about the shard's files.
             path = error.filename or self._job.state / shard.key
             return Outcome(shard.number, None, f"cannot write {path}: {reason}")
-        finally:
-            shard.stretch.forget_spool()
 
-    def _encode(self, shard: Shard) -> dict[str, Any]:
+    def _checksum(self, read: Read) -> str:
+        for _ in read_blocks(read, self._job.column, self._encoder.cut_characters, self._job.keep):
+            self._heed_stop()
+        return str(read.digest.hexdigest())
+
+    def _unreadable(self, shard: Shard) -> dict[str, str]:
+        """Which files of a shard cannot be read, and why: all at once, that the rest is not tried file by file."""
+        found: dict[str, str] = {}
+        for read in map(Read, shard.stretches if len(shard.stretches) > 1 else ()):
+            try:
+                self._checksum(read)
+            except (FileError, FileFormatError) as error:
+                found[read.stretch.file.name] = str(error).rstrip(".")
+        return found
+
+    def _heed_stop(self) -> None:
+        if self._is_stopped():
+            raise Stopped
+
+    def _encode(self, key: str, reads: Sequence[Read]) -> dict[str, Any]:
         job = self._job
-        file_read = shard.stretch.file
-        check_unchanged(file_read)
-        blocks = None if job.pack is None else Blocks(job.pack, job.drop_last)
+        blocks = None if job.pack is None else Blocks(job.pack)
         counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
         rejects: list[dict[str, Any]] = []
-        # An engine may have the same shard encoded twice, on machines that share the directory.
-        begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{shard.key}"
-        try:
-            columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
-            is_typed = file_read.kind == "parquet" or not job.keep
-            content = Content(job.fingerprint, columns, job.keep, is_typed)
-            files = open_shard(job.state, begun, job.file_format, content)
-            for encoded, kept in self._encoded(shard, counts, rejects, files if blocks is None else None):
+        rest: Rows | None = None
+        is_typed = not job.keep or all(read.stretch.file.kind == "parquet" for read in reads)
+        with self._shard_files(key, is_typed) as files:
+            for encoded, kept in self._encoded(reads, counts, rejects, files if blocks is None else None):
                 counts["texts"] += len(encoded.lengths)
                 counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
                 self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
-                self._write(files, counts, blocks.end())
+                rest = blocks.end()
+                if not job.drop_last:
+                    self._write(files, counts, rest)
             try:
                 files.close()
             except FileFormatError as error:
                 if error.path:
                     raise
-                raise FileFormatError(f"{file_read.name}: {error}", path=file_read.name) from error
-            check_unchanged(file_read)
+                name = reads[0].stretch.file.name
+                raise FileFormatError(f"{name}: {error}", path=name) from error
             counts["rejected"] = len(rejects)
-            record = {
-                "input": input_of(file_read, shard.sha256),
-                **counts,
-                **({"dropped_tokens": blocks.dropped} if blocks else {}),
-                "files": [
-                    {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
-                    for suffix, path in files.paths.items()
-                ],
-            }
             if rejects:
-                write_whole(job.rejects(shard.key), "".join(json.dumps(row) + "\n" for row in rejects))
-            for suffix, path in files.paths.items():
-                put_in_place(path, job.state / f"{shard.key}{suffix}")
+                write_whole(job.rejects(key), "".join(json.dumps(row) + "\n" for row in rejects))
+            record = {"sources": [source_of(read) for read in reads], **counts}
+            if blocks:
+                record["dropped_tokens"] = 0
+            if rest is not None and job.drop_last and rest.ids:
+                columns = {IDS: bytes(rest.ids), **rest.columns}
+                record["rest"] = {name: base64.b64encode(run).decode() for name, run in columns.items()}
+            return self._put(key, files, record)
+
+    def encode_rests(self, key: str, rests: Iterable[dict[str, str]]) -> dict[str, Any]:
+        """Put the shard in place with the blocks of what other shards have behind their last ones; its record."""
+        assert self._job.pack is not None
+        blocks, counts = Blocks(self._job.pack), dict.fromkeys(("rows", "tokens"), 0)
+        nothing = dict.fromkeys(("rejected", "texts", "text_bytes", "longest_text"), 0)
+        with self._shard_files(key, is_typed=True) as files:
+            for rest in rests:
+                columns = {name: base64.b64decode(run) for name, run in rest.items()}
+                self._write(files, counts, blocks.add(Rows(array("i"), columns.pop(IDS), columns)))
+            files.close()
+            dropped = len(blocks.end().ids) // ID_BYTES
+            return self._put(key, files, {"sources": [], **counts, **nothing, "dropped_tokens": dropped})
+
+    @contextlib.contextmanager
+    def _shard_files(self, key: str, is_typed: bool) -> Iterator[Any]:
+        """The files of a shard, to be written; where that fails nothing of them is left."""
+        job = self._job
+        # An engine may have the same shard encoded twice, on machines that share the directory.
+        begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}"
+        columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+        try:
+            yield open_shard(job.state, begun, job.file_format, Content(job.fingerprint, columns, job.keep, is_typed))
         except BaseException:
             for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
             raise
+
+    def _put(self, key: str, files: Any, record: dict[str, Any]) -> dict[str, Any]:
+        """Put the files of a shard in place, none where it has no rows, and then its record."""
+        job, made = self._job, record["rows"]
+        record["files"] = [
+            {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
+            for suffix, path in (files.paths.items() if made else ())
+        ]
+        for suffix, path in files.paths.items():
+            if made:
+                put_in_place(path, job.state / f"{key}{suffix}")
+            else:
+                path.unlink()
         # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
-        temporary = job.state / f"{begun}{RECORD}"
+        temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
         temporary.write_text(json.dumps(record), encoding="utf-8")
-        os.replace(temporary, job.record(shard.key))
-        job.put_in_store(shard.key, files.paths)
+        os.replace(temporary, job.record(key))
+        job.put_in_store(key, files.paths)
         return record
 
     def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
@@ -223,36 +268,31 @@ class ShardEncoder:
             counts["tokens"] += sum(rows.lengths)
 
     def _encoded(
-        self, shard: Shard, counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
+        self, reads: Sequence[Read], counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
     ) -> Iterator[tuple[Rows, Any]]:
         """The ids of a shard's texts and what is kept with them, without the rows that hold none.
 
         The ids of a long text come part by part.
         """
-        stretch, read = shard.stretch, 0
-        for batch in read_texts(stretch, self._job.column, self._encoder.cut_characters, self._job.keep):
-            if self._is_stopped():
-                raise Stopped
+        job = self._job
+        for batch, parts in read_texts(reads, job.column, self._encoder.cut_characters, job.keep):
+            self._heed_stop()
             if isinstance(batch, LongText):
                 bad = batch.bad_row() or (yield from self._long_row(batch, files))
-                if bad is not None:
-                    self._set_aside(stretch, read, [bad], rejects)
                 counts["text_bytes"] += batch.text_bytes
-                read += 1
+                self._count(parts, ["" if bad is None else bad], rejects)
                 continue
-            kept = batch.kept
+            kept, texts = batch.kept, None
             is_whole_column = not isinstance(batch.rows, list) and not batch.rows.null_count
             encoded = self._encoder.encode_column(batch.rows) if is_whole_column else None
             if encoded is None:
                 texts = batch.texts()
                 if set(map(type, texts)) - {str}:
-                    self._set_aside(stretch, read, texts, rejects)
                     are_texts = [isinstance(text, str) for text in texts]
                     kept = None if kept is None else kept.filter(import_pyarrow().array(are_texts))
-                    texts = [text for text in texts if isinstance(text, str)]
-                encoded = self._encoder.encode(texts)
+                encoded = self._encoder.encode([text for text in texts if isinstance(text, str)])
             counts["text_bytes"] += batch.text_bytes
-            read += len(batch.rows)
+            self._count(parts, texts, rejects)
             yield encoded, kept
 
     def _long_row(self, text: LongText, files: Any) -> Generator[tuple[Rows, Any], None, BadRow | None]:
@@ -261,8 +301,7 @@ class ShardEncoder:
         most = None if files is None else files.most_ids
         columns: dict[str, bytes] = {}
         for part in self._encoder.encode_pieces(text.pieces()):
-            if self._is_stopped():
-                raise Stopped
+            self._heed_stop()
             number += len(part.ids) // ID_BYTES
             if most is not None and number > most:
                 files.drop_open_row()
@@ -275,22 +314,30 @@ class ShardEncoder:
         yield Rows(array("i", [number]), b"", columns), None
         return None
 
-    def _set_aside(self, stretch: Stretch, read: int, texts: list[Any], rejects: list[dict[str, Any]]) -> None:
-        before = first_row(stretch) + read + 1
-        for number, text in enumerate(texts):
-            if isinstance(text, str):
-                continue
-            row = before + number
-            if not self._job.skip_bad_rows:
-                name = stretch.file.name
-                raise FileFormatError(f"{name}, row {row}: {text.reason}", path=name, line_number=row)
-            rejects.append({"row": row, "reason": text.reason})
+    def _count(self, parts: Parts, texts: Sequence[Any] | None, rejects: list[dict[str, Any]]) -> None:
+        """Count the rows of a batch for what they were read from; those that are no texts are set aside, or an error.
+
+        `texts` is None where all are.
+        """
+        at = 0
+        for read, number in parts:
+            of_read = enumerate(texts[at : at + number]) if texts is not None else ()
+            bad = [(place, text.reason) for place, text in of_read if not isinstance(text, str)]
+            name, first = read.stretch.file.name, read.row() if bad else 0
+            for place, reason in bad:
+                if not self._job.skip_bad_rows:
+                    row = first + place
+                    raise FileFormatError(f"{name}, row {row}: {reason}", path=name, line_number=row)
+                rejects.append({"file": name, "row": first + place, "reason": reason})
+            read.rows += number
+            read.rejected += len(bad)
+            at += number
 
 
-def is_of_file(error: TrietokError, name: str) -> bool:
-    """Whether an error says that a file cannot be read, and not that one of its rows holds no text."""
+def _is_of_file(error: TrietokError, names: Collection[str]) -> bool:
+    """Whether an error says that one of some files cannot be read, and not that one of its rows holds no text."""
     is_of_row = getattr(error, "line_number", None) is not None
-    return isinstance(error, (FileError, FileFormatError)) and error.path == name and not is_of_row
+    return isinstance(error, (FileError, FileFormatError)) and error.path in names and not is_of_row
 
 
 def advice_on(error: TrietokError) -> str:
@@ -309,9 +356,14 @@ def versions_here() -> dict[str, str]:
     return {"trietok": trietok.__version__, "pyarrow": import_pyarrow().__version__}
 
 
-def input_of(file: TextFile, sha256: str) -> dict[str, Any]:
-    """A file that was read, as records and the manifest have it."""
-    return {"name": file.name, "size": file.size, "mtime_ns": file.mtime_ns, "sha256": sha256, "kind": file.kind}
+def source_of(read: Read) -> dict[str, Any]:
+    """What was read for a shard, as records and the manifest have it; which part of a file only where it is one."""
+    file, start, end, _ = read.stretch
+    return {
+        **{"name": file.name, "kind": file.kind, "size": file.size, "mtime_ns": file.mtime_ns},
+        **({} if end is None else {"start": start, "end": end}),
+        **{"sha256": read.digest.hexdigest(), "texts": read.rows - read.rejected, "rejected": read.rejected},
+    }
 
 
 def write_whole(path: Path, text: str) -> None:

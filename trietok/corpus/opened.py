@@ -2,8 +2,8 @@
 
 In: the directory. Out: its rows by number, where each is from, a dataset for torch, one for Arrow. Shards are opened
 when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet files the row groups used
-last are held. Where a row is from is not stored for it: the shards of a file follow one another, and the rows that were
-skipped are listed.
+last are held. Where a row is from is not stored for it: the manifest says how many texts of which file a shard has, in
+their order, and the rows that were skipped are listed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from trietok.corpus.row_encoder import ID_BYTES, IDS
-from trietok.corpus.run_directory import (
-    MANIFEST,
-    MANIFEST_FORMAT,
-    REJECTS,
-    check_manifest,
-    read_manifest,
-    rejected_rows,
-)
+from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_manifest, rejected_rows, with_parts
 from trietok.corpus.run_in_store import told_of
 from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
@@ -184,7 +177,7 @@ class Corpus(Sequence[list[int]]):
         directory: of a finished corpus; see `open_corpus`.
 
     Attributes:
-        manifest: what is in `manifest.json`.
+        manifest: what is in `manifest.json`, with its `shards` and `inputs`; see `encode_files`.
         column_names: what a row has: `input_ids`, masks and type ids if they were asked for, and what was kept.
     """
 
@@ -261,39 +254,52 @@ class Corpus(Sequence[list[int]]):
         place, row = self._place(number)
         if self.manifest["options"]["pack"] is not None:
             raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
-        shard = self.manifest["shards"][self._numbers[place]]
-        if shard["rejected"]:
-            row += bisect_right(self._kept_before[self._numbers[place]], row)
-        return RowSource(shard["input"], self._rows_before[self._numbers[place]] + row + 1)
+        row += self._ends[place - 1] if place else 0
+        found = bisect_right(self._texts_until, row)
+        source, text = self._sources[found], row - (self._texts_until[found - 1] if found else 0)
+        if source["rejected"]:
+            text += bisect_right(self._kept_before[found], text)
+        return RowSource(source["name"], self._rows_before[found] + text + 1)
+
+    @cached_property
+    def _sources(self) -> list[dict[str, Any]]:
+        """What shards have rows of: files, and parts of files, in their order."""
+        return [source for shard in self.manifest["shards"] for source in shard["sources"]]
+
+    @cached_property
+    def _texts_until(self) -> list[int]:
+        """For each source, how many texts there are until its end."""
+        return list(accumulate(source["texts"] for source in self._sources))
 
     @cached_property
     def _rows_before(self) -> list[int]:
-        """For each shard, the rows of its file that come before it."""
+        """For each source, the rows of its file that come before it: a file's sources follow one another."""
         rows_before: list[int] = []
-        shards = iter(self.manifest["shards"])
-        for entry in self.manifest["inputs"]:
-            sizes = [shard["texts"] + shard["rejected"] for shard in islice(shards, entry["shards"])]
-            rows_before += [0, *accumulate(sizes)][:-1]
+        name, rows = None, 0
+        for source in self._sources:
+            rows, name = rows if source["name"] == name else 0, source["name"]
+            rows_before.append(rows)
+            rows += source["texts"] + source["rejected"]
         return rows_before
 
     @cached_property
     def _kept_before(self) -> list[list[int]]:
-        """For each row that was skipped, shard by shard, how many rows of the shard before it were not."""
-        path, shards = _in(self._directory, REJECTS), self.manifest["shards"]
+        """For each row that was skipped, source by source, how many rows of the source before it were not."""
+        path = _in(self._directory, REJECTS)
         with as_file_error(f"cannot read {path}", path), open_bytes(path) as file:
             lines = file.read().splitlines()
         try:
             rows = rejected_rows(lines)
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
-        if len(rows) != sum(shard["rejected"] for shard in shards):
+        if len(rows) != sum(source["rejected"] for source in self._sources):
             raise FileFormatError(
                 f"{path} does not list the rows that the manifest counts; --resume makes it again", path=path
             )
         left = iter(rows)
         return [
-            [row - before - 1 - number for number, row in enumerate(islice(left, shard["rejected"]))]
-            for shard, before in zip(shards, self._rows_before, strict=True)
+            [row - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
+            for source, before in zip(self._sources, self._rows_before, strict=True)
         ]
 
     def _place(self, number: int) -> tuple[int, int]:
@@ -405,10 +411,10 @@ def _manifest_of(directory: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as copy, told_of(copy, directory):
             for name, raw in store.read([MANIFEST]).items():
                 Path(copy, name).write_bytes(raw)
-            manifest = _manifest_in(copy)
+            manifest = _manifest_in(copy, store.read_one)
         sizes = store.sizes()
     else:
-        manifest = _manifest_in(directory)
+        manifest = _manifest_in(directory, lambda name: Path(directory, name).read_bytes())
     for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
         file = _in(directory, entry["name"])
         try:
@@ -426,7 +432,7 @@ def _manifest_of(directory: str) -> dict[str, Any]:
     return manifest
 
 
-def _manifest_in(directory: str) -> dict[str, Any]:
+def _manifest_in(directory: str, read: Callable[[str], bytes]) -> dict[str, Any]:
     path = Path(directory, MANIFEST)
     with as_file_error(f"cannot read {path}", path):
         try:
@@ -435,11 +441,10 @@ def _manifest_in(directory: str) -> dict[str, Any]:
             told = f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one"
             raise FileError(told, path=path) from error
     manifest = read_manifest(path)
-    if manifest.get("format") != MANIFEST_FORMAT:
+    if manifest.get("format") not in FORMATS_READ:
         raise FileFormatError(
             f"{path} is of the format {manifest.get('format')}, and what this version of trietok reads is "
-            f"{MANIFEST_FORMAT}; encode the texts once more",
+            f"{' and '.join(FORMATS_READ)}; encode the texts once more",
             path=path,
         )
-    check_manifest(manifest, path)
-    return manifest
+    return with_parts(manifest, path, read)

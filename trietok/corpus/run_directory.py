@@ -1,7 +1,8 @@
 """The directory of a run: what an earlier run has left in it, and how finished shards become its files, all or none.
 
 In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*` files in their order,
-`rejects.jsonl` where rows were skipped, and `manifest.json`.
+`rejects.jsonl` where rows were skipped, `shards-*.jsonl` and `sources-*.jsonl` with a line for each shard and for each
+stretch of a file that it was made of, and `manifest.json`, which names those.
 
 While a run is at work its shards are in a folder of the directory, each under its key with a record of it, so that they
 are found again in whatever order the next run wants them. At the end they are renamed. The new manifest is written to
@@ -11,19 +12,20 @@ that folder first: where a process is killed while shards are renamed, the next 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.shard_files import FORMATS, suffixes
-from trietok.corpus.text_inputs import Source
+from trietok.corpus.shard_plan import Shard
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.atomic import DirectoryBusyError, alone
@@ -31,7 +33,11 @@ from trietok.files.formats import read_json_object
 from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
-MANIFEST_FORMAT = "trietok-corpus-2"
+MANIFEST_FORMAT, _FORMER_FORMAT = "trietok-corpus-3", "trietok-corpus-2"
+FORMATS_READ = (MANIFEST_FORMAT, _FORMER_FORMAT)
+_SHARDS, _SOURCES = "shards", "sources"  # how the names of the manifest's parts begin
+_MOST_LINES = 100_000  # of a part
+_MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 
 
@@ -56,14 +62,12 @@ class RunDirectory:
         plan: everything but the files that the content of the shards depends on.
 
     Attributes:
-        kept: the records of the finished shards that are there, by key.
-        known: checksums of files that were read, by name, size and time of change.
+        kept: the records of the finished shards that are there, by key; to be verified are none.
         removed: after `finish`, how many shards were removed of each file that is not in the run any more, by name.
     """
 
     def __init__(self, job: ShardJob, plan: dict[str, Any]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
-        self.known: dict[tuple[str, int, int], str] = {}
         self.removed: dict[str, int] = {}
         self._job = job
         self._out, self._state = job.out, job.state
@@ -71,8 +75,10 @@ class RunDirectory:
         options = plan["options"]
         self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: dict[str, Kept] = {}  # its shards, whole or not
+        self._earlier: list[Kept] = []  # its shards, whole or not
         self._shards: dict[str, Kept] = {}
+        self._claimed: set[str] = set()  # those of them that this run has, or puts others in the place of
+        self._similar: dict[tuple[Any, ...], dict[tuple[str, ...], str]] = {}  # their keys by shape and checksums
 
     # ---- what is there already --------------------------------------------------------------------------------------
 
@@ -145,14 +151,19 @@ class RunDirectory:
         manifest = read_manifest(path)
         if manifest.get("format") != MANIFEST_FORMAT:
             self._compare(manifest)
-        check_manifest(manifest, path)
-        return manifest
+        return with_parts(manifest, path, self._read_part)
+
+    def _read_part(self, name: str) -> bytes:
+        """A part of a manifest: one that is killed leaves them in the one folder or in the other."""
+        return (self._state / name if (self._state / name).exists() else self._out / name).read_bytes()
 
     def _compare(self, earlier: dict[str, Any]) -> None:
         """Raise if the run in the directory has another plan."""
         for name, value in self._plan.items():
             if earlier.get(name) != value:
                 difference = _first_difference(name, earlier.get(name), value)
+                if earlier.get(name) == _FORMER_FORMAT:
+                    difference += "; open_corpus reads it as it is"
                 raise InputError(f"{self._job.name} holds a run that {difference}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
@@ -172,31 +183,33 @@ class RunDirectory:
 
     def _find_kept(self, verify: bool) -> None:
         self._clear()
-        entries = []
         for path in sorted(self._state.glob(f"*{RECORD}")):
             key = path.name.removesuffix(RECORD)
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 _check(record, _RECORD, "record")
-                if [file["suffix"] for file in record["files"]] != self._suffixes:
+                _check_counts(record, self._job.pack, "record")
+                if [file["suffix"] for file in record["files"]] not in ([], self._suffixes):
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
             kept = Kept(record, self._made(key))
             if self._is_there(kept, verify):
                 self._shards[key] = kept
-            entries.append(record["input"])
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
-            entries += self._manifest["inputs"]
-        if not verify:
-            self.known = {(entry["name"], entry["size"], entry["mtime_ns"]): entry["sha256"] for entry in entries}
-        self.kept = {key: kept.record for key, kept in self._shards.items()}
+        for key, kept in self._shards.items():
+            shape = tuple(map(_shape_of, kept.record["sources"]))
+            checksums = tuple(source["sha256"] for source in kept.record["sources"])
+            self._similar.setdefault(shape, {})[checksums] = key
+        self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
         rejects = self._earlier_rejects(manifest)
-        for key, record in _shards_of(manifest):
-            self._earlier[key] = earlier = Kept(record, self._out / _stem(record))
+        for shard in manifest["shards"]:
+            key, record = _record_of(shard)
+            earlier = Kept(record, self._out / _stem_of(shard))
+            self._earlier.append(earlier)
             moved = Kept(record, self._made(key))  # by a process that was killed before the new order was there
             if key not in self._shards and (rejects or not record["rejected"]):
                 kept = moved if self._is_there(moved, False) else earlier
@@ -205,7 +218,7 @@ class RunDirectory:
 
     def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
         """Give each shard of a finished run its own list of skipped rows again; False where they are not there."""
-        wanted = [(key, record["rejected"]) for key, record in _shards_of(manifest) if record["rejected"]]
+        wanted = [(shard["key"], shard["rejected"]) for shard in manifest["shards"] if shard["rejected"]]
         try:
             lines = (self._out / REJECTS).read_bytes().splitlines(keepends=True) if wanted else []
             rejected_rows(lines)
@@ -222,10 +235,6 @@ class RunDirectory:
         """Where a shard is that was made, without the suffixes of its files."""
         return self._state / key
 
-    def _place(self, number: int, key: str) -> Path:
-        """Where a shard is in the end."""
-        return self._out / _part(number)
-
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             path.is_file()
@@ -234,12 +243,40 @@ class RunDirectory:
             for path, file in kept.paths()
         )
 
-    def shards_of(self, source: Source) -> int | None:
-        """How many shards an earlier run has made of a file; None where not all of them are there."""
-        inputs = self._manifest["inputs"] if self._manifest else []
-        number = next((entry["shards"] for entry in inputs if _source_of(entry) == source), None)
-        is_whole = all(source.key(index) in self._shards for index in range(number or 0))
-        return number if is_whole else None
+    def claim(self, key: str) -> bool:
+        """Whether a shard is there already; then this run has it, and it cannot be adopted any more."""
+        if key in self.kept:
+            self._claimed.add(key)
+        return key in self.kept
+
+    def similar(self, shard: Shard) -> tuple[tuple[str, ...], ...]:
+        """The checksums of what shards were made of that are there, and may be what a planned one would be."""
+        found = self._similar.get(tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches), {})
+        return tuple(islice((sums for sums, key in found.items() if key not in self._claimed), _MOST_SIMILAR))
+
+    def adopt(self, shard: Shard, checksums: tuple[str, ...]) -> bool:
+        """Have a shard be one that is there, of files with the same bytes; False where that one is taken."""
+        shape = tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
+        key = self._similar[shape][checksums]
+        if key in self._claimed:
+            return False
+        record, stem = self._shards[key]
+        sources = [
+            {**source, "name": one.file.name, "mtime_ns": one.file.mtime_ns}
+            for source, one in zip(record["sources"], shard.stretches, strict=True)
+        ]
+        if key != shard.key and record["rejected"]:
+            os.replace(self._job.rejects(key), self._job.rejects(shard.key))
+        self._claimed |= {key, shard.key}
+        self._shards[shard.key] = Kept({**record, "sources": sources}, stem)
+        self.kept[shard.key] = self._shards[shard.key].record
+        return True
+
+    def add(self, key: str, record: dict[str, Any]) -> None:
+        """Have a shard that was made now."""
+        self._shards[key] = Kept(record, self._made(key))
+        self.kept[key] = record
+        self._claimed.add(key)
 
     def _clear(self) -> None:
         """Remove what is unfinished."""
@@ -249,106 +286,118 @@ class RunDirectory:
 
     # ---- what shall be there ----------------------------------------------------------------------------------------
 
-    def finish(
-        self, files: list[dict[str, Any]], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
-    ) -> dict[str, Any]:
-        """Put the shards of all files in place, in order, and what belongs to no file away; what is in the manifest.
+    def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
+        """Put the shards with some keys in place, in this order, and others away; what is in the manifest.
 
-        `files` is what that says of its inputs; `set_aside` has name and reason of files that are not in it, `records`
-        those of the shards that were made now.
+        `set_aside` has name and reason of files that are not in it.
         """
         self._refuse_other_files()
-        for key, record in records.items():
-            self._shards[key] = Kept(record, self._made(key))
-        order = [(key, file["name"]) for file in files for key in _keys_of(file)]
-        self.removed = self._not_wanted({key for key, _ in order}, files, set_aside)
-        shards = [self._entry(number, key, name) for number, (key, name) in enumerate(order)]
+        places = self._places(order)
+        shards = [self._entry(key, place) for key, place in places.items()]
+        listed = {source["name"] for shard in shards for source in shard["sources"]}
+        self.removed = self._not_wanted(listed | {file["name"] for file in set_aside}, order)
         totals = _totals_of(shards)
-        manifest = {**self._plan, "inputs": files, "set_aside": set_aside, "totals": totals, "shards": shards}
-        if manifest != self._manifest or any(self._shards[key] is not self._earlier.get(key) for key, _ in order):
+        whole = {**self._plan, "set_aside": set_aside, "totals": totals, "shards": shards}
+        whole["inputs"] = _inputs_of(shards)
+        stay = {str(earlier.stem) for earlier in self._earlier}
+        if whole != self._manifest or any(str(self._shards[key].stem) not in stay for key in order):
             if totals["rejected"]:
                 self._write_rejects(order)
-            self._make_room([key for key, _ in order])
+            self._make_room(places)
+            parts = []
+            for name, raw in self._parts_of(shards):
+                with replacing(self._state / name, clears=False) as file:
+                    file.write(raw)
+                parts.append(_described(name, raw))
+            small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
             # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
-            write_whole(self._state / MANIFEST, json.dumps(manifest, indent=1) + "\n")
-            self._put_in_place(manifest)
-        self._end(manifest)
-        return manifest
+            write_whole(self._state / MANIFEST, json.dumps(small, indent=1) + "\n")
+            self._put_in_place(whole)
+        self._end(whole)
+        return whole
 
     def _end(self, manifest: dict[str, Any]) -> None:
         """Take away what the run needs no more."""
         shutil.rmtree(self._state, ignore_errors=True)
 
-    def _not_wanted(
-        self, keys: set[str], files: list[dict[str, Any]], set_aside: list[dict[str, str]]
-    ) -> dict[str, int]:
-        """How many shards are there of each file that is neither among the files nor set aside, by its name."""
-        listed = {file["name"] for file in (*files, *set_aside)}
-        there = {**self._earlier, **self._shards}
-        sources = (kept.record["input"] for key, kept in there.items() if key not in keys)
-        names = (source if isinstance(source, str) else source["name"] for source in sources)  # manifest's or record's
+    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+        return parts_of(shards)
+
+    def _places(self, order: list[str]) -> dict[str, Path]:
+        """Where the files of each shard shall be, without what their names end with; shards without files have none."""
+        numbers = count()
+        return {key: self._out / (_part(next(numbers)) if self._shards[key].record["files"] else "") for key in order}
+
+    def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
+        """How many shards go of each file that is not listed any more, by its name."""
+        stay = {self._shards[key].stem for key in order}
+        gone = {kept.stem: kept for kept in (*self._earlier, *self._shards.values()) if kept.stem not in stay}
+        names = (name for kept in gone.values() for name in {source["name"] for source in kept.record["sources"]})
         return dict(Counter(name for name in names if name not in listed))
 
-    def _entry(self, number: int, key: str, name: str) -> dict[str, Any]:
+    def _entry(self, key: str, place: Path) -> dict[str, Any]:
         """What the manifest says of a shard."""
         record = self._shards[key].record
         files = [
-            {"name": self._place(number, key).name + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
+            {"name": place.name + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
             for file in record["files"]
         ]
-        counts = {one: value for one, value in record.items() if one not in ("input", "files")}
-        return {"input": name, **counts, "files": files}
+        return {"key": key, **record, "files": files}
 
-    def _write_rejects(self, order: list[tuple[str, str]]) -> None:
+    def _write_rejects(self, order: list[str]) -> None:
         with replacing(self._state / REJECTS) as rejects:
-            for key, name in order:
-                if self._shards[key].record["rejected"]:
-                    with open(self._job.rejects(key), "rb") as rows:
-                        for row in rows:
-                            line = json.dumps({"file": name} | json.loads(row) | {"file": name})
-                            rejects.write(line.encode() + b"\n")
+            for key in order:
+                record = self._shards[key].record
+                if record["rejected"]:
+                    rows = iter(self._job.rejects(key).read_bytes().splitlines())
+                    for source in record["sources"]:  # a file may have another name now
+                        for row in islice(rows, source["rejected"]):
+                            rejects.write(json.dumps({**json.loads(row), "file": source["name"]}).encode() + b"\n")
 
-    def _make_room(self, order: list[str]) -> None:
+    def _make_room(self, places: dict[str, Path]) -> None:
         """Take the shards of an earlier run from where they do not stay.
 
         What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
         """
-        places = {key: self._place(number, key) for number, key in enumerate(order)}
-        names = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
-        for key, earlier in self._earlier.items():
-            kept = self._shards.get(key)
-            for path, file in earlier.paths():
-                if kept is earlier and key in places:
-                    if places[key] != earlier.stem:
-                        os.replace(path, _named(self._state / key, file))
-                elif path not in names:
-                    path.unlink(missing_ok=True)
+        stay = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
+        for key, place in places.items():
+            kept = self._shards[key]
+            if kept.stem not in (place, self._state / key):
+                stay |= {path for path, _ in kept.paths()}
+                for path, file in kept.paths():
+                    os.replace(path, _named(self._state / key, file))
+        for path in (path for earlier in self._earlier for path, _ in earlier.paths()):
+            if path not in stay:
+                path.unlink(missing_ok=True)
         flush_directory(self._out)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Rename what a manifest names from the folder of the run; what is in its place already stays."""
         out, state = self._out, self._state
-        for number, (key, record) in enumerate(_shards_of(manifest)):
-            for path, file in Kept(record, state / key).paths():
-                if path.exists():
-                    put_in_place(path, _named(out / _part(number), file))
+        for shard in manifest["shards"]:
+            for file in shard["files"]:
+                made = state / f"{shard['key']}.{file['name'].partition('.')[2]}"
+                if made.exists():
+                    put_in_place(made, out / file["name"])
         if (state / REJECTS).exists():
             put_in_place(state / REJECTS, out / REJECTS)
         elif not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
+        parts = {name for name, _ in parts_of(manifest["shards"])}
+        for name in parts:
+            if (state / name).exists():
+                put_in_place(state / name, out / name)
         flush_directory(out)
         put_in_place(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
+        for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (_SHARDS, _SOURCES))):
+            if path.name not in parts:
+                path.unlink()
 
 
 def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
-
-
-def _stem(record: dict[str, Any]) -> str:
-    """How the names of a shard's files begin, by what a manifest says of it."""
-    return str(record["files"][0]["name"]).partition(".")[0]
 
 
 def _part(number: int) -> str:
@@ -381,13 +430,19 @@ _SIZE = _Kind("a whole number from 1", lambda value: type(value) is int and valu
 _NUMBER = _Kind("a whole number", lambda value: type(value) is int)
 _TRUTH = _Kind("true or false", lambda value: isinstance(value, bool))
 _SHA256 = _Kind("a SHA-256", lambda value: isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{64}", value)))
+_FILE = {"name": _TEXT, "bytes": _COUNT, "sha256": _SHA256}
 _READ = {
     **{"name": _TEXT, "size": _COUNT, "mtime_ns": _NUMBER, "sha256": _SHA256},
     "kind": _Kind("parquet, jsonl or txt", lambda value: value in ("parquet", "jsonl", "txt")),
 }
 # How often each is counted; one that a shard may lack has a question mark.
 _NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}
-_RECORD = {"input": _READ, **_NUMBERS, "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}]}
+_COUNTED = {"name": _TEXT, "texts": _COUNT, "rejected": _COUNT}
+_RECORD = {
+    "sources": [{**_READ, **_COUNTED, "start?": _COUNT, "end?": _COUNT}],
+    **_NUMBERS,
+    "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}],
+}
 _MANIFEST = {
     **dict.fromkeys(("trietok", "pyarrow"), _TEXT),
     "tokenizer": {"class": _TEXT, "fingerprint": _TEXT},
@@ -399,10 +454,9 @@ _MANIFEST = {
             "an object of texts", lambda value: isinstance(value, dict) and all(map(_TEXT.fits, value.values()))
         ),
     },
-    "inputs": [{**_READ, "copy": _COUNT, "shards": _COUNT}],
     "set_aside": [{"name": _TEXT, "reason": _TEXT}],
     "totals": dict.fromkeys((*_COUNTS, "longest_text"), _COUNT),
-    "shards": [{"input": _TEXT, **_NUMBERS, "files": [{"name": _TEXT, "bytes": _COUNT, "sha256": _SHA256}]}],
+    "shards": [{"sources": [_COUNTED], **_NUMBERS, "files": [_FILE]}],
 }
 
 
@@ -425,35 +479,31 @@ def _check(value: Any, wanted: Any, where: str) -> None:
                 raise ValueError(f"{where} has no {name!r}")
 
 
-def check_manifest(manifest: dict[str, Any], path: Path) -> None:
-    """Raise where the values of a manifest are not what they have to be, or do not agree with each other."""
-    try:
-        _check(manifest, _MANIFEST, "the manifest")
-        _check_sums(manifest)
-    except ValueError as error:
-        raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None
-
-
 def _check_sums(manifest: dict[str, Any]) -> None:
     """Raise ValueError where numbers or names that follow from each other do not agree."""
     options, shards, totals = manifest["options"], manifest["shards"], manifest["totals"]
-    names = [entry["name"] for entry in manifest["inputs"] for _ in range(min(entry["shards"], len(shards) + 1))]
-    if names != [shard["input"] for shard in shards]:
-        raise ValueError(f"it has {len(shards):,} shards, and they are not those of its inputs, file by file")
     for name, total in _totals_of(shards).items():
         if totals[name] != total:
             raise ValueError(f"its total of {name} is {totals[name]:,}, and the shards have {total:,}")
     ends = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
-    for number, (key, shard) in enumerate(_shards_of(manifest)):
-        if [file["name"] for file in shard["files"]] not in (
-            [stem + end for end in ends] for stem in (_part(number), PART + key)
-        ):
-            raise ValueError(f"shard {number} names other files than {', '.join(_part(number) + end for end in ends)}")
-        rows = shard["texts"] if options["pack"] is None else -(-shard["tokens"] // options["pack"])
-        if (_COUNTS[-1] in shard) != (options["pack"] is not None):
-            raise ValueError(f"shard {number} has {_COUNTS[-1]} where it has no pack, or the other way round")
-        if shard["rows"] != rows:
-            raise ValueError(f"shard {number} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
+    for number, shard in enumerate(shards):
+        names = [_stem_of(shard) + end for end in ends]
+        if [file["name"] for file in shard["files"]] not in ([], names) or os.path.basename(names[0]) != names[0]:
+            raise ValueError(f"shard {number} names other files than {', '.join(names)}")
+        _check_counts(shard, options["pack"], f"shard {number}")
+
+
+def _check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
+    for name in ("texts", "rejected"):
+        if sum(source[name] for source in shard["sources"]) != shard[name]:
+            raise ValueError(f"{where} has {shard[name]:,} {name}, and its sources have others")
+    if (_COUNTS[-1] in shard) != (pack is not None):
+        raise ValueError(f"{where} has {_COUNTS[-1]} where it has no pack, or the other way round")
+    if shard["rows"] and not shard["files"]:
+        raise ValueError(f"{where} has {shard['rows']:,} rows, and no files")
+    rows = shard["texts"] if pack is None else -(-shard["tokens"] // pack)
+    if shard["rows"] != rows:
+        raise ValueError(f"{where} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
 
 
 def rejected_rows(lines: list[bytes]) -> list[int]:
@@ -466,24 +516,89 @@ def rejected_rows(lines: list[bytes]) -> list[int]:
     return [entry["row"] for entry in entries]
 
 
-# ---- keys -----------------------------------------------------------------------------------------------------------
+# ---- the parts of a manifest -----------------------------------------------------------------------------------------
 
 
-def _source_of(entry: dict[str, Any]) -> Source:
-    """What names the content of a file of a manifest."""
-    return Source(entry["sha256"], entry["kind"], entry["copy"])
+def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+    """The parts of a manifest, by name: lines of JSON, one for each shard, and one for each source of one, in order."""
+    of_shards = ({**shard, "sources": len(shard["sources"])} for shard in shards)
+    of_sources = (source for shard in shards for source in shard["sources"])
+    for begin, entries in ((_SHARDS, of_shards), (_SOURCES, of_sources)):
+        for number in count():
+            lines = [json.dumps(entry) + "\n" for entry in islice(entries, _MOST_LINES)]
+            if not lines:
+                break
+            yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
 
 
-def _keys_of(entry: dict[str, Any]) -> Iterator[str]:
-    """The keys of its shards."""
-    return map(_source_of(entry).key, range(entry["shards"]))
+def _described(name: str, raw: bytes) -> dict[str, Any]:
+    """What a manifest says of a part of it."""
+    return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
 
-def _shards_of(manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The keys of the shards of a manifest, in order, each with its record."""
-    for key, shard in zip(chain.from_iterable(map(_keys_of, manifest["inputs"])), manifest["shards"], strict=True):
-        files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
-        yield key, {**shard, "files": files}
+def with_parts(manifest: dict[str, Any], path: Path, read: Callable[[str], bytes]) -> dict[str, Any]:
+    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part of it.
+
+    Raises:
+        FileFormatError: the manifest is damaged, or a part of it is, or is missing.
+    """
+    try:
+        if manifest["format"] == _FORMER_FORMAT:
+            shards = [{**shard, "sources": [{**shard, "name": shard["input"]}]} for shard in manifest["shards"]]
+        else:
+            _check(manifest.get("parts"), [_FILE], "the manifest.parts")
+            shards = _shards_in(manifest["parts"], read)
+        whole = {**{name: value for name, value in manifest.items() if name != "parts"}, "shards": shards}
+        _check(whole, _MANIFEST, "the manifest")
+        _check_sums(whole)
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None
+    return {**whole, "inputs": _inputs_of(shards)}
+
+
+def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> list[dict[str, Any]]:
+    lines: dict[str, list[Any]] = {_SHARDS: [], _SOURCES: []}
+    for part in parts:
+        name = part["name"]
+        begin = re.sub(r"-[0-9]{5,}\.jsonl$", "", name)
+        if begin not in lines:
+            raise ValueError(f"it names a part {name!r:.60}")
+        try:
+            raw = read(name)
+        except OSError as error:
+            raise ValueError(f"its part {name} cannot be read: {error.strerror}") from None
+        if part != _described(name, raw):
+            raise ValueError(f"its part {name} does not have the size and the checksum that it says")
+        lines[begin] += map(json.loads, raw.splitlines())
+    if sum(shard["sources"] for shard in lines[_SHARDS]) != len(lines[_SOURCES]):
+        raise ValueError("its parts do not go together")
+    sources = iter(lines[_SOURCES])
+    return [{**shard, "sources": [*islice(sources, shard["sources"])]} for shard in lines[_SHARDS]]
+
+
+def _inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The files that shards were made of, in their order; the checksum of one that was read as a whole."""
+    inputs: dict[str, dict[str, Any]] = {}
+    for source in (source for shard in shards for source in shard["sources"]):
+        told = {name: source[name] for name in _READ if name in source and (name != "sha256" or "end" not in source)}
+        inputs.setdefault(source["name"], told)
+    return [*inputs.values()]
+
+
+def _shape_of(source: dict[str, Any]) -> tuple[Any, ...]:
+    """What files must have in common to be looked into whether they are the same."""
+    return source["kind"], source["size"], source.get("start", 0), source.get("end")
+
+
+def _record_of(shard: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The key of a shard of a manifest, and its record."""
+    files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
+    return shard["key"], {**{name: value for name, value in shard.items() if name != "key"}, "files": files}
+
+
+def _stem_of(shard: dict[str, Any]) -> str:
+    """How the names of a shard's files begin; nothing where there are none."""
+    return str(shard["files"][0]["name"]).partition(".")[0] if shard["files"] else ""
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:

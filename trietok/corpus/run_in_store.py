@@ -11,24 +11,25 @@ as one of a directory does. What the manifest does not name is removed once that
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
 from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory
-from trietok.corpus.text_inputs import checksum_of
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import Place, local_path, status
 
 _IN_STATE = f"{STATE_FOLDER}/"
-_SHARD = re.compile(f"{PART}[0-9a-f]{{64}}-")
+_SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")
+_OURS = re.compile(rf"{_SHARD.pattern}|(shards|sources)-[0-9]{{15}}[.]jsonl$")
 
 
 class RunInStore(RunDirectory):
@@ -68,6 +69,7 @@ class RunInStore(RunDirectory):
         with as_file_error(f"cannot write {full}", full):
             if not self._store.put(self._state / Path(name).name, name, new):
                 raise self._is_taken()
+        self._sizes[name] = 0
 
     def _is_taken(self) -> InputError:
         return InputError(
@@ -95,20 +97,26 @@ class RunInStore(RunDirectory):
     def _made(self, key: str) -> Path:
         return self._out / f"{PART}{key}"
 
-    def _place(self, number: int, key: str) -> Path:
-        return self._made(key)
+    def _places(self, order: list[str]) -> dict[str, Path]:
+        return {key: self._shards[key].stem for key in order}
+
+    def _read_part(self, name: str) -> bytes:
+        return self._store.read_one(name)
+
+    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+        """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
+        for name, raw in super()._parts_of(shards):
+            number = int(hashlib.sha256(raw).hexdigest()[:12], 16)
+            yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
-            _SHARD.match(path.name)
-            and self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or checksum_of(self._store.at(path.name)) == file["sha256"])
+            self._sizes.get(path.name) == file["bytes"]
+            and (not by_checksum or self._store.checksum(path.name) == file["sha256"])
             for path, file in kept.paths()
         )
 
-    def finish(
-        self, files: list[dict[str, Any]], set_aside: list[dict[str, str]], records: dict[str, dict[str, Any]]
-    ) -> dict[str, Any]:
+    def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
         plan = self._store.read([_IN_STATE + PLAN]).get(_IN_STATE + PLAN, b"{}")
         if json.loads(plan).get("run") != self._run:
             raise InputError(
@@ -116,33 +124,38 @@ class RunInStore(RunDirectory):
                 "finished shards stay"
             )
         self._sizes |= self._store.sizes()
-        for key, record in records.items():
-            for path, _ in Kept(record, self._made(key)).paths():
-                if path.name not in self._sizes:  # the list is older than it, or it is not there
-                    self._sizes[path.name] = status(self._store.at(path.name), fresh=True).size
-        return super().finish(files, set_aside, records)
+        for path in (path for key in order for path, _ in self._shards[key].paths()):
+            if path.name not in self._sizes:  # the list is older than it, or it is not there
+                self._sizes[path.name] = status(self._store.at(path.name), fresh=True).size
+        return super().finish(order, set_aside)
 
-    def _write_rejects(self, order: list[tuple[str, str]]) -> None:
-        paths = [self._job.rejects(key) for key, _ in order if self._shards[key].record["rejected"]]
+    def _write_rejects(self, order: list[str]) -> None:
+        paths = [self._job.rejects(key) for key in order if self._shards[key].record["rejected"]]
         self._copy(_IN_STATE + path.name for path in paths if not path.exists())
         super()._write_rejects(order)
 
-    def _make_room(self, order: list[str]) -> None:
+    def _make_room(self, places: dict[str, Path]) -> None:
         """Nothing of an earlier run is in the way."""
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can be gone on with."""
         new = not (self._out / MANIFEST).exists()
         skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
-        for name in (*skipped, MANIFEST):
+        parts = _parts_in(self._state / MANIFEST)
+        for name in (*(part for part in parts if (self._state / part).exists()), *skipped, MANIFEST):
             self._put(name, new and name == MANIFEST)
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        wanted = _named_in(manifest) | ({REJECTS} if manifest["totals"]["rejected"] else set())
-        ours = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _SHARD.match(name)}
-        ours |= {_IN_STATE + name for name in (PLAN, *((MANIFEST, REJECTS) if REJECTS in wanted else ()))}
-        self._store.remove(sorted((ours | _named_in(self._manifest) & self._sizes.keys()) - wanted))
+        parts = _parts_in(self._out / MANIFEST)
+        wanted = _named_in(manifest) | parts | ({REJECTS} if manifest["totals"]["rejected"] else set())
+        here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
+        here |= _named_in(self._manifest) & self._sizes.keys()
+        self._store.remove(sorted(here - wanted))
+
+
+def _parts_in(path: Path) -> set[str]:
+    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
 def _named_in(manifest: dict[str, Any] | None) -> set[str]:

@@ -1,44 +1,61 @@
-"""How a file is cut into shards: it depends on what the file holds, not on other files, processes or earlier runs.
+"""How files are cut into shards, by their names and sizes; of a Parquet file larger than a shard by its footer too.
 
-In: a file and the size of a shard. Out: its stretches in order, each of which can be read by itself and makes a shard.
+In: files as a list has them, and the size of a shard. Out: the stretches of each shard; workers read them.
 
-A text file is cut at the first line that ends at or after each multiple of the size; a Parquet file between row groups,
-once they hold that much text. A compressed text file, and a row group that is much larger than a shard, can be read
-from their start only, so that is done here, once: the lines or rows of a stretch are written to a temporary file (a
-spool), which is removed after the shard.
+A file that is larger than a shard makes shards of its own. A text file is cut into equal ranges of bytes; a line is in
+the range in which it begins. A Parquet file is cut between row groups, once they hold that much text, and a row group
+that is much larger between rows. A packed file is one stretch. Smaller files follow one another in a shard. Where such
+a shard ends depends on its size and on the names around that place, so that the shards of a list with a file more are
+the same again a few shards later.
 """
 
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+from zlib import crc32
 
-from trietok.corpus.row_encoder import large_strings
 from trietok.corpus.shard_files import check_text_type
-from trietok.disk import naming
-from trietok.errors import FileError, FileFormatError, InputError, as_file_error
-from trietok.files.elsewhere import open_bytes
-from trietok.files.texts import TextFile, decompressed, import_pyarrow, open_parquet
+from trietok.errors import FileError, FileFormatError, InputError
+from trietok.files.texts import TextFile, import_pyarrow, import_zstandard, open_parquet
 
 _BATCH_BYTES = 1 << 20
 _MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
-_BLOCK = 1 << 20  # bytes
 _LARGE = 2  # times the size of a shard: row groups of more text are cut
+_MOST_PARTS = 8  # of a row group: each is read from the start of the group
+_UNPACKED = 4  # times its size is about what a packed file holds
 
 
-def read_batches(file: TextFile, table: Any, row_groups: Sequence[int], names: list[str]) -> Iterator[Any]:
-    """The rows of row groups of a Parquet file, in batches of about the same size."""
-    rows = 0
+def read_batches(file: TextFile, table: Any, start: int, end: int | None, names: list[str]) -> Iterator[Any]:
+    """The rows of a Parquet file from one to before another, None for all, in batches of about the same size."""
+    metadata, groups, first, last = table.metadata, [], 0, 0
+    end = metadata.num_rows if end is None else end
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if last + rows <= start:
+            first += rows
+        elif last < end:
+            groups.append(group)
+        else:
+            break
+        last += rows
     with damage_told(file.name):
-        size = _rows_of_batch(table, row_groups, names)
-        for batch in table.iter_batches(size, row_groups, columns=names, use_threads=False):
-            rows += len(batch)
-            yield batch
-        check_rows(rows, sum(table.metadata.row_group(group).num_rows for group in row_groups))
+        size = _rows_of_batch(table, groups, names)
+        at = first
+        for batch in table.iter_batches(size, groups, columns=names, use_threads=False):
+            begin, stop = (min(max(place - at, 0), len(batch)) for place in (start, end))
+            part = batch.slice(begin, stop - begin)
+            at += len(batch)
+            if len(part):
+                yield part
+            if end <= at < last:
+                return
+        check_rows(at - first, last - first)
 
 
 def check_rows(read: int, wanted: int) -> None:
@@ -59,171 +76,132 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
 
 
-def _write_spools(
-    batches: Iterator[Any], column: str, most: int, paths: Iterator[Path]
-) -> Iterator[tuple[Path, int, int]]:
-    """Cut rows behind each one with which `most` bytes of text are reached, and write each part to an Arrow file.
-
-    Yields the path of each, how many rows it has, and how many bytes of text.
-    """
-    compute, ipc = import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
-    batches = filter(len, batches)
-    rest: Any = None  # of a batch that was cut
-    while rest := rest or next(batches, None):
-        path, rows, held = next(paths), 0, 0
-        try:
-            with naming(path), open(path, "wb") as file, ipc.new_file(file, rest.schema) as writer:
-                while held < most and (rest := rest or next(batches, None)):
-                    lengths = compute.binary_length(large_strings(rest.column(rest.schema.get_field_index(column))))
-                    sizes = compute.add(lengths.fill_null(0), 1)  # one for the end of a text, as a line feed is one
-                    ends = list(accumulate(sizes.to_pylist()))
-                    end = min(bisect_left(ends, most - held) + 1, len(ends))
-                    writer.write_batch(rest.slice(0, end))
-                    rows, held, rest = rows + end, held + ends[end - 1], rest.slice(end)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-        yield path, rows, held
-
-
-def read_spool(path: str) -> Iterator[Any]:
-    """The batches of a file with rows of a large row group."""
-    with import_pyarrow().memory_map(path) as file:
-        reader = import_pyarrow("pyarrow.ipc").open_file(file)
-        for number in range(reader.num_record_batches):
-            yield reader.get_batch(number)
-
-
 class Stretch(NamedTuple):
-    """Rows of a file that follow one another."""
+    """Rows of a file that follow one another, those that begin from `start` on and before `end`."""
 
     file: TextFile  # holds the rows
-    path: str  # the file they are read from: `file`, or a temporary file with these lines or rows alone
-    start: int  # for lines, in bytes of `path`
-    end: int
-    first_row: int | None  # rows of the file before them; None where those are still to be counted
-    row_groups: tuple[int, ...]  # for Parquet
-    text_bytes: int  # how much text it is, about
-    weight: int  # its part of the file's size in bytes, for the progress display
-
-    def forget_spool(self) -> None:
-        """Remove the file with its lines or rows alone, where there is one."""
-        if self.path != self.file.name:
-            Path(self.path).unlink(missing_ok=True)
+    start: int = 0  # in bytes, of Parquet in rows
+    end: int | None = None  # None for all of the file
+    weight: int = 0  # its part of the file's size in bytes, for the progress display
 
 
 class Shard(NamedTuple):
     """The texts of one file of the result."""
 
     number: int  # in the order of this run, from 0
-    key: str  # names the content of the file, and which of its shards this is; see `text_inputs.Source`
-    sha256: str  # of the file
-    stretch: Stretch
+    key: str  # follows from the stretches
+    stretches: tuple[Stretch, ...]
+    known: tuple[tuple[str, ...], ...] = ()  # checksums of such stretches, with which there is a shard already
 
 
-def stretches_of(
-    file: TextFile, column: str, shard_bytes: int, spools: Iterator[Path], keep: tuple[str, ...] = ()
-) -> Iterator[Stretch]:
-    """The stretches of a file, each with about so much text.
+def key_of(stretches: Iterable[Stretch]) -> str:
+    """What names a shard: the names, sizes and versions of its files, and which stretches of them it has.
 
-    `spools` are paths for the lines of compressed files, and for the rows of large row groups.
+    >>> key_of([Stretch(TextFile("a.txt", "txt", None, 9, 17))])
+    'c2eb4b9b8e1f4d1c3a5f'
     """
-    if file.kind == "parquet":
-        return _of_parquet(file, column, shard_bytes, spools, keep)
-    return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
+    content = [[*stretch.file, stretch.start, stretch.end] for stretch in stretches]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
+
+
+def planned(
+    files: Iterable[TextFile],
+    column: str,
+    most: int,
+    is_alone: Callable[[TextFile], bool],
+    set_aside: Callable[[TextFile, FileError | FileFormatError], None],
+) -> Iterator[tuple[Stretch, ...]]:
+    """The stretches of each shard, of about `most` bytes of text.
+
+    Args:
+        files: in their order.
+        column: of the texts in Parquet files.
+        most: the size of a shard.
+        is_alone: whether a shard with rows of a file has no others, however small it is.
+        set_aside: is told of a file of which the plan cannot be made, and why.
+    """
+    together: list[Stretch] = []
+    held = 0
+    for file in files:
+        size = file.size * (1 if file.compression is None else _UNPACKED)
+        is_large = size >= most or is_alone(file)
+        is_full = 2 * held >= most and (held + size > most or _begins_a_shard(file, size, most))
+        if together and (is_large or is_full):
+            yield tuple(together)
+            together, held = [], 0
+        if not is_large:
+            together.append(Stretch(file, weight=file.size))
+            held += size
+            continue
+        try:
+            yield from ((stretch,) for stretch in stretches_of(file, column, most))
+        except (FileError, FileFormatError) as error:
+            set_aside(file, error)
+    if together:
+        yield tuple(together)
+
+
+def _begins_a_shard(file: TextFile, size: int, most: int) -> bool:
+    """Whether a shard that is half full ends before a file: twice in the bytes of a shard, on average."""
+    return crc32(os.path.basename(file.name).encode("utf-8", "surrogateescape")) * most < 2 * size << 32
+
+
+def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+    """The stretches of a file, each with about so much text."""
+    if file.compression is not None or file.size <= most:
+        yield Stretch(file, weight=file.size)
+    elif file.kind == "parquet":
+        yield from _of_parquet(file, column, most)
+    else:
+        number = max(round(file.size / most), 1)
+        ends = [file.size * part // number for part in range(number + 1)]
+        yield from (Stretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file has the column with the texts and those to keep, as far as its schema tells."""
+    """See that a file can be unpacked, and has the column with the texts and those to keep, as far as can be seen."""
+    if file.compression == "zstd":
+        import_zstandard(file)
     if keep and file.kind == "txt":
         raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
-            _leaf_of(table, file, column)
-            for name in keep:
-                _check_name(table, file, name)
+            check_table(table, file, column, keep)
 
 
-def _of_lines(file: TextFile, most: int) -> Iterator[Stretch]:
-    start = 0
-    with _opened(file) as lines:
-        while start < file.size:
-            end = end_of_line(lines, start + most - 1, file.size)
-            size = end - start
-            yield Stretch(file, file.name, start, end, 0 if start == 0 else None, (), size, size)
-            start = end
+def check_table(table: Any, file: TextFile, column: str, keep: tuple[str, ...]) -> None:
+    """Raise an InputError where an open Parquet file lacks the column with the texts, or one to keep."""
+    _leaf_of(table, file, column)
+    for name in keep:
+        _check_name(table, file, name)
 
 
-def end_of_line(lines: BinaryIO, position: int, size: int) -> int:
-    """The end of the line that the byte at `position` is in, its line feed included."""
-    if position >= size:
-        return size
-    lines.seek(position)
-    while block := lines.read(_BLOCK):
-        at = block.find(b"\n")
-        if at >= 0:
-            return position + at + 1
-        position += len(block)
-    return size
-
-
-def _of_compressed(file: TextFile, most: int, spools: Iterator[Path]) -> Iterator[Stretch]:
-    row = read_before = 0
-    with _opened(file) as raw:
-        blocks = decompressed(raw, file)
-        rest = b""  # of the last block
-        while rest := rest or next(blocks, b""):
-            path, feeds, held, is_full = next(spools), 0, 0, False
-            with naming(path), open(path, "wb") as lines:
-                while not is_full and (rest := rest or next(blocks, b"")):
-                    end = rest.find(b"\n", max(most - 1 - held, 0)) + 1
-                    part, rest, is_full = rest[: end or None], rest[end:] if end else b"", end > 0
-                    lines.write(part)
-                    feeds += part.count(b"\n")
-                    held += len(part)
-            here = raw.tell()
-            yield Stretch(file, str(path), 0, held, row, (), held, here - read_before)
-            row, read_before = row + feeds, here
-
-
-def _of_parquet(
-    file: TextFile, column: str, most: int, spools: Iterator[Path], keep: tuple[str, ...]
-) -> Iterator[Stretch]:
-    with open_parquet(file.name) as table:
+def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+    with damage_told(file.name), open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
-        metadata = table.metadata
-        names = list(dict.fromkeys([column, *keep]))
-        first_row = rows = held = 0
-        groups: list[int] = []
-
-        def stretch(path: str, rows: int, held: int, groups: Sequence[int]) -> Stretch:
-            weight = file.size * rows // max(metadata.num_rows, 1)
-            return Stretch(file, path, 0, 0, first_row, tuple(groups), held, weight)
-
-        for group in range(metadata.num_row_groups):
-            size = metadata.row_group(group).column(index).total_uncompressed_size
-            is_large = size > _LARGE * most and metadata.row_group(group).num_rows > 1
-            if rows and (held >= most or is_large):
-                yield stretch(file.name, rows, held, groups)
-                first_row, rows, held, groups = first_row + rows, 0, 0, []
-            if is_large:
-                batches = read_batches(file, table, [group], names)
-                for path, written, size in _write_spools(batches, column, most, spools):
-                    yield stretch(str(path), written, size, ())
-                    first_row += written
-            else:
-                groups.append(group)
-                rows += metadata.row_group(group).num_rows
-                held += size
-        if rows:
-            yield stretch(file.name, rows, held, groups)
+        groups = [table.metadata.row_group(group) for group in range(table.metadata.num_row_groups)]
+        sizes = [(group.num_rows, group.column(index).total_uncompressed_size) for group in groups]
+    ends, held, at = [0], 0, 0
+    for rows, size in sizes:
+        parts = min(-(-size // most), _MOST_PARTS, rows) if size > _LARGE * most else 1
+        if held >= most or (held and parts > 1):
+            ends.append(at)
+            held = 0
+        ends += [at + rows * part // parts for part in range(1, parts)]
+        held = most if parts > 1 else held + size
+        at += rows
+    for start, end in zip(ends, [*ends[1:], at], strict=True):
+        if end > start:
+            yield Stretch(file, start, end, file.size * end // at - file.size * start // at)
 
 
 @contextlib.contextmanager
 def damage_told(name: str, advice: str = "") -> Iterator[None]:
-    """Have an error of reading a Parquet file, which is damaged behind its schema, say which file it is."""
+    """Have an error of reading a Parquet file, which lacks a column or is damaged, say which file it is."""
     try:
         yield
+    except InputError as error:
+        raise FileFormatError(str(error), path=name) from None
     except (import_pyarrow().ArrowException, OSError) as error:
         if isinstance(error, FileError):  # it says so
             raise
@@ -250,8 +228,3 @@ def _check_name(table: Any, file: TextFile, column: str) -> None:
     names = table.schema_arrow.names
     if names.count(column) != 1:
         raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}")
-
-
-def _opened(file: TextFile) -> BinaryIO:
-    with as_file_error(f"cannot read {file.name}", file.name):
-        return open_bytes(file.name)

@@ -14,8 +14,6 @@ What a worker is sent is the tokenizer, once, and the place of each text: no tex
 
 from __future__ import annotations
 
-import json
-import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -111,16 +109,12 @@ class EncodeElsewhere:
                 raise InputError(
                     f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
                 )
-        if self._job.store is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                job = self._job._replace(out=Path(folder))
-                job.state.mkdir()
-                return ShardEncoder(job, encoder=self._encoder).encode(shard)
-        record = self._job.record(shard.key)
-        if record.exists() and not os.path.exists(shard.stretch.path):
-            # The engine has it done once more, and the lines of a compressed file are gone after the first time.
-            return Outcome(shard.number, json.loads(record.read_text(encoding="utf-8")), None)
-        return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
+        if self._job.store is None:
+            return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
+        with tempfile.TemporaryDirectory() as folder:
+            job = self._job._replace(out=Path(folder))
+            job.state.mkdir()
+            return ShardEncoder(job, encoder=self._encoder).encode(shard)
 
 
 def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished) -> None:

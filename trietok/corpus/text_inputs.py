@@ -1,8 +1,8 @@
-"""The files of a corpus: which they are, what names their content, whether they are still the same, and their texts.
+"""The files of a corpus: which they are, whether they are still the same, and their texts.
 
-In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; a `Source` of each; and for a
-`Stretch` of one, batches of rows, each of them a str or a `BadRow`. Lines end at U+000A only, and nothing but that is
-taken off.
+In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; and for the stretches of a
+shard, batches of rows, each of them a str or a `BadRow`, with a checksum of what was read of each stretch. Lines end at
+U+000A only, and nothing but that is taken off; the last line of a file ends with it.
 """
 
 from __future__ import annotations
@@ -11,22 +11,28 @@ import contextlib
 import hashlib
 import os
 import re
-from collections import Counter
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.row_encoder import large_strings, lines_of
-from trietok.corpus.shard_plan import Stretch, damage_told, end_of_line, read_batches, read_spool
-from trietok.disk import checksum
+from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
+from trietok.disk import naming
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
-from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
+from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
+    FIRST_BYTES,
     BadRow,
     Text,
     TextFile,
+    compression_of,
     decoded,
-    expanded,
+    decompressed,
     import_pyarrow,
+    listed,
     object_of_json,
     open_parquet,
     text_in_object,
@@ -34,6 +40,7 @@ from trietok.files.texts import (
 )
 
 _BLOCK = 1 << 20  # bytes
+_LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
 SetAside = Callable[[str, TrietokError], None]  # is told the name of a file, and why it is left out
 
 
@@ -41,66 +48,29 @@ class ChangedFileError(FileError):
     """A file is not what it was when the run began."""
 
 
-class Source(NamedTuple):
-    """What a file holds, by which its shards are found again: under another name, or in another list of files.
-
-    >>> Source("2c26b4", "txt", 0).key(7)
-    '2c26b4-txt-0-00007'
-    """
-
-    sha256: str  # of the file's bytes
-    kind: str  # how they are read: `"parquet"`, `"jsonl"` or `"txt"`
-    copy: int  # how many files of the list before it hold the same
-
-    def key(self, index: int) -> str:
-        """The name of one of its shards, counted from 0."""
-        return f"{self.sha256}-{self.kind}-{self.copy}-{index:05}"
-
-
-def source_of(file: TextFile, known: dict[tuple[str, int, int], str], seen: Counter[tuple[str, str | None]]) -> Source:
-    """What the next file of a list holds.
-
-    `known` are checksums by name, size and time of change; `seen` counts what the files of the list hold.
-    """
-    with as_file_error(f"cannot read {file.name}", file.name):
-        sha256 = known.get((file.name, file.size, file.mtime_ns)) or checksum_of(file.name)
-    seen[sha256, file.kind] += 1
-    return Source(sha256, file.kind or "", seen[sha256, file.kind] - 1)
-
-
-def checksum_of(name: str) -> str:
-    """The SHA-256 of a file, here or elsewhere."""
-    if not is_elsewhere(name):
-        return checksum(name)
-    digest = hashlib.sha256()
-    with open_bytes(name) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def check_unchanged(file: TextFile) -> None:
-    """Raise where a file is not what it was any more."""
-    if file.is_changed():
+def check_unchanged(file: TextFile, told: Status | None = None) -> None:
+    """Raise where a file is not what it was any more, by what a list has `told` of it, or by asking."""
+    if file.is_changed(told):
         raise ChangedFileError(f"{file.name} has changed while it was read", path=file.name)
 
 
-def find_inputs(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], set_aside: SetAside | None = None
-) -> list[TextFile]:
-    """The files behind paths and globs.
+def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | None = None) -> list[TextFile]:
+    """The files behind paths and globs, which are listed and not read.
 
     `set_aside` is told of a path where there is no file that can be read; without it, that is an error.
     """
-    if isinstance(paths, (str, os.PathLike)):
-        paths = [paths]
     found: dict[str, TextFile | None] = {}
-    for path in expanded(paths):
-        real = identity(path)
+    real_folder = lru_cache(os.path.realpath)
+    for path, told in listed(paths):
+        if is_elsewhere(path) or os.path.islink(path):
+            real = identity(path)
+        else:
+            folder, name = os.path.split(path)
+            real = os.path.join(real_folder(folder), name)
         if real in found:
             raise InputError(f"{path} is given twice; give each file once")
         try:
-            file = found[real] = TextFile.at(path)
+            file = found[real] = TextFile.listed(path, told)
         except FileError as error:
             if set_aside is None or os.path.isdir(path):
                 raise
@@ -117,6 +87,18 @@ def find_inputs(
     if not found:
         raise InputError("no files are given; give at least one")
     return [file for file in found.values() if file is not None]
+
+
+def changed_since(paths: Iterable[str | os.PathLike[str]], files: Iterable[TextFile]) -> Iterator[FileError]:
+    """What is to be said of the files that are not what they were, by listing all of them again."""
+    told: dict[str, Status | None] = {}
+    with contextlib.suppress(FileError):  # there is no such file any more
+        told.update(listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True))
+    for file in files:
+        try:
+            check_unchanged(file, told.get(file.name))
+        except FileError as error:
+            yield error
 
 
 # ---- lines too long to be held --------------------------------------------------------------------------------------
@@ -203,7 +185,7 @@ def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
         return False
 
 
-# ---- the texts of a stretch -----------------------------------------------------------------------------------------
+# ---- the texts of stretches ------------------------------------------------------------------------------------------
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -221,65 +203,243 @@ class TextBatch(NamedTuple):
         return [BadRow("null") if text is None else text for text in texts]
 
 
+class Read:
+    """What has been read of a stretch.
+
+    Attributes:
+        digest: the checksum of it: of the bytes of its lines, of a packed file, or of the columns of Parquet in Arrow's
+            format for streams.
+        rows: how many were handed out.
+        rejected: those of them that hold no text.
+    """
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+        self.digest = hashlib.sha256()
+        self.rows = self.rejected = 0
+
+    def row(self) -> int:
+        """The number in its file of the row that is handed out next, from 1; lines before a stretch are counted now."""
+        file, start = self.stretch.file, self.stretch.start
+        if not start or file.kind == "parquet":
+            return start + self.rows + 1
+        with as_file_error(f"cannot read {file.name}", file.name), open_bytes(file.name) as lines:
+            left, before = start - 1, 1  # a line that ends with the last byte before the stretch counts
+            while left and (block := lines.read(min(left, _BLOCK))):
+                left -= len(block)
+                before += block.count(b"\n")
+        return before + self.rows + 1
+
+
 Cut = Callable[[], tuple[int, int] | None]
+Parts = list[tuple[Read, int]]  # how many rows are of which stretch, in their order
 
 
 def read_texts(
-    stretch: Stretch, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
-) -> Iterator[TextBatch | LongText]:
-    """All rows of a stretch. `cut_characters` is asked where a line is very long; see `RowEncoder.cut_characters`."""
-    if stretch.file.kind == "parquet":
-        return _of_parquet(stretch, column, keep)
-    if stretch.file.kind == "jsonl":
-        return _of_lines(stretch, JsonLines(stretch.file.name, column, keep), cut_characters)
-    return _of_lines(stretch, None, cut_characters)
+    reads: Iterable[Read], column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+) -> Iterator[tuple[TextBatch | LongText, Parts]]:
+    """All rows of stretches, in batches, which may have rows of several small files.
+
+    `cut_characters` is asked where a line is very long; see `RowEncoder.cut_characters`.
+    """
+    waiting: list[tuple[Read, bytes]] = []
+    held = 0
+
+    def joined() -> tuple[TextBatch, Parts]:
+        file = waiting[0][0].stretch.file
+        parts = [(read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting]
+        blocks = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
+        lines, size = lines_of(b"".join(blocks)), held
+        waiting.clear()
+        is_json = file.kind == "jsonl"
+        return JsonLines(file.name, column, keep).batch(lines, size) if is_json else TextBatch(lines, size), parts
+
+    for read in reads:
+        for block in read_blocks(read, column, cut_characters, keep):
+            size = len(block) if isinstance(block, bytes) else _BLOCK
+            is_other = waiting and (keep or waiting[0][0].stretch.file.kind != read.stretch.file.kind)
+            if waiting and (is_other or held + size > _BLOCK):
+                yield joined()
+                held = 0
+            if isinstance(block, bytes):
+                waiting.append((read, block))
+                held += size
+            else:
+                yield block, [(read, 1 if isinstance(block, LongText) else len(block.rows))]
+    if waiting:
+        yield joined()
 
 
-def first_row(stretch: Stretch) -> int:
-    """How many rows of its file come before it; the lines are counted only when this is called."""
-    if stretch.first_row is not None:
-        return stretch.first_row
-    with open_bytes(stretch.path) as file:
-        left, rows = stretch.start, 0
-        while left and (block := file.read(min(left, _BLOCK))):
-            left -= len(block)
-            rows += block.count(b"\n")
-    return rows
+def read_blocks(
+    read: Read, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+) -> Iterator[bytes | TextBatch | LongText]:
+    """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too long to be held."""
+    file = read.stretch.file
+    try:
+        with as_file_error(f"cannot read {file.name}", file.name):
+            if file.kind == "parquet":
+                yield from _of_parquet(read, column, keep)
+            else:
+                yield from _of_lines(read, JsonLines(file.name, column, keep), cut_characters)
+    except (FileError, FileFormatError):
+        check_unchanged(file)  # where it has changed that is the reason
+        raise
+    check_unchanged(file)
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cut) -> Iterator[TextBatch | LongText]:
-    name, start = stretch.file.name, stretch.start
-    with as_file_error(f"cannot read {name}", name), open_bytes(stretch.path) as file:
-        while start < stretch.end:
-            end = _end_of_lines(file, start, stretch.end)
-            size = end - start
-            alone = cut_characters() if size > LONG and json_lines is None else None
-            if alone is not None:
-                file.seek(end - 1)
-                yield LongText(stretch.path, start, end - (file.read(1) == b"\n"), alone, size)
-            elif json_lines is not None and size > LONGEST_JSON:
-                bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
-                yield TextBatch([bad], size, json_lines.kept([{}]))
+def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterator[bytes | TextBatch | LongText]:
+    file, start = read.stretch.file, read.stretch.start
+    with open_bytes(file.name) as raw:
+        compression = compression_of(raw.read(FIRST_BYTES)) or file.compression
+        raw.seek(0)
+        if compression is not None:
+            if start:  # a packed file whose name does not say so: the stretch at its start has all of it
+                return
+            summed = _Summed(raw, read.digest)
+            blocks = decompressed(summed, file._replace(compression=compression))  # type: ignore[arg-type]
+        else:
+            end = file.size if read.stretch.end is None else read.stretch.end
+            start = _first_line(raw, start, end)
+            blocks = _summed(_range(raw, start, end, file), read.digest)
+        lines = _Lines(blocks, start)
+        while (block := lines.block()) != b"":
+            if block is not None:
+                yield block
             else:
-                file.seek(start)
-                block = file.read(size)
-                if len(block) < size:
-                    raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
-                lines = lines_of(block)
-                yield TextBatch(lines, size) if json_lines is None else json_lines.batch(lines, size)
-            start = end
+                yield from _long_line(lines, file, json_lines, cut_characters, is_packed=compression is not None)
 
 
-def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
-    """The end of the lines that a block from `start` on holds whole; if it holds none, of the line it begins."""
-    file.seek(start)
-    block = file.read(min(end - start, _BLOCK))
-    if start + len(block) >= end:
-        return end
-    return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
+def _first_line(raw: BinaryIO, start: int, end: int) -> int:
+    """Where the first line begins that begins in a range of bytes; its end where none does."""
+    at = start - 1
+    if start:
+        raw.seek(at)
+    while 0 <= at < end - 1 and (block := raw.read(min(end - 1 - at, _BLOCK))):
+        found = block.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(block)
+    return end if start else 0
+
+
+def _range(raw: BinaryIO, start: int, end: int, file: TextFile) -> Iterator[bytes]:
+    """The bytes from a place to the end of the line that has the last byte before another."""
+    raw.seek(start)
+    at = start
+    while start < end and (block := raw.read(min(max(end - at, _LITTLE), _BLOCK))):
+        last = block.find(b"\n", max(end - 1 - at, 0)) + 1 if at + len(block) >= end else 0
+        at += len(block)
+        yield block[: last or None]
+        if last:
+            return
+    if at < end:
+        raise ChangedFileError(f"{file.name} has become shorter while it was read", path=file.name)
+
+
+def _summed(blocks: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+    for block in blocks:
+        digest.update(block)
+        yield block
+
+
+class _Summed:
+    """A file whose bytes go into a checksum as they are read; also one for Arrow, which writes into it."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO | None, digest: Any) -> None:
+        self._file = file
+        self._digest = digest
+
+    def read(self, size: int = -1) -> bytes:
+        assert self._file is not None
+        block = self._file.read(size)
+        self._digest.update(block)
+        return block
+
+    def peek(self, size: int) -> bytes:
+        return bytes(self._file.peek(size))  # type: ignore[union-attr]
+
+    def write(self, block: Any) -> int:
+        self._digest.update(block)
+        return len(block)
+
+    def flush(self) -> None:
+        """Nothing waits to be written."""
+
+
+class _Lines:
+    """Blocks of bytes as blocks of whole lines.
+
+    Attributes:
+        position: how many bytes are before the next line.
+        has_ended: whether the line that was read last, in parts, has a line feed.
+    """
+
+    def __init__(self, blocks: Iterator[bytes], position: int) -> None:
+        self._blocks = blocks
+        self._held = b""
+        self.position = position
+        self.has_ended = False
+
+    def block(self) -> bytes | None:
+        """The next lines; nothing at the end, and None where a line is longer than a block."""
+        while len(self._held) < _BLOCK and (more := next(self._blocks, b"")):
+            self._held += more
+        end = len(self._held)
+        if end >= _BLOCK:
+            end = self._held.rfind(b"\n", 0, _BLOCK) + 1
+            if not end:
+                return None
+        block, self._held = self._held[:end], self._held[end:]
+        self.position += end
+        return block
+
+    def line(self) -> Iterator[bytes]:
+        """The parts of the next line, with its line feed."""
+        while self._held:
+            end = self._held.find(b"\n") + 1
+            part, self._held = (self._held[:end], self._held[end:]) if end else (self._held, b"")
+            self.position += len(part)
+            self.has_ended = end > 0
+            yield part
+            if end:
+                return
+            self._held = next(self._blocks, b"")
+
+
+def _long_line(
+    lines: _Lines, file: TextFile, json_lines: JsonLines, cut_characters: Cut, *, is_packed: bool
+) -> Iterator[bytes | TextBatch | LongText]:
+    """A line that is longer than a block: as it is, or in pieces where it is too long to be held."""
+    start, held, size = lines.position, [], 0
+    alone = cut_characters() if file.kind == "txt" else None
+    most = LONGEST_JSON if file.kind == "jsonl" else None if alone is None else LONG
+    for part in (parts := lines.line()):
+        held.append(part)
+        size += len(part)
+        if most is not None and size > most:
+            break
+    else:
+        yield b"".join(held)
+        return
+    if alone is None:
+        size += sum(map(len, parts))
+        bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+        yield TextBatch([bad], size, json_lines.kept([{}]))
+    elif is_packed:  # it is encoded in pieces from a file of its own
+        with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
+            path = Path(folder, "line")
+            with naming(path), open(path, "wb") as line:
+                line.writelines(chain(held, parts))
+            size = lines.position - start
+            yield LongText(str(path), 0, size - lines.has_ended, alone, size)
+    else:
+        size += sum(map(len, parts))
+        yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
 
 
 class JsonLines(NamedTuple):
@@ -337,15 +497,16 @@ def _is_unicode(value: Any) -> bool:
 # ---- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    pyarrow = import_pyarrow()
-    compute = import_pyarrow("pyarrow.compute")
-    is_spool = stretch.path != stretch.file.name
-    table_of = contextlib.nullcontext() if is_spool else open_parquet(stretch.path)
-    with damage_told(stretch.file.name), table_of as table:
-        names = list(dict.fromkeys([column, *keep]))
-        batches = read_spool(stretch.path) if is_spool else read_batches(stretch.file, table, stretch.row_groups, names)
-        for batch in batches:
+def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
+    pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
+    file, start, end, _ = read.stretch
+    writer = None
+    with damage_told(file.name), open_parquet(file.name) as table:
+        check_table(table, file, column, keep)
+        for batch in read_batches(file, table, start, end, list(dict.fromkeys([column, *keep]))):
+            if writer is None:
+                writer = ipc.new_stream(pyarrow.PythonFile(_Summed(None, read.digest), "w"), batch.schema)
+            writer.write_batch(batch)
             texts = large_strings(batch.column(batch.schema.get_field_index(column)))
             size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
             yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

@@ -86,12 +86,19 @@ def status(name: str, fresh: bool = False) -> Status:
         if fresh:
             files.invalidate_cache()
         found = files.info(path)
-        version = _version(found) or _number_of(files.ukey(path))
+        told = _status_of(found, files, path)
     if found["type"] == "directory":
         raise FileError(f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt", path=name)
-    if found.get("size") is None:
+    if told is None:
         raise FileError(f"cannot read {name}: its size is not known; copy it to this machine", path=name)
-    return Status(found["size"], version)
+    return told
+
+
+def _status_of(found: dict[str, Any], files: Any, path: str) -> Status | None:
+    """The status in what a store says of a file; None where it does not say the size."""
+    if found.get("size") is None:
+        return None
+    return Status(found["size"], _version(found) or _number_of(files.ukey(path)))
 
 
 def _version(found: dict[str, Any]) -> int:
@@ -143,14 +150,23 @@ def first_bytes(name: str, number: int) -> bytes:
         return bytes(files.cat_file(path, start=0, end=number)[:number])
 
 
-def matches(name: str) -> list[str] | None:
-    """The files that a glob finds elsewhere, by name; None where the name is no glob."""
+def matches(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
+    """The files that a glob finds elsewhere, by name, each as the list has it; None where the name is no glob.
+
+    `fresh` is as for `status`.
+    """
     if not set("*[") & set(name):
         return None
     files, path = _store(name)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
+        if fresh:
+            files.invalidate_cache()
         found = files.glob(path, detail=True)
-        return [files.unstrip_protocol(each) for each in sorted(found) if found[each]["type"] != "directory"]
+        return {
+            files.unstrip_protocol(each): _status_of(found[each], files, each)
+            for each in sorted(found)
+            if found[each]["type"] != "directory"
+        }
 
 
 def identity(name: str) -> str:
@@ -176,9 +192,9 @@ class Place:
         self.name = name.rstrip("/")
         if set("*?[") & set(name):
             raise InputError(f"{name!r:.200} has *, ? or [, which files to write cannot have in their names")
-        if "http" in _protocols(_store(name, "write")[0]):
+        if "http" in _protocols(_store(name, "write")[0]) or self.name.endswith(":"):
             raise InputError(
-                f"{name!r:.200} is a web address, to which nothing can be written; name a place in a store"
+                f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
             )
 
     def at(self, name: str) -> str:
@@ -208,6 +224,22 @@ class Place:
         with as_file_error(f"cannot read files of {self.name}", self.name), _as_os_error(self.name):
             found = files.cat(paths, on_error="omit") if paths else {}
         return {name: found[path] for name, path in zip(names, paths, strict=True) if path in found}
+
+    def read_one(self, name: str) -> bytes:
+        """The bytes of a file; OSError."""
+        files, [path] = self.paths([name])
+        with _as_os_error(self.at(name)):
+            return bytes(files.cat_file(path))
+
+    def checksum(self, name: str) -> str:
+        """The SHA-256 of a file."""
+        import hashlib
+
+        digest, name = hashlib.sha256(), self.at(name)
+        with as_file_error(f"cannot read {name}", name), open_bytes(name) as file:
+            while block := file.read(_BUFFER):
+                digest.update(block)
+        return digest.hexdigest()
 
     def put(self, path: str | os.PathLike[str], name: str, new: bool = False) -> bool:
         """Put a file of this machine there, whole; False where it is to be `new` and there is another. OSError."""

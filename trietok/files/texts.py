@@ -63,9 +63,17 @@ class TextFile(NamedTuple):
     @classmethod
     def at(cls, path: str) -> TextFile:
         """The file at a path."""
+        file = cls.listed(path)
+        first = _first_bytes(path) if is_elsewhere(path) or os.path.isfile(path) else b""
+        kind, compression = _kind_of(elsewhere.path_in(path), first)
+        return file._replace(kind=kind, compression=compression)
+
+    @classmethod
+    def listed(cls, path: str, told: elsewhere.Status | None = None) -> TextFile:
+        """The file at a path, by its name, and by what a list has told of it: nothing of it is read."""
         if is_elsewhere(path):
-            size, version = elsewhere.status(path)
-            return cls(path, *_kind_of(elsewhere.path_in(path), _first_bytes(path)), size, version)
+            size, version = told or elsewhere.status(path)
+            return cls(path, *_kind_of(elsewhere.path_in(path), b""), size, version)
         try:
             with as_file_error(f"cannot read {path or repr(path)}", path):
                 status = os.stat(path)
@@ -73,17 +81,17 @@ class TextFile(NamedTuple):
             raise
         except ValueError:  # a NUL in the name
             raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
-        if os.path.isdir(path):
+        if stat.S_ISDIR(status.st_mode):
             example = os.path.join(path, "*.txt")
             raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
-        first = _first_bytes(path) if stat.S_ISREG(status.st_mode) else b""
-        return cls(path, *_kind_of(path, first), status.st_size, status.st_mtime_ns)
+        return cls(path, *_kind_of(path, b""), status.st_size, status.st_mtime_ns)
 
-    def is_changed(self) -> bool:
-        """Whether it is another one by now."""
+    def is_changed(self, told: elsewhere.Status | None = None) -> bool:
+        """Whether it is another one by now, by what a list has `told` of it, or by asking."""
+        before = elsewhere.Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
-            return not elsewhere.status(self.name, fresh=True).is_of(elsewhere.Status(self.size, self.mtime_ns))
-        return TextFile.at(self.name) != self
+            return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
+        return TextFile.listed(self.name)[3:] != before
 
 
 def has_text_suffix(name: str) -> bool:
@@ -127,18 +135,27 @@ def _first_bytes(path: str) -> bytes:
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     """The paths, and for each glob the files it finds, by name."""
+    return (path for path, _ in listed(paths))
+
+
+def listed(
+    paths: Iterable[str | os.PathLike[str]], fresh: bool = False
+) -> Iterator[tuple[str, elsewhere.Status | None]]:
+    """The files as `expanded` gives them, each with what a list of files elsewhere tells of it.
+
+    `fresh`: lists that are remembered are asked for again.
+    """
     for given in paths:
         path, hint = os.fspath(given), ""
+        found: dict[str, elsewhere.Status | None] | None = None
         if is_elsewhere(path):
-            found = elsewhere.matches(path)
+            found = elsewhere.matches(path, fresh)
             hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
-        elif os.path.exists(path) or not glob.has_magic(path):
-            found = None
-        else:
-            found = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
-        if found == []:
+        elif not os.path.exists(path) and glob.has_magic(path):
+            found = dict.fromkeys(sorted(each for each in glob.glob(path, recursive=True) if not os.path.isdir(each)))
+        if found is not None and not found:
             raise FileError(f"no file matches {path}{hint}", path=path)
-        yield from [path] if found is None else found
+        yield from [(path, None)] if found is None else found.items()
 
 
 # ---- lines ----------------------------------------------------------------------------------------------------------
@@ -294,13 +311,18 @@ def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
         raise _damaged(file, error) from None
 
 
-def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
+def import_zstandard(file: TextFile) -> Any:
+    """The package that unpacks a file; where it is not installed, an error says how to have it."""
     try:
-        import zstandard
+        return import_module("zstandard")
     except ImportError as error:
         raise MissingDependencyError(
             f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'", extra="corpus"
         ) from error
+
+
+def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
+    zstandard = import_zstandard(file)
     frame: Any = None
     try:
         while compressed := raw.read(_BLOCK // 4):
