@@ -32,14 +32,22 @@ def s3(monkeypatch):
     running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
+    client = _connected(f"http://{host}:{port}", monkeypatch)
+    yield client
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    running.stop()
+
+
+def _connected(address, monkeypatch):
+    """A client of a server, with a bucket that has files, and the environment that has others find the server."""
     settings = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+        "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
-        "NO_PROXY": host,
-        "no_proxy": host,
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
@@ -48,9 +56,7 @@ def s3(monkeypatch):
     for name, text in TEXTS.items():
         client.put_object(Bucket="bucket", Key=name, Body=BODY.format(text).encode())
     fsspec.get_filesystem_class("s3").clear_instance_cache()
-    yield client
-    fsspec.get_filesystem_class("s3").clear_instance_cache()
-    running.stop()
+    return client
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])

@@ -411,10 +411,10 @@ def _manifest_of(directory: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as copy, told_of(copy, directory):
             for name, raw in store.read([MANIFEST]).items():
                 Path(copy, name).write_bytes(raw)
-            manifest = _manifest_in(copy, directory)
+            manifest = _manifest_in(copy, store.read_one)
         sizes = store.sizes()
     else:
-        manifest = _manifest_in(directory, directory)
+        manifest = _manifest_in(directory, lambda name: Path(directory, name).read_bytes())
     for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
         file = _in(directory, entry["name"])
         try:
@@ -432,8 +432,7 @@ def _manifest_of(directory: str) -> dict[str, Any]:
     return manifest
 
 
-def _manifest_in(directory: str, where: str) -> dict[str, Any]:
-    """The manifest in a directory, whose parts are in the directory of the corpus."""
+def _manifest_in(directory: str, read: Callable[[str], bytes]) -> dict[str, Any]:
     path = Path(directory, MANIFEST)
     with as_file_error(f"cannot read {path}", path):
         try:
@@ -448,9 +447,4 @@ def _manifest_in(directory: str, where: str) -> dict[str, Any]:
             f"{' and '.join(FORMATS_READ)}; encode the texts once more",
             path=path,
         )
-
-    def read(name: str) -> bytes:
-        with open_bytes(_in(where, name)) as file:
-            return file.read()
-
     return with_parts(manifest, path, read)

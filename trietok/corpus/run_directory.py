@@ -151,11 +151,11 @@ class RunDirectory:
         manifest = read_manifest(path)
         if manifest.get("format") != MANIFEST_FORMAT:
             self._compare(manifest)
+        return with_parts(manifest, path, self._read_part)
 
-        def read(name: str) -> bytes:  # one that is killed leaves parts in the one folder or in the other
-            return (path if (path.parent / name).exists() else self._out / MANIFEST).with_name(name).read_bytes()
-
-        return with_parts(manifest, path, read)
+    def _read_part(self, name: str) -> bytes:
+        """A part of a manifest: one that is killed leaves them in the one folder or in the other."""
+        return (self._state / name if (self._state / name).exists() else self._out / name).read_bytes()
 
     def _compare(self, earlier: dict[str, Any]) -> None:
         """Raise if the run in the directory has another plan."""
@@ -231,6 +231,18 @@ class RunDirectory:
             del lines[:number]
         return True
 
+    def _made(self, key: str) -> Path:
+        """Where a shard is that was made, without the suffixes of its files."""
+        return self._state / key
+
+    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+        return all(
+            path.is_file()
+            and path.stat().st_size == file["bytes"]
+            and (not by_checksum or checksum(path) == file["sha256"])
+            for path, file in kept.paths()
+        )
+
     def claim(self, key: str) -> bool:
         """Whether a shard is there already; then this run has it, and it cannot be adopted any more."""
         if key in self.kept:
@@ -266,18 +278,6 @@ class RunDirectory:
         self.kept[key] = record
         self._claimed.add(key)
 
-    def _made(self, key: str) -> Path:
-        """Where a shard is that was made, without the suffixes of its files."""
-        return self._state / key
-
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
-        return all(
-            path.is_file()
-            and path.stat().st_size == file["bytes"]
-            and (not by_checksum or checksum(path) == file["sha256"])
-            for path, file in kept.paths()
-        )
-
     def _clear(self) -> None:
         """Remove what is unfinished."""
         for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
@@ -305,7 +305,7 @@ class RunDirectory:
                 self._write_rejects(order)
             self._make_room(places)
             parts = []
-            for name, raw in parts_of(shards):
+            for name, raw in self._parts_of(shards):
                 with replacing(self._state / name, clears=False) as file:
                     file.write(raw)
                 parts.append(_described(name, raw))
@@ -319,6 +319,9 @@ class RunDirectory:
     def _end(self, manifest: dict[str, Any]) -> None:
         """Take away what the run needs no more."""
         shutil.rmtree(self._state, ignore_errors=True)
+
+    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+        return parts_of(shards)
 
     def _places(self, order: list[str]) -> dict[str, Path]:
         """Where the files of each shard shall be, without what their names end with; shards without files have none."""
@@ -395,11 +398,6 @@ class RunDirectory:
 def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
-
-
-def _stem(record: dict[str, Any]) -> str:
-    """How the names of a shard's files begin, by what a manifest says of it."""
-    return str(record["files"][0]["name"]).partition(".")[0]
 
 
 def _part(number: int) -> str:

@@ -11,25 +11,25 @@ as one of a directory does. What the manifest does not name is removed once that
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, part_names
-from trietok.corpus.text_inputs import checksum_of
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import Place, local_path, status
 
 _IN_STATE = f"{STATE_FOLDER}/"
-_SHARD = re.compile(f"{PART}[0-9a-f]{{40}}(?![0-9a-f])")
-_PART_OF_MANIFEST = re.compile(r"(shards|sources)-[0-9]+\.jsonl")
+_SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")
+_OURS = re.compile(rf"{_SHARD.pattern}|(shards|sources)-[0-9]{{15}}[.]jsonl$")
 
 
 class RunInStore(RunDirectory):
@@ -71,7 +71,7 @@ class RunInStore(RunDirectory):
         with as_file_error(f"cannot write {full}", full):
             if not self._store.put(self._state / Path(name).name, name, new):
                 raise self._is_taken()
-        self._sizes[name] = 0  # to be known as there
+        self._sizes[name] = 0
 
     def _is_taken(self) -> InputError:
         return InputError(
@@ -102,11 +102,19 @@ class RunInStore(RunDirectory):
     def _places(self, order: list[str]) -> dict[str, Path]:
         return {key: self._shards[key].stem for key in order}
 
+    def _read_part(self, name: str) -> bytes:
+        return self._store.read_one(name)
+
+    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
+        """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
+        for name, raw in super()._parts_of(shards):
+            number = int(hashlib.sha256(raw).hexdigest()[:12], 16)
+            yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
+
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
-            _SHARD.match(path.name)
-            and self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or checksum_of(self._store.at(path.name)) == file["sha256"])
+            self._sizes.get(path.name) == file["bytes"]
+            and (not by_checksum or self._store.checksum(path.name) == file["sha256"])
             for path, file in kept.paths()
         )
 
@@ -118,7 +126,7 @@ class RunInStore(RunDirectory):
                 "finished shards stay"
             )
         self._sizes |= self._store.sizes()
-        for path, _ in (file for key in order for file in self._shards[key].paths()):
+        for path in (path for key in order for path, _ in self._shards[key].paths()):
             if path.name not in self._sizes:  # the list is older than it, or it is not there
                 self._sizes[path.name] = status(self._store.at(path.name), fresh=True).size
         return super().finish(order, set_aside)
@@ -134,19 +142,22 @@ class RunInStore(RunDirectory):
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Put the manifest last; what it replaces the parts of can be gone on with by one that is killed meanwhile."""
         new = not (self._out / MANIFEST).exists()
-        names = part_names(manifest["shards"])
-        names += [REJECTS] if manifest["totals"]["rejected"] else []
-        again = [_IN_STATE + name for name in (*names, MANIFEST)] if REJECTS in names or not new else []
-        for name in (*again, *names, MANIFEST):
+        skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
+        parts = _parts_in(self._state / MANIFEST)
+        for name in (*(part for part in parts if (self._state / part).exists()), *skipped, MANIFEST):
             self._put(name, new and name == MANIFEST)
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        parts = {*part_names(manifest["shards"])}
+        parts = _parts_in(self._out / MANIFEST)
         wanted = _named_in(manifest) | parts | ({REJECTS} if manifest["totals"]["rejected"] else set())
-        ours = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _SHARD.match(name)}
-        ours |= {name for name in self._sizes if _PART_OF_MANIFEST.fullmatch(name)}
-        self._store.remove(sorted((ours | _named_in(self._manifest) & self._sizes.keys()) - wanted))
+        here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
+        here |= _named_in(self._manifest) & self._sizes.keys()
+        self._store.remove(sorted(here - wanted))
+
+
+def _parts_in(path: Path) -> set[str]:
+    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
 def _parts_named_in(path: Path) -> list[str]:

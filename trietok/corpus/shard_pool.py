@@ -109,12 +109,12 @@ class EncodeElsewhere:
                 raise InputError(
                     f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
                 )
-        if self._job.store is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                job = self._job._replace(out=Path(folder))
-                job.state.mkdir()
-                return ShardEncoder(job, encoder=self._encoder).encode(shard)
-        return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
+        if self._job.store is None:
+            return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
+        with tempfile.TemporaryDirectory() as folder:
+            job = self._job._replace(out=Path(folder))
+            job.state.mkdir()
+            return ShardEncoder(job, encoder=self._encoder).encode(shard)
 
 
 def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished) -> None:

@@ -48,17 +48,6 @@ class ChangedFileError(FileError):
     """A file is not what it was when the run began."""
 
 
-def checksum_of(name: str) -> str:
-    """The SHA-256 of a file, here or elsewhere."""
-    if not is_elsewhere(name):
-        return checksum(name)
-    digest = hashlib.sha256()
-    with open_bytes(name) as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def check_unchanged(file: TextFile, told: Status | None = None) -> None:
     """Raise where a file is not what it was any more, by what a list has `told` of it, or by asking."""
     if file.is_changed(told):

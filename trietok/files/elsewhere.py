@@ -192,9 +192,9 @@ class Place:
         self.name = name.rstrip("/")
         if set("*?[") & set(name):
             raise InputError(f"{name!r:.200} has *, ? or [, which files to write cannot have in their names")
-        if "http" in _protocols(_store(name, "write")[0]):
+        if "http" in _protocols(_store(name, "write")[0]) or self.name.endswith(":"):
             raise InputError(
-                f"{name!r:.200} is a web address, to which nothing can be written; name a place in a store"
+                f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
             )
 
     def at(self, name: str) -> str:
@@ -210,7 +210,10 @@ class Place:
         files, path = _store(self.name)
         with as_file_error(f"cannot list {self.name}", self.name), _as_os_error(self.name):
             files.invalidate_cache()
-            found = files.find(path, detail=True)
+            try:
+                found = files.find(path, detail=True)
+            except FileNotFoundError:
+                raise FileError(f"cannot write to {self.name}: there is no such bucket", path=self.name) from None
         start = len(path.rstrip("/")) + 1
         return {name[start:]: each["size"] for name, each in found.items() if each["type"] == "file"}
 
@@ -221,6 +224,22 @@ class Place:
         with as_file_error(f"cannot read files of {self.name}", self.name), _as_os_error(self.name):
             found = files.cat(paths, on_error="omit") if paths else {}
         return {name: found[path] for name, path in zip(names, paths, strict=True) if path in found}
+
+    def read_one(self, name: str) -> bytes:
+        """The bytes of a file; OSError."""
+        files, [path] = self.paths([name])
+        with _as_os_error(self.at(name)):
+            return bytes(files.cat_file(path))
+
+    def checksum(self, name: str) -> str:
+        """The SHA-256 of a file."""
+        import hashlib
+
+        digest, name = hashlib.sha256(), self.at(name)
+        with as_file_error(f"cannot read {name}", name), open_bytes(name) as file:
+            while block := file.read(_BUFFER):
+                digest.update(block)
+        return digest.hexdigest()
 
     def put(self, path: str | os.PathLike[str], name: str, new: bool = False) -> bool:
         """Put a file of this machine there, whole; False where it is to be `new` and there is another. OSError."""
@@ -287,6 +306,8 @@ def _as_os_error(name: str) -> Iterator[None]:
     """Have what a store raises be an `OSError` with a reason: stores raise errors of their own libraries."""
     try:
         yield
+    except FileError:
+        raise
     except FileNotFoundError as error:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
     except OSError as error:
