@@ -1,7 +1,7 @@
 """A run whose corpus is in a store, such as s3://bucket/ids: what is there, and how the shards become a corpus.
 
 In: the plan of a run, and the shards that are wanted. Out: an object for each file of a shard, `rejects.jsonl` where
-rows were skipped, the parts of the manifest, and `manifest.json`, which is put last.
+rows were skipped, and `manifest.json`, which is put last.
 
 A store renames nothing. So workers put a shard at once under the name that it keeps, `part-` and its key, and its
 record into the folder of the run. All small files are copied to a directory of this machine, where the run finds them
@@ -55,8 +55,6 @@ class RunInStore(RunDirectory):
         # A list may be older than what is there, so these are asked for by name.
         ours = {MANIFEST, _IN_STATE + MANIFEST, _IN_STATE + PLAN}
         self._copy(ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)})
-        self._copy(_parts_named_in(self._out / MANIFEST))
-        self._copy(_IN_STATE + name for name in _parts_named_in(self._state / MANIFEST))
         if self._sizes and not any(Path(self._out, name).exists() for name in ours):
             other = min(self._sizes)
             raise InputError(f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place")
@@ -140,7 +138,7 @@ class RunInStore(RunDirectory):
         """Nothing of an earlier run is in the way."""
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Put the manifest last; what it replaces the parts of can be gone on with by one that is killed meanwhile."""
+        """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can be gone on with."""
         new = not (self._out / MANIFEST).exists()
         skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
         parts = _parts_in(self._state / MANIFEST)
@@ -158,15 +156,6 @@ class RunInStore(RunDirectory):
 
 def _parts_in(path: Path) -> set[str]:
     return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
-
-
-def _parts_named_in(path: Path) -> list[str]:
-    """The parts that a manifest names, which is still to be checked."""
-    try:
-        names = [part["name"] for part in json.loads(path.read_bytes())["parts"]]
-        return [name for name in names if _PART_OF_MANIFEST.fullmatch(name)]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def _named_in(manifest: dict[str, Any] | None) -> set[str]:
