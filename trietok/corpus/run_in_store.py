@@ -55,8 +55,6 @@ class RunInStore(RunDirectory):
         # A list may be older than what is there, so these are asked for by name.
         ours = {MANIFEST, _IN_STATE + MANIFEST, _IN_STATE + PLAN}
         self._copy(ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)})
-        self._copy(_parts_named_in(self._out / MANIFEST))
-        self._copy(_IN_STATE + name for name in _parts_named_in(self._state / MANIFEST))
         if self._sizes and not any(Path(self._out, name).exists() for name in ours):
             other = min(self._sizes)
             raise InputError(f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place")
@@ -108,13 +106,13 @@ class RunInStore(RunDirectory):
     def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
         """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
         for name, raw in super()._parts_of(shards):
-            number = int(hashlib.sha256(raw).hexdigest()[:12], 16)
+            number = int(_sha256(raw)[:12], 16)
             yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or self._store.checksum(path.name) == file["sha256"])
+            and (not by_checksum or _sha256(self._store.read_one(path.name)) == file["sha256"])
             for path, file in kept.paths()
         )
 
@@ -140,7 +138,7 @@ class RunInStore(RunDirectory):
         """Nothing of an earlier run is in the way."""
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Put the manifest last; what it replaces the parts of can be gone on with by one that is killed meanwhile."""
+        """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can be gone on with."""
         new = not (self._out / MANIFEST).exists()
         skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
         parts = _parts_in(self._state / MANIFEST)
@@ -156,17 +154,12 @@ class RunInStore(RunDirectory):
         self._store.remove(sorted(here - wanted))
 
 
+def _sha256(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
 def _parts_in(path: Path) -> set[str]:
     return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
-
-
-def _parts_named_in(path: Path) -> list[str]:
-    """The parts that a manifest names, which is still to be checked."""
-    try:
-        names = [part["name"] for part in json.loads(path.read_bytes())["parts"]]
-        return [name for name in names if _PART_OF_MANIFEST.fullmatch(name)]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
 
 
 def _named_in(manifest: dict[str, Any] | None) -> set[str]:
