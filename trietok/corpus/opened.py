@@ -1,9 +1,9 @@
 """A corpus of ids to be read: the directory that `encode_files` has filled.
 
-In: the directory. Out: its rows by number, where each is from, a dataset for torch, one for Arrow. Shards are opened
-when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet files the row groups used
-last are held, within a number of bytes. Where a row is from is not stored for it: the shards of a file follow one another, and the rows that were
-skipped are listed.
+In: the directory. Out: its rows by number, or in an order for training, where each is from, a dataset for torch, one
+for Arrow. Shards are opened when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet
+files the row groups used last are held, within a number of bytes. Where a row is from is not stored for it: the shards
+of a file follow one another, and the rows that were skipped are listed.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ def _read(file: Any, path: Path, groups: Sequence[int], names: Sequence[str] | N
         for name, column in zip(table.column_names, table.columns, strict=True):
             items = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}.list.")]
             if items and not import_pyarrow().types.is_nested(column.type.value_type):  # it is of lists of numbers
-                lengths = compute.fill_null(compute.list_value_length(column), 0)
+                lengths = compute.list_value_length(column).to_pylist()
                 # A list without items counts as one, as in the file.
-                read = compute.sum(compute.max_element_wise(lengths, 1)).as_py() or 0
+                read = sum(filter(None, lengths)) + lengths.count(0) + lengths.count(None)
                 if read != sum(items):
                     raise OSError(f"its lists have {sum(items):,} items there, and {read:,} could be read")
     return table
