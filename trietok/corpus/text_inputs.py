@@ -267,8 +267,7 @@ def _of_lines(stretch: Stretch, json_lines: JsonLines | None, cut_characters: Cu
                 block = file.read(size)
                 if len(block) < size:
                     raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
-                lines = lines_of(block)
-                yield TextBatch(lines, size) if json_lines is None else json_lines.batch(lines, size)
+                yield TextBatch(lines_of(block), size) if json_lines is None else json_lines.batch(block)
             start = end
 
 
@@ -281,22 +280,69 @@ def _end_of_lines(file: BinaryIO, start: int, end: int) -> int:
     return start + block.rfind(b"\n") + 1 if b"\n" in block else end_of_line(file, start + len(block), end)
 
 
-class JsonLines(NamedTuple):
-    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept."""
+class JsonLines:
+    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept.
 
-    name: str
-    column: str
-    keep: tuple[str, ...]
+    Arrow's parser reads blocks of lines, where it is certain to give what `json` gives. It makes no Python object for a
+    row, and releases the GIL. All other lines are left to `json`.
+    """
 
-    def batch(self, lines: Any, size: int) -> TextBatch:
-        """The rows of an array of lines."""
-        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in texts_of(lines)]
+    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
+        self.name, self.column, self.keep = name, column, keep
+        self._types = dict.fromkeys(keep, import_pyarrow().null())  # of what is kept, as `json` has shown them
+
+    def batch(self, block: bytes) -> TextBatch:
+        """The rows of a block of lines."""
+        sample = block[: block.find(b"\n", _SAMPLE) + 1]
+        if self.keep and sample and all(map(import_pyarrow().types.is_null, self._types.values())):
+            with contextlib.suppress(FileFormatError):
+                self._by_json(sample)
+        batch = self._by_arrow(block)
+        if batch is not None or self.keep or len(block) < _SAMPLE:
+            return batch or self._by_json(block)
+        parts, start = [], 0
+        while start < len(block):
+            end = block.find(b"\n", start + len(block) // _PARTS) + 1 or len(block)
+            parts.append(self._by_arrow(block[start:end]) or self._by_json(block[start:end]))
+            start = end
+        return TextBatch([text for part in parts for text in part.texts()], len(block))
+
+    def _by_arrow(self, block: bytes) -> TextBatch | None:
+        """The rows of a block of lines that each hold one object with a text; None where that is not certain."""
+        pa, read = import_pyarrow(), import_pyarrow("pyarrow.json")
+        if not all(map(_is_simple, self._types.values())):
+            return None
+        fields = {**self._types, self.column: pa.large_string()}
+        parsing = read.ParseOptions(pa.schema(list(fields.items())), unexpected_field_behavior="ignore")
+        reading = read.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        lines = lines_of(block)
+        try:
+            lines.validate(full=True)  # whether it is UTF-8
+            if _may_be_read_otherwise(block, lines):
+                return None
+            table = read.read_json(pa.BufferReader(block), reading, parsing)
+        except pa.ArrowInvalid:
+            return None
+        texts = table.column(self.column).combine_chunks()
+        if len(texts) != len(lines) or texts.null_count or not all(map(_is_as_in_json, table.columns)):
+            return None
+        if not self.keep:
+            return TextBatch(texts, len(block))
+        kept = {key: texts.cast(pa.string()) if key == self.column else table.column(key) for key in self.keep}
+        return TextBatch(texts, len(block), pa.table(kept))
+
+    def _by_json(self, block: bytes) -> TextBatch:
+        lines = texts_of(lines_of(block))
+        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in lines]
         texts = [self._text(values) for values in objects]
         if not self.keep:
-            return TextBatch(texts, size)
+            return TextBatch(texts, len(block))
         # What is kept of rows without a text goes with them.
         rows = zip(objects, texts, strict=True)
-        return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
+        kept = self.kept([one if isinstance(text, str) else {} for one, text in rows])
+        pa = import_pyarrow()
+        self._types |= {field.name: field.type for field in kept.schema if not pa.types.is_null(field.type)}
+        return TextBatch(texts, len(block), kept)
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
         text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
@@ -322,6 +368,54 @@ class JsonLines(NamedTuple):
             is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
             columns[key] = pa.nulls(len(values)) if is_empty else values
         return pa.table(columns)
+
+
+_SAMPLE = 1 << 14  # bytes of lines that show the types of what is kept
+_PARTS = 16  # of a block that not all of can be read at once
+_MOST_BRACKETS, _MOST_DIGITS = 200, 320
+_NO_NUMBER = re.compile(rb"Inf[ \t\r]*[],}]")
+
+
+def _may_be_read_otherwise(block: bytes, lines: Any) -> bool:
+    """Whether Arrow may read lines of a block that `json` refuses, or otherwise: if there is one object for each."""
+    compute = import_pyarrow("pyarrow.compute")
+    # Within an object, no brace that closes is followed by one that opens: where all lines have these, each ends one.
+    opened = compute.starts_with(lines, "{").true_count
+    closed = compute.or_(compute.ends_with(lines, "}"), compute.ends_with(lines, "}\r")).true_count
+    if min(opened, closed) < len(lines) or b"-NaN" in block or _NO_NUMBER.search(block):
+        return True
+    # How many brackets may be nested, and how many digits a number may have, is Python's to say.
+    if compute.max(compute.binary_length(lines)).as_py() > _MOST_BRACKETS:
+        if _is_more_often(b"{", block, len(lines) + _MOST_BRACKETS) or _is_more_often(b"[", block, _MOST_BRACKETS):
+            most = max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n"))
+            if most > _MOST_BRACKETS:
+                return True
+        starts = (at * _MOST_DIGITS for at, byte in enumerate(block[::_MOST_DIGITS]) if byte in b"0123456789")
+        return any(block[at : at + _MOST_DIGITS].isdigit() for at in starts)
+    return False
+
+
+def _is_more_often(byte: bytes, block: bytes, most: int) -> bool:
+    at = -1
+    return all((at := block.find(byte, at + 1)) >= 0 for _ in range(most + 1))
+
+
+def _is_simple(kind: Any) -> bool:
+    """Whether values of a type look the same to Arrow's parser and to `json`; for numbers with a point, see below."""
+    types = import_pyarrow().types
+    return any(
+        test(kind) for test in (types.is_null, types.is_string, types.is_int64, types.is_float64, types.is_boolean)
+    )
+
+
+def _is_as_in_json(column: Any) -> bool:
+    """Whether numbers that have become such with a point are the same; those of other types are."""
+    if not import_pyarrow().types.is_float64(column.type):
+        return True
+    values = [value for value in column.to_pylist() if value is not None]
+    return all(abs(value) < 1 << 53 for value in values) and not any(
+        value == 0 and str(value)[0] == "-" for value in values
+    )
 
 
 def _is_unicode(value: Any) -> bool:
