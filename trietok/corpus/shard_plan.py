@@ -22,7 +22,7 @@ from trietok.corpus.shard_files import check_text_type
 from trietok.disk import naming
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import open_bytes
-from trietok.files.texts import TextFile, decompressed, import_pyarrow, open_parquet
+from trietok.files.texts import TABLES, TextFile, column_of, decompressed, import_pyarrow, open_parquet, type_of_column
 
 _BATCH_BYTES = 1 << 20
 _MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
@@ -74,7 +74,7 @@ def _write_spools(
         try:
             with naming(path), open(path, "wb") as file, ipc.new_file(file, rest.schema) as writer:
                 while held < most and (rest := rest or next(batches, None)):
-                    lengths = compute.binary_length(large_strings(rest.column(rest.schema.get_field_index(column))))
+                    lengths = compute.binary_length(large_strings(column_of(rest, column)))
                     sizes = compute.add(lengths.fill_null(0), 1)  # one for the end of a text, as a line feed is one
                     ends = list(accumulate(sizes.to_pylist()))
                     end = min(bisect_left(ends, most - held) + 1, len(ends))
@@ -130,13 +130,17 @@ def stretches_of(
     """
     if file.kind == "parquet":
         return _of_parquet(file, column, shard_bytes, spools, keep)
+    if file.kind in TABLES:  # a line end may be within a value, so it is one stretch
+        return iter([Stretch(file, file.name, 0, file.size, 0, (), file.size, file.size)])
     return _of_lines(file, shard_bytes) if file.compression is None else _of_compressed(file, shard_bytes, spools)
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file has the column with the texts and those to keep, as far as its schema tells."""
     if keep and file.kind == "txt":
-        raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
+        raise InputError(
+            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
+        )
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             _leaf_of(table, file, column)
@@ -233,8 +237,9 @@ def damage_told(name: str, advice: str = "") -> Iterator[None]:
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
-    _check_name(table, file, column)
-    kind = table.schema_arrow.field(column).type
+    kind = type_of_column(table.schema_arrow, column)
+    if kind is None:
+        _check_name(table, file, column)
     try:
         check_text_type(kind, column)
     except InputError as error:

@@ -21,14 +21,18 @@ from trietok.disk import checksum
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
+    TABLES,
     BadRow,
     Text,
     TextFile,
+    column_of,
     decoded,
     expanded,
     import_pyarrow,
+    inner_column,
     object_of_json,
     open_parquet,
+    rows_of_csv,
     text_in_object,
     texts_of,
 )
@@ -110,8 +114,8 @@ def find_inputs(
             raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
-                f"{path} is of an unknown kind; files end in .parquet, .jsonl or .txt, the latter two also with .gz or "
-                ".zst"
+                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also with "
+                ".gz or .zst"
             )
     if not found:
         raise InputError("no files are given; give at least one")
@@ -229,6 +233,8 @@ def read_texts(
     """All rows of a stretch. `cut_characters` is asked where a line is very long; see `RowEncoder.cut_characters`."""
     if stretch.file.kind == "parquet":
         return _of_parquet(stretch, column, keep)
+    if stretch.file.kind in TABLES:
+        return _of_table(stretch, column, keep)
     if stretch.file.kind == "jsonl":
         return _of_lines(stretch, JsonLines(stretch.file.name, column, keep), cut_characters)
     return _of_lines(stretch, None, cut_characters)
@@ -310,9 +316,15 @@ class JsonLines:
     def _by_arrow(self, block: bytes) -> TextBatch | None:
         """The rows of a block of lines that each hold one object with a text; None where that is not certain."""
         pa, read = import_pyarrow(), import_pyarrow("pyarrow.json")
+        names = self.column.split(".")
+        if len(names) > 1 and (names[0] in self.keep or self._may_be_a_name(block)):
+            return None
         if not all(map(_is_simple, self._types.values())):
             return None
-        fields = {**self._types, self.column: pa.large_string()}
+        kind = pa.large_string()
+        for name in reversed(names[1:]):
+            kind = pa.struct([(name, kind)])
+        fields = {**self._types, names[0]: kind}
         parsing = read.ParseOptions(pa.schema(list(fields.items())), unexpected_field_behavior="ignore")
         reading = read.ReadOptions(use_threads=False, block_size=len(block) + 1)
         lines = lines_of(block)
@@ -323,13 +335,18 @@ class JsonLines:
             table = read.read_json(pa.BufferReader(block), reading, parsing)
         except pa.ArrowInvalid:
             return None
-        texts = table.column(self.column).combine_chunks()
+        texts = inner_column(table.column(names[0]), names[1:]).combine_chunks()
         if len(texts) != len(lines) or texts.null_count or not all(map(_is_as_in_json, table.columns)):
             return None
         if not self.keep:
             return TextBatch(texts, len(block))
         kept = {key: texts.cast(pa.string()) if key == self.column else table.column(key) for key in self.keep}
         return TextBatch(texts, len(block), pa.table(kept))
+
+    def _may_be_a_name(self, block: bytes) -> bool:
+        """Whether an object may have a field whose name is that of the column with its points."""
+        escape = _ASCII_ESCAPED if self.column.isascii() else _ESCAPED
+        return escape.search(block) is not None or self.column.encode("utf-8", "surrogatepass") in block
 
     def _by_json(self, block: bytes) -> TextBatch:
         lines = texts_of(lines_of(block))
@@ -373,6 +390,7 @@ class JsonLines:
 _SAMPLE = 1 << 14  # bytes of lines that show the types of what is kept
 _PARTS = 16  # of a block that not all of can be read at once
 _MOST_BRACKETS, _MOST_DIGITS = 200, 320
+_ESCAPED, _ASCII_ESCAPED = re.compile(rb"\\u"), re.compile(rb"\\u00[2-7]")
 _NO_NUMBER = re.compile(rb"Inf[ \t\r]*[],}]")
 
 
@@ -382,22 +400,16 @@ def _may_be_read_otherwise(block: bytes, lines: Any) -> bool:
     # Within an object, no brace that closes is followed by one that opens: where all lines have these, each ends one.
     opened = compute.starts_with(lines, "{").true_count
     closed = compute.or_(compute.ends_with(lines, "}"), compute.ends_with(lines, "}\r")).true_count
-    if min(opened, closed) < len(lines) or b"-NaN" in block or _NO_NUMBER.search(block):
+    if min(opened, closed) < len(lines):
+        return True
+    if (b"NaN" in block and b"-NaN" in block) or (b"Inf" in block and _NO_NUMBER.search(block)):
         return True
     # How many brackets may be nested, and how many digits a number may have, is Python's to say.
-    if compute.max(compute.binary_length(lines)).as_py() > _MOST_BRACKETS:
-        if _is_more_often(b"{", block, len(lines) + _MOST_BRACKETS) or _is_more_often(b"[", block, _MOST_BRACKETS):
-            most = max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n"))
-            if most > _MOST_BRACKETS:
-                return True
-        starts = (at * _MOST_DIGITS for at, byte in enumerate(block[::_MOST_DIGITS]) if byte in b"0123456789")
-        return any(block[at : at + _MOST_DIGITS].isdigit() for at in starts)
-    return False
-
-
-def _is_more_often(byte: bytes, block: bytes, most: int) -> bool:
-    at = -1
-    return all((at := block.find(byte, at + 1)) >= 0 for _ in range(most + 1))
+    if block.count(b"{") > len(lines) + _MOST_BRACKETS or block.count(b"[") > _MOST_BRACKETS:
+        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
+            return True
+    starts = (at * _MOST_DIGITS for at, byte in enumerate(block[::_MOST_DIGITS]) if byte in b"0123456789")
+    return any(block[at : at + _MOST_DIGITS].isdigit() for at in starts)
 
 
 def _is_simple(kind: Any) -> bool:
@@ -431,14 +443,24 @@ def _is_unicode(value: Any) -> bool:
 
 
 def _of_parquet(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    pyarrow = import_pyarrow()
-    compute = import_pyarrow("pyarrow.compute")
     is_spool = stretch.path != stretch.file.name
     table_of = contextlib.nullcontext() if is_spool else open_parquet(stretch.path)
     with damage_told(stretch.file.name), table_of as table:
         names = list(dict.fromkeys([column, *keep]))
         batches = read_spool(stretch.path) if is_spool else read_batches(stretch.file, table, stretch.row_groups, names)
         for batch in batches:
-            texts = large_strings(batch.column(batch.schema.get_field_index(column)))
-            size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-            yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
+            yield _batch_of(batch, column, keep)
+
+
+def _of_table(stretch: Stretch, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
+    with as_file_error(f"cannot read {stretch.file.name}", stretch.file.name), open_bytes(stretch.path) as raw:
+        for batch in rows_of_csv(raw, stretch.file, [column, *keep]):
+            yield _batch_of(batch, column, keep)
+
+
+def _batch_of(batch: Any, column: str, keep: tuple[str, ...]) -> TextBatch:
+    texts = large_strings(column_of(batch, column))
+    lengths = import_pyarrow("pyarrow.compute").binary_length(texts)
+    size = 0 if texts.null_count == len(texts) else import_pyarrow("pyarrow.compute").sum(lengths).as_py()
+    kept = import_pyarrow().Table.from_batches([batch]).select(keep) if keep else None
+    return TextBatch(texts, size, kept)
