@@ -114,8 +114,8 @@ def find_inputs(
             raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
-                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also with "
-                ".gz or .zst"
+                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also "
+                "with .gz or .zst"
             )
     if not found:
         raise InputError("no files are given; give at least one")
