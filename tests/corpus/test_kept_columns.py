@@ -110,7 +110,7 @@ def test_kept_values_of_torch_datasets(english, tmp_path):
 @pytest.mark.parametrize("file_format", ["parquet", "npy"])
 def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format):
     """Values of JSON that are null, whole and with a point, in this order; groups are written by what is kept, too."""
-    monkeypatch.setattr(shard_files, "_GROUP_BYTES", 500)
+    monkeypatch.setattr(shard_files, "_BYTES_AT_ONCE", 500)
     monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 1000)
     values = [None] * 100 + list(range(100)) + [number / 2 for number in range(100)]
     path = json_file(tmp_path / "a.jsonl", [{"text": "", "n": value} for value in values])
@@ -125,7 +125,7 @@ def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch, file_format)
     ("name", "keep", "waits"), [("a.jsonl", [], 0), ("a.jsonl", ["id"], 7), ("a.parquet", ["id"], 0)]
 )
 def test_only_values_of_json_wait_for_the_end_of_a_shard(english, tmp_path, monkeypatch, name, keep, waits):
-    monkeypatch.setattr(shard_files, "_GROUP_IDS", 1)
+    monkeypatch.setattr(shard_files, "_IDS_AT_ONCE", 1)
     monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)  # a line is read at a time
     most, original = [0], shard_files._ParquetTable.write
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
+from itertools import chain
 
 import pytest
 
 from tests.corpus.shards import TEXTS, ids_of, write
-from trietok import FileError, FileFormatError, InputTypeError, encode_files
+from trietok import FileError, FileFormatError, InputError, InputTypeError, encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus import opened as opened_module
 
@@ -105,12 +107,12 @@ def test_few_shards_are_held(corpus, monkeypatch):
 def test_row_groups(english, tmp_path, monkeypatch):
     from trietok.corpus import shard_files
 
-    monkeypatch.setattr(shard_files, "_GROUP_IDS", 5)
+    monkeypatch.setattr(shard_files, "_IDS_AT_ONCE", 5)
     monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)
     encode_files(write(tmp_path / "a.txt"), tmp_path / "ids", english, workers=1)
     corpus = open_corpus(tmp_path / "ids")
     assert list(corpus) == ids_of(english)
-    assert corpus._opened(0)._group.cache_info().misses > 2
+    assert len(list(corpus._opened(0).blocks())) > 2
 
 
 def test_what_is_no_corpus(english, tmp_path):
@@ -133,3 +135,110 @@ def test_what_is_no_corpus(english, tmp_path):
     (tmp_path / "ids" / "manifest.json").write_text("[]")
     with pytest.raises(FileFormatError, match=r"manifest\.json holds a JSON list, not an object .*; put the file back"):
         open_corpus(tmp_path / "ids")
+
+
+def test_row_groups_are_small(english, tmp_path, monkeypatch):
+    """A reader of one row decodes a row group; groups of ids, of masks and of kept columns have about as many bytes."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    from trietok.corpus import shard_files
+
+    monkeypatch.setattr(shard_files, "GROUP_BYTES", 1000)
+    write(tmp_path / "a.jsonl", TEXTS * 100)
+    for file_format, name in (("parquet", "part-00000.parquet"), ("npy", "part-00000.kept.parquet")):
+        out = tmp_path / file_format
+        encode_files(tmp_path / "a.jsonl", out, english, workers=1, keep_columns=["text"], file_format=file_format)
+        assert 5 < pq.read_metadata(out / name).row_group(0).num_rows < 100
+        assert [row["text"] for row in map(open_corpus(out).row, range(700))] == TEXTS * 100
+
+
+def test_decoded_row_groups_are_held_within_bytes(corpus, monkeypatch):
+    """However few bytes are allowed, rows are the same, and those of one row group are read once."""
+    monkeypatch.setattr(opened_module, "_HELD_BYTES", 300)
+    again = pickle.loads(pickle.dumps(corpus))
+    assert [again[number] for number in range(-1, -len(corpus) - 1, -1)] == list(corpus)[::-1]
+    held = again._open.args[-1]
+    sizes = [column.nbytes for column in held._columns.values()]
+    assert sum(sizes) == held._bytes <= 300 or len(sizes) == 1
+
+
+# ---- orders for training --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Several blocks are mixed at once, of several shards, and not all of them."""
+    from trietok.corpus import shard_files
+
+    for module in (shard_files, opened_module):
+        monkeypatch.setattr(module, "GROUP_BYTES", 100)
+    monkeypatch.setattr(opened_module, "_MIXED_BYTES", 1000)
+    monkeypatch.setattr(opened_module, "_MIXED_SHARDS", 3)
+
+
+def test_a_shuffled_corpus(small_blocks, corpus):
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    all_rows = list(range(len(corpus)))
+    order = list(corpus.shuffled(seed))
+    assert sorted(order) == all_rows != order
+    assert order == list(pickle.loads(pickle.dumps(corpus)).shuffled(seed))
+    assert order != list(corpus.shuffled(seed, epoch=1)) != list(corpus.shuffled(seed + 1))
+    for parts in (1, 2, 3, 7, len(corpus), len(corpus) + 3):
+        rows = [list(corpus.shuffled(seed, 5, part, parts)) for part in range(parts)]
+        assert sorted(chain(*rows)) == all_rows
+        assert max(map(len, rows)) - min(map(len, rows)) <= 1
+    for part, parts in ((1, 1), (-1, 2), (0, 0)):
+        with pytest.raises(InputError, match=f"there is no part {part} of {parts}; parts are counted from 0"):
+            next(corpus.shuffled(1, part=part, parts=parts))
+
+
+def test_an_order_reads_each_row_group_once(small_blocks, english, tmp_path, monkeypatch):
+    for name in "abcdef":
+        write(tmp_path / f"{name}.txt", TEXTS * 9)
+    encode_files(tmp_path / "*.txt", tmp_path / "ids", english, workers=1)
+    corpus, read = open_corpus(tmp_path / "ids"), []
+    original = opened_module._read
+    monkeypatch.setattr(opened_module, "_read", lambda *given: read.append((given[1], *given[2])) or original(*given))
+    rows = [corpus[number] for number in corpus.shuffled(3)]
+    assert sorted(rows) == sorted(corpus)
+    assert len(read) > 12
+    assert len(read) // 2 == len(set(read[: len(read) // 2]))
+
+
+def test_a_shuffled_torch_dataset(small_blocks, corpus):
+    torch = pytest.importorskip("torch")
+    rows = sorted(corpus)
+    dataset = corpus.torch_dataset(seed=5)
+    assert isinstance(dataset, torch.utils.data.IterableDataset)
+
+    def read(dataset, **options):
+        loader = torch.utils.data.DataLoader(dataset, batch_size=None, **options)
+        return [row["input_ids"].tolist() for row in loader]
+
+    first = read(dataset)
+    assert first == [corpus[number] for number in corpus.shuffled(5)]
+    assert sorted(first) == rows
+    assert len(dataset) == len(rows)
+    parts = [corpus.torch_dataset(seed=5, rank=rank, ranks=3) for rank in range(3)]
+    assert sum(map(len, parts)) == len(rows)
+    assert sorted(chain(*map(read, parts))) == rows
+    assert [len(read(part)) for part in parts] == [len(part) for part in parts]
+    dataset.set_epoch(2)
+    assert read(pickle.loads(pickle.dumps(dataset))) == read(dataset) == [corpus[n] for n in corpus.shuffled(5, 2)]
+    for rank, ranks in ((2, 2), (-1, 2)):
+        with pytest.raises(InputError, match=f"there is no rank {rank} of {ranks}; ranks are counted from 0"):
+            corpus.torch_dataset(seed=5, rank=rank, ranks=ranks)
+
+
+def test_processes_of_a_loader_share_the_epoch(english, tmp_path):
+    """They get each row once between them, also where they were started in an epoch before."""
+    torch = pytest.importorskip("torch")
+    encode_files(write(tmp_path / "a.txt", TEXTS * 5), tmp_path / "ids", english, workers=1)
+    corpus = open_corpus(tmp_path / "ids")
+    dataset = corpus.torch_dataset(seed=1, rank=1, ranks=2)
+    loader = torch.utils.data.DataLoader(dataset, batch_size=None, num_workers=2, persistent_workers=True)
+    for epoch in (0, 3):
+        dataset.set_epoch(epoch)
+        rows = [row["input_ids"].tolist() for row in loader]
+        shares = [[corpus[number] for number in corpus.shuffled(1, epoch, part, 4)] for part in (2, 3)]
+        assert (rows[::2], rows[1::2]) == (shares[0], shares[1])

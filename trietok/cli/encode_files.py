@@ -83,8 +83,8 @@ def encode_files(
 ) -> None:
     """Encode files of texts into files of ids.
 
-    FILES are .txt (one text a line), .jsonl or .parquet files, or quoted globs; .txt and .jsonl may be compressed with
-    gzip or zstd. They are listed first and read by the workers, so standard input is none of them.
+    FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet files, or quoted globs; all but .parquet may be
+    compressed with gzip or zstd. They are listed first and read by the workers, so standard input is none of them.
 
     A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
     result is the same, byte for byte, whatever the number of workers.

@@ -268,7 +268,7 @@ model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=_MODEL),
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
 required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
 model_directory = tokenizer("--model", "-m", help="The model: a directory with its weights and tokenizer.  [required]")
-column = name("--column", default="text", help="The field of .jsonl and .parquet files that holds the text.")
+column = name("--column", default="text", help="The field or column that holds the text; meta.text is a field within.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
 json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
@@ -410,7 +410,7 @@ class Lines:
     Args:
         arguments: a line each; `-` is standard input.
         files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
-        column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
+        column: where the texts are in files that are no lines of text; None to read all as lines.
         on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
 
     Attributes:
@@ -458,7 +458,7 @@ class Lines:
     def _of_file(self, path: str) -> Iterator[Line]:
         """The lines of one file, or of standard input for `-`."""
         if path != STANDARD_INPUT:
-            unit = "row" if path.lower().endswith(".parquet") else "line"
+            unit = "row" if path.lower().endswith((".parquet", ".csv", ".tsv")) else "line"
             for text, number in self._reader.rows(path):
                 yield Line(text, f"{path}, {unit} {number}", path, number)
         elif sys.stdin is not None:
@@ -473,7 +473,7 @@ def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: 
     Args:
         arguments, files: what the user gave.
         what: what the command wants, in the plural, for its usage errors.
-        column: where the texts are in .jsonl and .parquet files; None to read these as lines, too.
+        column: where the texts are in files that are no lines of text; None to read all as lines.
     """
     if arguments and files:
         raise click.UsageError(f"Give {what} as arguments or by -f, not both.")

@@ -77,7 +77,7 @@ def encode_files(
     """Encode the texts of files into files of ids.
 
     Args:
-        files: paths and globs, or one: `.parquet`; `.jsonl` and `.txt`, a row a line, also as `.gz` or `.zst`.
+        files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as `.gz` or `.zst`.
         output: a directory that is empty or not there yet; with `resume`, one that a run has begun. Or a place in a
             store, such as `s3://bucket/ids`.
         tokenizer: encodes the texts.

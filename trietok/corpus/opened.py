@@ -1,16 +1,19 @@
 """A corpus of ids to be read: the directory that `encode_files` has filled.
 
-In: the directory. Out: its rows by number, where each is from, a dataset for torch, one for Arrow. Shards are opened
-when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet files the row groups used
-last are held. Where a row is from is not stored for it: the manifest says how many texts of which file a shard has, in
-their order, and the rows that were skipped are listed.
+In: the directory. Out: its rows by number, or in an order for training, where each is from, a dataset for torch, one
+for Arrow. Shards are opened when a row of theirs is asked for: flat files are mapped into memory, not read; of Parquet
+files the row groups used last are held, within a number of bytes. Where a row is from is not stored for it: the
+manifest says how many texts of which file a shard has, in their order, and the rows that were skipped are listed.
 """
 
 from __future__ import annotations
 
 import operator
 import os
+import random
 import tempfile
+import threading
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
@@ -18,18 +21,20 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
-from trietok.corpus.row_encoder import ID_BYTES, IDS
+from trietok.corpus.row_encoder import COLUMNS, ID_BYTES, IDS
 from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_manifest, rejected_rows, with_parts
 from trietok.corpus.run_in_store import told_of
-from trietok.corpus.shard_files import KEPT, NPY_HEADER, beside, joined
+from trietok.corpus.shard_files import GROUP_BYTES, KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError, as_file_error
 from trietok.files.elsewhere import Place, is_elsewhere, local_path, open_bytes, status
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
 
-_ROW_GROUPS = 4  # of a Parquet file that are held
+_HELD_BYTES = 1 << 26  # of row groups of Parquet files, in a corpus
+_MIXED_BYTES = _HELD_BYTES // 2  # of the rows that are mixed in an order for training: they are held meanwhile
 _OPEN_SHARDS = 64
+_MIXED_SHARDS = _OPEN_SHARDS // 4
 _MADE_AGAIN = "; encode-files --resume --verify makes it again"
 
 
@@ -45,10 +50,47 @@ class RowSource(NamedTuple):
     row: int
 
 
+class _Lists(NamedTuple):
+    """A column of lists of numbers, of a row group."""
+
+    starts: memoryview[int]
+    numbers: memoryview[int]
+
+    @property
+    def nbytes(self) -> int:
+        return self.starts.nbytes + self.numbers.nbytes
+
+
+class _Held:
+    """The columns of row groups that were used last, within `_HELD_BYTES`."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[str, str, int], Any] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def column(self, path: str, name: str, group: int, read: Callable[[str, int], Any]) -> Any:
+        """A column of a row group; it is read where it is not held."""
+        key = path, name, group
+        with self._lock:
+            column = self._columns.pop(key, None)
+            if column is not None:
+                self._columns[key] = column
+                return column
+        column = read(name, group)
+        with self._lock:
+            if key not in self._columns:  # nor has another thread read it meanwhile
+                self._columns[key] = column
+                self._bytes += column.nbytes
+            while self._bytes > _HELD_BYTES and len(self._columns) > 1:
+                self._bytes -= self._columns.pop(next(iter(self._columns))).nbytes
+        return column
+
+
 class _Flat:
     """A run of ids, and where each row starts in it; masks and type ids in runs that start in the same places."""
 
-    def __init__(self, paths: Sequence[str], suffix: str, lists: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], suffix: str, lists: Sequence[str], held: _Held) -> None:
         ids, index, *others = paths
         header = NPY_HEADER if suffix == ".npy" else 0
         self._starts = _mapped(index, header).cast("q")
@@ -57,7 +99,7 @@ class _Flat:
         for path in others:
             name = path.removesuffix(suffix).rpartition(".")[2]
             if path.endswith(KEPT):
-                self._kept = _Parquet(path)
+                self._kept = _Parquet(path, held)
             elif name in lists:
                 self._runs[name] = _mapped(path, header).cast("b")
 
@@ -68,6 +110,12 @@ class _Flat:
     def kept(self, name: str, row: int) -> Any:
         assert self._kept is not None
         return self._kept.kept(name, row)
+
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Where runs of rows end that are as long as a row group, and how many bytes each has."""
+        rows = len(self._starts) - 1
+        step = max(1, rows * GROUP_BYTES // max(self._runs[IDS].nbytes, 1))
+        return ((min(start + step, rows), GROUP_BYTES) for start in range(0, rows, step))
 
     def table(self) -> Any:
         pa = import_pyarrow()
@@ -97,53 +145,67 @@ def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | No
     """Columns of row groups of a Parquet file; an error where the damaged header of a page has cut them short."""
     compute = import_pyarrow("pyarrow.compute")
     with damage_told(path, _MADE_AGAIN):
-        table = file.read_row_groups(groups, columns=names)
+        table = file.read_row_groups(groups, columns=names, use_threads=len(groups) > 1)
         metadata = [file.metadata.row_group(group) for group in groups]
         check_rows(len(table), sum(group.num_rows for group in metadata))
         chunks = [group.column(number) for group in metadata for number in range(group.num_columns)]
         for name, column in zip(table.column_names, table.columns, strict=True):
             items = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}.list.")]
             if items and not import_pyarrow().types.is_nested(column.type.value_type):  # it is of lists of numbers
-                lengths = compute.fill_null(compute.list_value_length(column), 0)
+                lengths = compute.list_value_length(column).to_pylist()
                 # A list without items counts as one, as in the file.
-                read = compute.sum(compute.max_element_wise(lengths, 1)).as_py() or 0
+                read = sum(filter(None, lengths)) + lengths.count(0) + lengths.count(None)
                 if read != sum(items):
                     raise OSError(f"its lists have {sum(items):,} items there, and {read:,} could be read")
     return table
 
 
-def _read_group(file: Any, path: str, name: str, group: int) -> Any:
-    column = _read(file, path, [group], [name]).column(0).combine_chunks()
-    return column.chunk(0) if hasattr(column, "num_chunks") else column
-
-
 class _Parquet:
     """A Parquet file, of which the row groups used last are held."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, held: _Held) -> None:
         self.path = path
         self._file = open_parquet(path)
+        self._held = held
         metadata = self._file.metadata
         self.schema = self._file.schema_arrow.remove_metadata()
-        self._ends = list(accumulate(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)))
-        # Not a method of this object: in a circle of references it would keep its file open until these are collected.
-        self._group = lru_cache(_ROW_GROUPS * len(self.schema))(partial(_read_group, self._file, path))
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        self._ends = list(accumulate(group.num_rows for group in groups))
+        self._sizes = [group.total_byte_size for group in groups]
 
-    def _value(self, name: str, row: int) -> Any:
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Where each row group ends, and how many bytes it has."""
+        return zip(self._ends, self._sizes, strict=True)
+
+    def _column(self, name: str, row: int) -> tuple[Any, int]:
+        """A column of the row group that a row is in, and the number of the row there."""
         group = bisect_right(self._ends, row)
-        return self._group(name, group)[row - (self._ends[group - 1] if group else 0)]
+        column = self._held.column(self.path, name, group, self._read_group)
+        return column, row - (self._ends[group - 1] if group else 0)
+
+    def _read_group(self, name: str, group: int) -> Any:
+        column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
+        column = column.chunk(0) if hasattr(column, "num_chunks") else column
+        if name not in COLUMNS:
+            return column
+        kind = "i" if name == IDS else "b"
+        return _Lists(_numbers(column.offsets, "i"), _numbers(column.values, kind))
 
     def run(self, name: str, row: int) -> memoryview[int]:
-        values = self._value(name, row).values
-        data = memoryview(values.buffers()[1] or b"").cast("B")
-        run = data.cast("i") if name == IDS else data.cast("b")
-        return run[values.offset : values.offset + len(values)]
+        lists, at = self._column(name, row)
+        return lists.numbers[lists.starts[at] : lists.starts[at + 1]]  # type: ignore[no-any-return]
 
     def kept(self, name: str, row: int) -> Any:
-        return self._value(name, row).as_py()
+        column, at = self._column(name, row)
+        return column[at].as_py()
 
     def table(self) -> Any:
         return _read(self._file, self.path, range(self._file.metadata.num_row_groups))
+
+
+def _numbers(values: Any, kind: str) -> memoryview[int]:
+    """The numbers of an Arrow array without nulls, where they are."""
+    return memoryview(values.buffers()[1] or b"").cast("B").cast(kind)[values.offset : values.offset + len(values)]
 
 
 def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
@@ -191,7 +253,7 @@ class Corpus(Sequence[list[int]]):
         self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
         self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
         # Not a method of this object: in a circle of references it would keep its files open.
-        self._open = partial(_open, self._directory, self.manifest, self._lists, self._numbers)
+        self._open = partial(_open, self._directory, self.manifest, self._lists, self._numbers, _Held())
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -322,43 +384,88 @@ class Corpus(Sequence[list[int]]):
                 raise InputError(f"the corpus has no column {name!r}; it has {', '.join(map(repr, self.column_names))}")
         return self.column_names if columns is None else tuple(columns)
 
-    def torch_dataset(self, columns: Sequence[str] | None = None) -> Any:
+    def shuffled(self, seed: int, epoch: int = 0, part: int = 0, parts: int = 1) -> Iterator[int]:
+        """The numbers of the rows, or of a part of them, each once, in an order for training.
+
+        Rows are mixed that lie close enough to be read at once. The shards come in random order, 16 at a time; of
+        these, their row groups; and the rows of as many row groups as have 32 MB. So each row group is read once; one
+        in which a part ends, twice. `npy` and `bin` have the same order, with stretches of 128 kB as row groups.
+
+        Args:
+            seed, epoch: the order depends on both, on the part, and on the corpus.
+            part, parts: which of how many parts, from 0. All have as many rows, or one more.
+
+        Raises:
+            InputError: there is no such part.
+
+        >>> import pathlib, tempfile, trietok
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "a.txt").write_text("The\\nPeople\\nof\\nthe\\nUnited\\nStates\\n")
+        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        >>> _ = trietok.encode_files(folder / "a.txt", folder / "ids", tokenizer, workers=1)
+        >>> corpus = trietok.corpus.open_corpus(folder / "ids")
+        >>> sorted(corpus.shuffled(1)), list(corpus.shuffled(1, part=0, parts=2))
+        ([0, 1, 2, 3, 4, 5], [1, 2, 0])
+        """
+        if not 0 <= part < parts:
+            raise InputError(f"there is no part {part} of {parts}; parts are counted from 0")
+        order = random.Random(f"{seed} {epoch}")
+        shards = list(range(len(self._ends)))
+        order.shuffle(shards)
+        first, last, passed = len(self) * part // parts, len(self) * (part + 1) // parts, 0
+        pieces = []
+        for shard in shards:
+            before = self._ends[shard - 1] if shard else 0
+            start = before + max(first - passed, 0)
+            passed += self._ends[shard] - before
+            end = self._ends[shard] - max(passed - last, 0)
+            if start < end:
+                pieces.append((shard, before, start, end))
+        order.seed(f"{seed} {epoch} {part} {parts}")
+        for number in range(0, len(pieces), _MIXED_SHARDS):
+            blocks = []
+            for shard, before, start, end in pieces[number : number + _MIXED_SHARDS]:
+                for stop, size in self._opened(shard).blocks():
+                    if start < min(before + stop, end):
+                        blocks.append((start, min(before + stop, end), size))
+                        start = before + stop
+            order.shuffle(blocks)
+            rows, held = array("q"), 0
+            for start, end, size in blocks:
+                if rows and held + size > _MIXED_BYTES:
+                    order.shuffle(rows)  # type: ignore[arg-type]
+                    yield from rows
+                    rows, held = array("q"), 0
+                rows.extend(range(start, end))
+                held += size
+            order.shuffle(rows)  # type: ignore[arg-type]
+            yield from rows
+
+    def torch_dataset(
+        self, columns: Sequence[str] | None = None, *, seed: int | None = None, rank: int = 0, ranks: int = 1
+    ) -> Any:
         """A `torch.utils.data.Dataset` of dicts, for a collator that pads.
 
         Ids, masks and type ids are tensors, int64; what was kept is as it was.
 
+        With a seed it is an `IterableDataset`, which gives the rows in an order for training; see `shuffled`. Each
+        process of a `DataLoader` reads a part of its own, so that each row comes once. Its `set_epoch(epoch)` gives
+        another order, before a loop begins, in processes that are kept alive too.
+
         Args:
             columns: the keys of the dicts; None for all columns.
+            seed: of the order; None for a dataset that has its rows by number.
+            rank, ranks: with a seed, the part of this process where several train together, each with a loader of its
+                own. Leave them out where accelerate or `Trainer` distribute batches.
 
         Raises:
-            InputError: there is no such column.
+            InputError: there is no such column, or no such rank.
             MissingDependencyError: torch is not installed.
         """
-        corpus, names = self, self._checked_names(columns)
-        try:
-            import torch.utils.data
-        except ImportError as error:
-            raise MissingDependencyError(
-                f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
-            ) from error
-
-        dataset: Any = torch.utils.data.Dataset  # what type checkers know of it depends on whether torch is there
-
-        def tensor(run: memoryview[int]) -> Any:
-            kind = torch.int32 if run.itemsize == ID_BYTES else torch.int8
-            return torch.frombuffer(bytearray(run), dtype=kind).long() if run else torch.zeros(0).long()
-
-        class Rows(dataset):  # type: ignore[misc]
-            def __len__(self) -> int:
-                return len(corpus)
-
-            def __getitem__(self, number: int) -> dict[str, Any]:
-                return dict(corpus._columns(number, names, tensor))
-
-            def __reduce__(self) -> tuple[Any, ...]:
-                return Corpus.torch_dataset, (corpus, names)
-
-        return Rows()
+        names = self._checked_names(columns)
+        if not 0 <= rank < ranks:
+            raise InputError(f"there is no rank {rank} of {ranks}; ranks are counted from 0")
+        return _torch_dataset(self, names) if seed is None else _torch_dataset(self, names, (seed, rank, ranks))
 
     def arrow_dataset(self) -> Any:
         """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
@@ -394,13 +501,65 @@ def _in(directory: str, name: str) -> str:
     return f"{directory}/{name}" if is_elsewhere(directory) else os.path.join(directory, name)
 
 
+def _torch_dataset(
+    corpus: Corpus, names: Sequence[str], order: tuple[int, int, int] | None = None, epoch: Any = None
+) -> Any:
+    """Rows by number; or in the order of a seed, for a rank of several, in an epoch that processes share."""
+    try:
+        import torch.utils.data
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
+        ) from error
+
+    data: Any = torch.utils.data  # what type checkers know of it depends on whether torch is there
+
+    def tensor(run: memoryview[int]) -> Any:
+        kind = torch.int32 if run.itemsize == ID_BYTES else torch.int8
+        return torch.frombuffer(bytearray(run), dtype=kind).long() if run else torch.zeros(0).long()
+
+    class Rows(data.Dataset):  # type: ignore[misc]
+        def __len__(self) -> int:
+            return len(corpus)
+
+        def __getitem__(self, number: int) -> dict[str, Any]:
+            return dict(corpus._columns(number, names, tensor))
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _torch_dataset, (corpus, names)
+
+    if order is None:
+        return Rows()
+    seed, rank, ranks = order
+    epoch = torch.zeros(1).long().share_memory_() if epoch is None else epoch
+
+    class ShuffledRows(data.IterableDataset):  # type: ignore[misc]
+        def set_epoch(self, number: int) -> None:
+            """Give the rows in the order of another epoch."""
+            epoch.fill_(number)
+
+        def __len__(self) -> int:
+            return len(corpus) * (rank + 1) // ranks - len(corpus) * rank // ranks
+
+        def __iter__(self) -> Iterator[dict[str, Any]]:
+            worker = data.get_worker_info()
+            number, workers = (worker.id, worker.num_workers) if worker else (0, 1)
+            rows = corpus.shuffled(seed, int(epoch), rank * workers + number, ranks * workers)
+            return (dict(corpus._columns(row, names, tensor)) for row in rows)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _torch_dataset, (corpus, names, order, epoch)
+
+    return ShuffledRows()
+
+
 def _open(
-    directory: str, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], number: int
+    directory: str, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], held: _Held, number: int
 ) -> _Flat | _Parquet:
     """One of the shards that hold rows."""
     paths = [_in(directory, file["name"]) for file in manifest["shards"][numbers[number]]["files"]]
     file_format = manifest["options"]["file_format"]
-    return _Parquet(paths[0]) if file_format == "parquet" else _Flat(paths, f".{file_format}", lists)
+    return _Parquet(paths[0], held) if file_format == "parquet" else _Flat(paths, f".{file_format}", lists, held)
 
 
 def _manifest_of(directory: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_pla
 from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.atomic import DirectoryBusyError, alone
 from trietok.files.formats import read_json_object
+from trietok.files.texts import KINDS
 from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
@@ -433,7 +434,7 @@ _SHA256 = _Kind("a SHA-256", lambda value: isinstance(value, str) and bool(re.fu
 _FILE = {"name": _TEXT, "bytes": _COUNT, "sha256": _SHA256}
 _READ = {
     **{"name": _TEXT, "size": _COUNT, "mtime_ns": _NUMBER, "sha256": _SHA256},
-    "kind": _Kind("parquet, jsonl or txt", lambda value: value in ("parquet", "jsonl", "txt")),
+    "kind": _Kind("parquet, jsonl, csv, tsv or txt", lambda value: value in KINDS.values()),
 }
 # How often each is counted; one that a shard may lack has a question mark.
 _NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}

@@ -31,8 +31,9 @@ KEPT = ".kept.parquet"  # how the name ends of the file with the columns that ar
 NPY_HEADER = 128  # bytes
 _MOST_OFFSET = 2**31 - 1  # of a list array
 _MOST_IDS = 1 << 25  # of a row of a Parquet file, whose writer takes 16 bytes for each id of it
-_GROUP_IDS = 1 << 20  # ids of a Parquet row group, about
-_GROUP_BYTES = 1 << 26  # of the columns kept in a row group, at most about
+GROUP_BYTES = 1 << 17  # of a row group, about: a reader of one row decodes all of it
+_IDS_AT_ONCE = 1 << 20  # that wait to be written to a Parquet file, about
+_BYTES_AT_ONCE = 1 << 26  # of the columns kept beside them, at most about
 
 
 def check_text_type(kind: Any, column: str, words: bool = False) -> None:
@@ -143,7 +144,7 @@ def suffixes(file_format: str, columns: Sequence[str], keep: Sequence[str]) -> l
 
 
 class ParquetShard:
-    """A Parquet file that grows row group by row group."""
+    """A Parquet file that grows some row groups at a time."""
 
     most_ids: int | None = _MOST_IDS  # of a row
 
@@ -170,8 +171,8 @@ class ParquetShard:
         self._table.keep(kept)
         if rows.lengths:
             self._ended = len(self._ids)
-            if self._ended >= _GROUP_IDS * ID_BYTES or self._table.kept_bytes >= _GROUP_BYTES:
-                self._write_group()
+            if self._ended >= _IDS_AT_ONCE * ID_BYTES or self._table.kept_bytes >= _BYTES_AT_ONCE:
+                self._write_groups()
 
     def drop_open_row(self) -> None:
         """Forget the ids of the row that has no length yet."""
@@ -179,7 +180,7 @@ class ParquetShard:
         for run in self._columns.values():
             del run[self._ended // ID_BYTES :]
 
-    def _write_group(self) -> None:
+    def _write_groups(self) -> None:
         names = (IDS, *self._content.columns)
         columns = {name: bytes(run) for name, run in self._columns.items()}
         table = import_pyarrow().table(arrow_columns(Rows(self._lengths, self._ids, columns), names))
@@ -189,7 +190,7 @@ class ParquetShard:
     def close(self) -> None:
         """Write what is left, and have all of it on the disk."""
         if self._lengths or self._table.is_empty:
-            self._write_group()
+            self._write_groups()
         self._table.close()
 
 
@@ -221,7 +222,7 @@ class FlatShard:
             file.write(rows.columns[name])
         if self._table is not None:
             self._table.keep(kept)
-            if self._table.kept_bytes >= _GROUP_BYTES:
+            if self._table.kept_bytes >= _BYTES_AT_ONCE:
                 self._table.write(self._table.kept())
         ends = array("q", accumulate(rows.lengths, initial=self._total))
         self._index.write(ends[1:].tobytes())
@@ -242,7 +243,7 @@ class FlatShard:
 
 
 class _ParquetTable:
-    """A Parquet file, written table by table, each a row group; and the kept columns of the rows of the next one.
+    """A Parquet file, written table by table, in row groups; and the kept columns of the rows of the next table.
 
     The types of values from JSON are known only when all have been seen: then all tables wait for the end.
     """
@@ -294,7 +295,7 @@ class _ParquetTable:
                 )
             except import_pyarrow().ArrowNotImplementedError as error:  # of objects without keys within others
                 raise FileFormatError(f"a column to keep cannot be written: {error}", path="") from error
-        self._writer.write_table(table)
+        self._writer.write_table(table, max(1, len(table) * GROUP_BYTES // max(table.nbytes, 1)))
 
     def close(self) -> None:
         if self._waiting:

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.texts import TextFile, import_pyarrow, import_zstandard, open_parquet
+from trietok.files.texts import TABLES, TextFile, import_pyarrow, import_zstandard, open_parquet, type_of_column
 
 _BATCH_BYTES = 1 << 20
 _MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
@@ -148,7 +148,8 @@ def _begins_a_shard(file: TextFile, size: int, most: int) -> bool:
 
 def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
     """The stretches of a file, each with about so much text."""
-    if file.compression is not None or file.size <= most:
+    # A line end may be within a value of a table.
+    if file.compression is not None or file.kind in TABLES or file.size <= most:
         yield Stretch(file, weight=file.size)
     elif file.kind == "parquet":
         yield from _of_parquet(file, column, most)
@@ -163,7 +164,9 @@ def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> Non
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
-        raise InputError(f"{file.name} holds lines of text, which have no columns to keep; .jsonl and .parquet have")
+        raise InputError(
+            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
+        )
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             check_table(table, file, column, keep)
@@ -211,8 +214,9 @@ def damage_told(name: str, advice: str = "") -> Iterator[None]:
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
-    _check_name(table, file, column)
-    kind = table.schema_arrow.field(column).type
+    kind = type_of_column(table.schema_arrow, column)
+    if kind is None:
+        _check_name(table, file, column)
     try:
         check_text_type(kind, column)
     except InputError as error:

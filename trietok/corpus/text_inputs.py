@@ -25,16 +25,20 @@ from trietok.errors import FileError, FileFormatError, InputError, TrietokError,
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
     FIRST_BYTES,
+    TABLES,
     BadRow,
     Text,
     TextFile,
+    column_of,
     compression_of,
     decoded,
     decompressed,
     import_pyarrow,
+    inner_column,
     listed,
     object_of_json,
     open_parquet,
+    rows_of_csv,
     text_in_object,
     texts_of,
 )
@@ -81,8 +85,8 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | N
             raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
         if file.kind is None:
             raise InputError(
-                f"{path} is of an unknown kind; files end in .parquet, .jsonl or .txt, the latter two also with .gz or "
-                ".zst"
+                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also "
+                "with .gz or .zst"
             )
     if not found:
         raise InputError("no files are given; give at least one")
@@ -244,15 +248,20 @@ def read_texts(
     """
     waiting: list[tuple[Read, bytes]] = []
     held = 0
+    json_lines: dict[str, JsonLines] = {}
 
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
         parts = [(read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting]
         blocks = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
-        lines, size = lines_of(b"".join(blocks)), held
+        block, size = b"".join(blocks), held
         waiting.clear()
-        is_json = file.kind == "jsonl"
-        return JsonLines(file.name, column, keep).batch(lines, size) if is_json else TextBatch(lines, size), parts
+        if file.kind != "jsonl":
+            return TextBatch(lines_of(block), size), parts
+        if file.name not in json_lines:  # it learns from block to block of a file
+            json_lines.clear()
+            json_lines[file.name] = JsonLines(file.name, column, keep)
+        return json_lines[file.name].batch(block)._replace(text_bytes=size), parts
 
     for read in reads:
         for block in read_blocks(read, column, cut_characters, keep):
@@ -279,6 +288,8 @@ def read_blocks(
         with as_file_error(f"cannot read {file.name}", file.name):
             if file.kind == "parquet":
                 yield from _of_parquet(read, column, keep)
+            elif file.kind in TABLES:
+                yield from _of_table(read, column, keep)
             else:
                 yield from _of_lines(read, JsonLines(file.name, column, keep), cut_characters)
     except (FileError, FileFormatError):
@@ -449,22 +460,80 @@ def _long_line(
         yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
 
 
-class JsonLines(NamedTuple):
-    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept."""
+class JsonLines:
+    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept.
 
-    name: str
-    column: str
-    keep: tuple[str, ...]
+    Arrow's parser reads blocks of lines, where it is certain to give what `json` gives. It makes no Python object for a
+    row, and releases the GIL. All other lines are left to `json`.
+    """
 
-    def batch(self, lines: Any, size: int) -> TextBatch:
-        """The rows of an array of lines."""
-        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in texts_of(lines)]
+    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
+        self.name, self.column, self.keep = name, column, keep
+        self._types = dict.fromkeys(keep, import_pyarrow().null())  # of what is kept, as `json` has shown them
+
+    def batch(self, block: bytes) -> TextBatch:
+        """The rows of a block of lines."""
+        sample = block[: block.find(b"\n", _SAMPLE) + 1]
+        if self.keep and sample and all(map(import_pyarrow().types.is_null, self._types.values())):
+            with contextlib.suppress(FileFormatError):
+                self._by_json(sample)
+        batch = self._by_arrow(block)
+        if batch is not None or self.keep or len(block) < _SAMPLE:
+            return batch or self._by_json(block)
+        parts, start = [], 0
+        while start < len(block):
+            end = block.find(b"\n", start + len(block) // _PARTS) + 1 or len(block)
+            parts.append(self._by_arrow(block[start:end]) or self._by_json(block[start:end]))
+            start = end
+        return TextBatch([text for part in parts for text in part.texts()], len(block))
+
+    def _by_arrow(self, block: bytes) -> TextBatch | None:
+        """The rows of a block of lines that each hold one object with a text; None where that is not certain."""
+        pa, read = import_pyarrow(), import_pyarrow("pyarrow.json")
+        names = self.column.split(".")
+        if len(names) > 1 and (names[0] in self.keep or self._may_be_a_name(block)):
+            return None
+        if not all(map(_is_simple, self._types.values())):
+            return None
+        kind = pa.large_string()
+        for name in reversed(names[1:]):
+            kind = pa.struct([(name, kind)])
+        fields = {**self._types, names[0]: kind}
+        parsing = read.ParseOptions(pa.schema(list(fields.items())), unexpected_field_behavior="ignore")
+        reading = read.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        lines = lines_of(block)
+        try:
+            lines.validate(full=True)  # whether it is UTF-8
+            if _may_be_read_otherwise(block, lines):
+                return None
+            table = read.read_json(pa.BufferReader(block), reading, parsing)
+        except pa.ArrowInvalid:
+            return None
+        texts = inner_column(table.column(names[0]), names[1:]).combine_chunks()
+        if len(texts) != len(lines) or texts.null_count or not all(map(_is_as_in_json, table.columns)):
+            return None
+        if not self.keep:
+            return TextBatch(texts, len(block))
+        kept = {key: texts.cast(pa.string()) if key == self.column else table.column(key) for key in self.keep}
+        return TextBatch(texts, len(block), pa.table(kept))
+
+    def _may_be_a_name(self, block: bytes) -> bool:
+        """Whether an object may have a field whose name is that of the column with its points."""
+        escape = _ASCII_ESCAPED if self.column.isascii() else _ESCAPED
+        return escape.search(block) is not None or self.column.encode("utf-8", "surrogatepass") in block
+
+    def _by_json(self, block: bytes) -> TextBatch:
+        lines = texts_of(lines_of(block))
+        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in lines]
         texts = [self._text(values) for values in objects]
         if not self.keep:
-            return TextBatch(texts, size)
+            return TextBatch(texts, len(block))
         # What is kept of rows without a text goes with them.
         rows = zip(objects, texts, strict=True)
-        return TextBatch(texts, size, self.kept([one if isinstance(text, str) else {} for one, text in rows]))
+        kept = self.kept([one if isinstance(text, str) else {} for one, text in rows])
+        pa = import_pyarrow()
+        self._types |= {field.name: field.type for field in kept.schema if not pa.types.is_null(field.type)}
+        return TextBatch(texts, len(block), kept)
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
         text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
@@ -492,6 +561,49 @@ class JsonLines(NamedTuple):
         return pa.table(columns)
 
 
+_SAMPLE = 1 << 14  # bytes of lines that show the types of what is kept
+_PARTS = 16  # of a block that not all of can be read at once
+_MOST_BRACKETS, _MOST_DIGITS = 200, 320
+_ESCAPED, _ASCII_ESCAPED = re.compile(rb"\\u"), re.compile(rb"\\u00[2-7]")
+_NO_NUMBER = re.compile(rb"Inf[ \t\r]*[],}]")
+
+
+def _may_be_read_otherwise(block: bytes, lines: Any) -> bool:
+    """Whether Arrow may read lines of a block that `json` refuses, or otherwise: if there is one object for each."""
+    compute = import_pyarrow("pyarrow.compute")
+    # Within an object, no brace that closes is followed by one that opens: where all lines have these, each ends one.
+    opened = compute.starts_with(lines, "{").true_count
+    closed = compute.or_(compute.ends_with(lines, "}"), compute.ends_with(lines, "}\r")).true_count
+    if min(opened, closed) < len(lines):
+        return True
+    if (b"NaN" in block and b"-NaN" in block) or (b"Inf" in block and _NO_NUMBER.search(block)):
+        return True
+    # How many brackets may be nested, and how many digits a number may have, is Python's to say.
+    if block.count(b"{") > len(lines) + _MOST_BRACKETS or block.count(b"[") > _MOST_BRACKETS:
+        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
+            return True
+    starts = (at * _MOST_DIGITS for at, byte in enumerate(block[::_MOST_DIGITS]) if byte in b"0123456789")
+    return any(block[at : at + _MOST_DIGITS].isdigit() for at in starts)
+
+
+def _is_simple(kind: Any) -> bool:
+    """Whether values of a type look the same to Arrow's parser and to `json`; for numbers with a point, see below."""
+    types = import_pyarrow().types
+    return any(
+        test(kind) for test in (types.is_null, types.is_string, types.is_int64, types.is_float64, types.is_boolean)
+    )
+
+
+def _is_as_in_json(column: Any) -> bool:
+    """Whether numbers that have become such with a point are the same; those of other types are."""
+    if not import_pyarrow().types.is_float64(column.type):
+        return True
+    values = [value for value in column.to_pylist() if value is not None]
+    return all(abs(value) < 1 << 53 for value in values) and not any(
+        value == 0 and str(value)[0] == "-" for value in values
+    )
+
+
 def _is_unicode(value: Any) -> bool:
     """Whether all strings in a value of JSON can be written."""
     if isinstance(value, str):
@@ -505,15 +617,25 @@ def _is_unicode(value: Any) -> bool:
 
 
 def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
     file, start, end, _ = read.stretch
-    writer = None
     with damage_told(file.name), open_parquet(file.name) as table:
         check_table(table, file, column, keep)
-        for batch in read_batches(file, table, start, end, list(dict.fromkeys([column, *keep]))):
-            if writer is None:
-                writer = ipc.new_stream(pyarrow.PythonFile(_Summed(None, read.digest), "w"), batch.schema)
-            writer.write_batch(batch)
-            texts = large_strings(batch.column(batch.schema.get_field_index(column)))
-            size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-            yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
+        batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
+        yield from _of_batches(read, batches, column, keep)
+
+
+def _of_table(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
+    with open_bytes(read.stretch.file.name) as raw:
+        yield from _of_batches(read, rows_of_csv(raw, read.stretch.file, [column, *keep]), column, keep)
+
+
+def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
+    pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
+    writer = None
+    for batch in batches:
+        if writer is None:
+            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(None, read.digest), "w"), batch.schema)
+        writer.write_batch(batch)
+        texts = large_strings(column_of(batch, column))
+        size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
+        yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

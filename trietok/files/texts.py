@@ -1,4 +1,6 @@
-"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .parquet; the first two also packed.
+"""Files as texts: a line of a .txt, a field of a line of a .jsonl, a column of a .csv, .tsv or .parquet.
+
+All but the last may be packed.
 
 In: paths and globs. Out: a `TextFile` each; the texts, one after the other; or for a row `BadRow`, where it holds none.
 A line is held at a time, or a thousand rows of a table. A compressed file that is damaged or cut off is an error, never
@@ -7,8 +9,11 @@ a short file.
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import glob
 import gzip
+import io
 import json
 import os
 import stat
@@ -23,7 +28,8 @@ from trietok.files import elsewhere
 from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
 
-KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt"}
+KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt", ".csv": "csv", ".tsv": "tsv"}
+TABLES = {"csv": ",", "tsv": "\t"}  # what is between the values of a row
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _MOST_NAMES = 20  # of columns, in a message
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # no text begins so: they are not UTF-8
@@ -48,7 +54,7 @@ class TextFile(NamedTuple):
 
     Attributes:
         name: its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`.
-        kind: `"parquet"`, `"jsonl"` or `"txt"`; None where the name does not say it.
+        kind: `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it.
         compression: of the file as a whole: `"gzip"`, `"zstd"` or None. The first bytes count before the name.
         size: in bytes.
         mtime_ns: when it was last changed; elsewhere a number that changes with it.
@@ -210,11 +216,24 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
 
 
 def text_in_object(values: dict[str, Any], column: str) -> Text | None:
-    """The text in a JSON object; None for a null."""
-    if column not in values:
-        there = f"only {_names(values)}; choose a field {_BY_COLUMN}" if values else "nor any other"
-        return BadRow(f"the object has no field {column!r}, {there}")
-    text = values[column]
+    """The text in a JSON object, or in objects within it; None for a null.
+
+    >>> text_in_object({"meta": {"text": "low"}}, "meta.text"), text_in_object({"a.b": "low", "a": {}}, "a.b")
+    ('low', 'low')
+    """
+    names = [column] if column in values else column.split(".")
+    text: Any = values
+    for number, name in enumerate(names):
+        within = ".".join(names[:number])
+        if text is None:
+            return None
+        if not isinstance(text, dict):
+            return BadRow(f"{within!r} is {_json_name(text)}, not an object with the field {name!r}")
+        if name not in text:
+            there = f"only {_names(text)}; choose a field {_BY_COLUMN}" if text else "nor any other"
+            missing = f"{within!r} has no field {name!r}" if within else f"the object has no field {column!r}"
+            return BadRow(f"{missing}, {there}")
+        text = text[name]
     return text if text is None or isinstance(text, str) else BadRow(f"{column!r} is {_json_name(text)}, not a text")
 
 
@@ -273,6 +292,111 @@ def texts_of(column: Any, errors: str = "strict", *, of: str = "text") -> list[A
     except UnicodeDecodeError:
         rows = column.cast(import_pyarrow().large_binary()).to_pylist()
     return [None if raw is None else decoded(raw, errors, of=of) for raw in rows]
+
+
+def inner_column(column: Any, names: Iterable[str]) -> Any:
+    """The fields of a column of structs, or of structs within them, by their names; null where a struct is."""
+    for name in names:
+        column = import_pyarrow("pyarrow.compute").struct_field(column, [name])
+    return column
+
+
+def column_of(batch: Any, column: str) -> Any:
+    """The column of a batch that `type_of_column` means."""
+    first, *names = [column] if column in batch.schema.names else column.split(".")
+    return inner_column(batch.column(first), names)
+
+
+def type_of_column(schema: Any, column: str) -> Any:
+    """The type of a column, or of a field of structs such as `"meta.text"`; None where there is none.
+
+    A column whose own name has a point goes before the field of one.
+
+    >>> import pyarrow
+    >>> type_of_column(pyarrow.schema({"meta": pyarrow.struct({"text": pyarrow.string()})}), "meta.text")
+    DataType(string)
+    """
+    first, *names = [column] if column in schema.names else column.split(".")
+    kind = schema.field(first).type if schema.names.count(first) == 1 else None
+    for name in names:
+        is_there = import_pyarrow().types.is_struct(kind) and kind.get_field_index(name) >= 0 if kind else False
+        kind = kind.field(name).type if is_there else None
+    return kind
+
+
+# ---- CSV and TSV ----------------------------------------------------------------------------------------------------
+
+_LONGEST_ROW = 1 << 24  # bytes
+
+
+class _Content(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._rest = blocks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._blocks, b""))
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterator[Any]:
+    """Columns of a .csv or .tsv with a header, in batches of strings, of which nobody has looked whether it is UTF-8.
+
+    A value may stand between quotes, where it may hold line ends, and two quotes are one. Empty lines are no rows.
+
+    Raises:
+        FileFormatError: there is no such column, or a row has more values than the header, or fewer.
+    """
+    pyarrow, reader = import_pyarrow(extra="parquet"), import_pyarrow("pyarrow.csv", "parquet")
+    names, delimiter = list(dict.fromkeys(columns)), TABLES[file.kind or ""]
+    try:
+        header = next(filter(None, _records(raw, file)), [])
+    except csv.Error as error:
+        raise FileFormatError(f"{file.name} has no header that can be read: {error}", path=file.name) from None
+    for name in names:
+        _check_names(header, file.name, name)
+    raw.seek(0)
+    try:
+        yield from reader.open_csv(
+            io.BufferedReader(_Content(_blocks_of(raw, file)), _BLOCK),
+            reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
+            reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            reader.ConvertOptions(
+                include_columns=names, column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False
+            ),
+        )
+    except pyarrow.ArrowInvalid as error:
+        raw.seek(0)
+        _tell_of_row(_records(raw, file), file.name, header)
+        if "Empty CSV" not in str(error):  # there is a header alone, without a line end
+            raise FileFormatError(f"{file.name} cannot be read: {error}", path=file.name) from None
+
+
+def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
+    return iter(lambda: raw.read(_BLOCK), b"") if file.compression is None else decompressed(raw, file)
+
+
+def _records(raw: BinaryIO, file: TextFile) -> Any:
+    """The rows of a .csv or .tsv by Python's reader, which knows the number of a line."""
+    lines = (line.decode("utf-8-sig", "replace") for line in lines_of(_blocks_of(raw, file)))
+    return csv.reader(lines, delimiter=TABLES[file.kind or ""])
+
+
+def _tell_of_row(records: Any, path: str, header: list[str]) -> None:
+    """Raise an error for the first row that is not as wide as the header, if there is one."""
+    with contextlib.suppress(csv.Error):
+        for record in records:
+            if record and len(record) != len(header):
+                told = (
+                    f"{path}, line {records.line_num}: a row of {len(record)} values, and the header has {len(header)}"
+                )
+                raise FileFormatError(f"{told}; see whether its quotes are closed", path=path)
 
 
 # ---- compressed files -----------------------------------------------------------------------------------------------
@@ -366,14 +490,15 @@ _OR_REPLACE = ", or go on with on_error='replace' (--on-error replace)"
 class TextFiles:
     """The texts of files, read anew by every loop over them.
 
-    A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a table, any other as
-    one text a line. What is packed by gzip or zstd is unpacked, whatever its name. Lines end at U+000A only. The files
-    are read in the order of their names and each once, also where two names lead to one file, so that nothing depends
-    on the order they are given in.
+    A name that ends in .jsonl or .ndjson is read as one JSON object a line, one in .parquet as a table, one in .csv or
+    .tsv as a table with a header, any other as one text a line. What is packed by gzip or zstd is unpacked, whatever
+    its name. Lines end at U+000A only. The files are read in the order of their names and each once, also where two
+    names lead to one file, so that nothing depends on the order they are given in.
 
     Args:
         paths: a path or a glob, or several.
-        column: the field of a .jsonl and the column of a .parquet that holds the text. A null is no text.
+        column: the field of a .jsonl and the column of a .parquet, .csv or .tsv that holds the text; `"meta.text"` is
+            also the field `text` of objects or structs `meta`. A null is no text.
         on_error: what to do with bytes that are not UTF-8: "fail" refuses them, "replace" puts U+FFFD in their place;
             "skip" leaves out texts with such bytes, or that are not JSON as they should be, and logs the first.
         standard_input: what the name `-` reads.
@@ -482,10 +607,13 @@ class TextReader:
         before = self.bytes_read
         with as_file_error(f"cannot read {path}", path):
             if file.kind == "parquet" and self._column is not None:
-                yield from self._rows_of_table(file, self._column)
+                yield from self._rows_of_parquet(file, self._column)
             else:
                 with open_bytes(path) as raw:
-                    yield from self._rows_of_lines(raw, file, path)
+                    if file.kind in TABLES and self._column is not None:
+                        yield from self._rows_of_csv(raw, file, self._column)
+                    else:
+                        yield from self._rows_of_lines(raw, file, path)
         self.bytes_read = before + file.size
 
     def rows_of_stream(self, raw: BinaryIO, name: str) -> Iterator[TextRow]:
@@ -523,29 +651,36 @@ class TextReader:
             elif text is not None:
                 yield TextRow(text, number)
 
-    def _rows_of_table(self, file: TextFile, column: str) -> Iterator[TextRow]:
-        """The texts in a column of a table."""
+    def _rows_of_csv(self, raw: BinaryIO, file: TextFile, column: str) -> Iterator[TextRow]:
+        number, before = 0, self.bytes_read
+        for batch in rows_of_csv(raw, file, [column]):
+            self.bytes_read = before + raw.tell()
+            yield from self._rows_of_column(batch.column(0), file.name, column, number)
+            number += batch.num_rows
+
+    def _rows_of_parquet(self, file: TextFile, column: str) -> Iterator[TextRow]:
         path, before, number = file.name, self.bytes_read, 0
         pyarrow = import_pyarrow(extra="parquet")
         try:
             with open_parquet(path, "parquet") as table:
                 _check_column(table.schema_arrow, path, column)
                 for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
-                    start = number
+                    self.bytes_read = before + file.size * (number + batch.num_rows) // table.metadata.num_rows
+                    yield from self._rows_of_column(column_of(batch, column), path, column, number)
                     number += batch.num_rows
-                    self.bytes_read = before + file.size * number // max(table.metadata.num_rows, 1)
-                    texts = texts_of(batch.column(0), self._errors, of=f"text in {column!r}")
-                    for row, text in enumerate(texts, start=start + 1):
-                        if isinstance(text, BadRow):
-                            repair = f"write the file anew with texts{_OR_REPLACE}"
-                            self._refuse(f"{path}, row {row}", text, path, None, repair)
-                        elif text is not None:
-                            yield TextRow(text, row)
                 if number != table.metadata.num_rows:  # the checksum of a page does not cover its header
                     rows = table.metadata.num_rows
                     raise FileFormatError(f"{path} has {rows:,} rows, and {number:,} could be read", path=path)
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
+
+    def _rows_of_column(self, texts: Any, path: str, column: str, before: int) -> Iterator[TextRow]:
+        """The texts of a column of a table, in a batch with so many rows before it."""
+        for row, text in enumerate(texts_of(texts, self._errors, of=f"text in {column!r}"), start=before + 1):
+            if isinstance(text, BadRow):
+                self._refuse(f"{path}, row {row}", text, path, None, f"write the file anew with texts{_OR_REPLACE}")
+            elif text is not None:
+                yield TextRow(text, row)
 
     def _refuse(self, where: str, bad: BadRow, path: str, line_number: int | None, repair: str = "") -> None:
         """Raise the error for what is no text; where such texts are left out, log the first."""
@@ -558,10 +693,18 @@ class TextReader:
 
 
 def _check_column(schema: Any, path: str, column: str) -> None:
-    number = schema.names.count(column)
+    types, kind = import_pyarrow().types, type_of_column(schema, column)
+    if kind is None or schema.names.count(column) > 1:
+        _check_names(schema.names, path, column)
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
+
+
+def _check_names(names: list[str], path: str, column: str) -> None:
+    number = names.count(column)
     problem = ""
     if not number:
-        known = _names(schema.names)
+        known = _names(names)
         there = f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
         problem = f"has no column {column!r}; {there}"
     if number > 1:
@@ -569,6 +712,3 @@ def _check_column(schema: Any, path: str, column: str) -> None:
         problem = f"{several}; write the file anew with different names"
     if problem:
         raise FileFormatError(f"{path} {problem}", path=path)
-    types, kind = import_pyarrow().types, schema.field(column).type
-    if not (types.is_string(kind) or types.is_large_string(kind)):
-        raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)

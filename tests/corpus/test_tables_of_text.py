@@ -1,0 +1,233 @@
+"""Texts within objects and structs, in CSV and TSV, and lines of JSON by Arrow's parser, as other readers give them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+
+import pytest
+
+from tests.corpus.shards import ids_of, rows_in
+from trietok import FileError, FileFormatError, encode_files
+from trietok.corpus import open_corpus, text_inputs
+from trietok.files.texts import TextFiles
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def drawn():
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    return random.Random(seed)
+
+
+def encoded(english, path, **options):
+    out = path.parent / f"{path.name}.ids"
+    encode_files(path, out, english, workers=1, **options)
+    return rows_in(out)
+
+
+# ---- within objects and structs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+@pytest.mark.parametrize("shard_bytes", [20, 10**6])
+def test_a_column_within_objects(english, tmp_path, kind, shard_bytes):
+    texts = [f"people {number}" for number in range(30)]
+    rows = [{"id": n, "meta": {"at": {"text": text}, "text": "no"}} for n, text in enumerate(texts)]
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=30)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(TextFiles(path, column="meta.at.text")) == texts
+    rows = encoded(english, path, column="meta.at.text", shard_bytes=shard_bytes, keep_columns=["id"])
+    assert rows == ids_of(english, texts)
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_a_name_with_a_point_goes_before_a_field(english, tmp_path, kind):
+    rows = [{"meta": {"text": "no"}, "meta.text": "people"}, {"meta": {"text": "no"}, "meta.text": "states"}]
+    path = tmp_path / f"a.{kind}"
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row).replace("meta.text", "met\\u0061.text") + "\n" for row in rows))
+    assert list(TextFiles(path, column="meta.text")) == ["people", "states"]
+    assert encoded(english, path, column="meta.text") == ids_of(english, ["people", "states"])
+
+
+def test_what_is_not_within_objects(english, tmp_path):
+    rows = [{"meta": {"text": "people"}}, {"meta": 5}, {"meta": None}, {"meta": {}}, {"meta": {"a": 1}}, {"id": 1}]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert encoded(english, path, column="meta.text", on_error="skip") == ids_of(english, ["people"])
+    rejects = (tmp_path / "a.jsonl.ids" / "rejects.jsonl").read_text().splitlines()
+    assert [json.loads(line)["reason"].partition("; choose")[0] for line in rejects] == [
+        "'meta' is a number, not an object with the field 'text'",
+        "'meta.text' is null, not a text",
+        "'meta' has no field 'text', nor any other",
+        "'meta' has no field 'text', only 'a'",
+        "the object has no field 'meta.text', only 'id'",
+    ]
+    pq.write_table(pa.table({"meta": [{"text": "people"}, None], "n": [{"a": 1}, {"a": 2}]}), tmp_path / "b.parquet")
+    assert list(TextFiles(tmp_path / "b.parquet", column="meta.text")) == ["people"]
+    assert encoded(english, tmp_path / "b.parquet", column="meta.text", on_error="skip") == ids_of(english, ["people"])
+    for column in ("meta.id", "meta.text.a", "nothing.text", "n.a"):
+        with pytest.raises(FileFormatError, match=rf"b\.parquet:? .*'{column}'"):
+            list(TextFiles(tmp_path / "b.parquet", column=column))
+
+
+# ---- CSV and TSV ----------------------------------------------------------------------------------------------------
+
+VALUES = ["people", "", " of the", 'say "we"', "a,b", "a\tb", "one\ntwo", "a\r\nb", "東京 é", '"', "NA", "null", "1.5"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+def test_tables_as_csv_reads_them(english, tmp_path, drawn, name):
+    """Against Python's own module."""
+    delimiter = "\t" if "tsv" in name else ","
+    for number in range(4):
+        header = ["id", "text", "other"]
+        drawn.shuffle(header)
+        rows = [[drawn.choice(VALUES) * drawn.randrange(3) for _ in header] for _ in range(drawn.randrange(40))]
+        content = io.StringIO(newline="")
+        quoting = drawn.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+        csv.writer(
+            content, delimiter=delimiter, quoting=quoting, lineterminator=drawn.choice(["\n", "\r\n"])
+        ).writerows([header, *rows])
+        raw = drawn.choice([b"", b"\xef\xbb\xbf"]) + content.getvalue().encode()
+        path = tmp_path / f"{number}{name}"
+        path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        expected = [row[header.index("text")] for row in rows]
+        assert list(TextFiles(path)) == expected
+        assert encoded(english, path, keep_columns=["other"]) == ids_of(english, expected)
+        corpus = open_corpus(tmp_path / f"{path.name}.ids")
+        assert [row["other"] for row in map(corpus.row, range(len(rows)))] == [r[header.index("other")] for r in rows]
+        assert [corpus.source(row).row for row in range(len(rows))] == list(range(1, len(rows) + 1))
+
+
+def test_tables_that_cannot_be_read(english, tmp_path, monkeypatch):
+    monkeypatch.setattr("trietok.files.texts._LONGEST_ROW", 100_000)
+
+    def fails(raw, said, name="a.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(raw)
+        for read in (lambda: list(TextFiles(path)), lambda: encode_files(path, tmp_path / "out", english, workers=1)):
+            with pytest.raises((FileError, FileFormatError), match=said):
+                read()
+        (tmp_path / "b.txt").write_text("people\n")
+        out = tmp_path / f"{len(list(tmp_path.iterdir()))}.out"
+        manifest = encode_files([path, tmp_path / "b.txt"], out, english, workers=1, on_error="skip")
+        assert [file["name"] for file in manifest["set_aside"]] == [str(path)]
+        assert rows_in(out) == ids_of(english, ["people"])
+
+    fails(b'id,text\n1,"a\nb"\n2,b,c\n', r"a\.csv, line 4: a row of 3 values, and the header has 2; see whether")
+    fails(b"id,text\n\n1,a\n2\n", r"a\.csv, line 4: a row of 1 values, and the header has 2")
+    fails(b"id,name\n1,a\n", r"a\.csv has no column 'text'; choose one of 'id', 'name'")
+    fails(b"text,text\n1,a\n", r"a\.csv has 2 columns named 'text'")
+    fails(b"", r"a\.csv has no column 'text'; there is nothing else")
+    fails(gzip.compress(b"text\n" + b"people\n" * 90)[:-9], "truncated and cannot be decompressed", "a.csv.gz")
+    fails(b"text\n" + b"a" * 400_000 + b"\n", r"a\.csv cannot be read: .*straddl")
+    (tmp_path / "c.csv").write_bytes(b"text\npeople\n\xff\n")
+    with pytest.raises(FileFormatError, match=r"c\.csv, row 2: byte 0xff at offset 0 of the text"):
+        list(TextFiles(tmp_path / "c.csv"))
+    assert encoded(english, tmp_path / "c.csv", on_error="skip") == ids_of(english, ["people"])
+    for raw in (b"text", b"text\n", b"\ntext\n\n"):
+        (tmp_path / "d.csv").write_bytes(raw)
+        assert list(TextFiles(tmp_path / "d.csv")) == []
+
+
+# ---- lines of JSON --------------------------------------------------------------------------------------------------
+
+ODD_VALUES = [
+    "NaN",
+    "-Infinity",
+    "Inf",
+    "-NaN",
+    "01",
+    "1.",
+    "tru",
+    '"\\ud800"',
+    '"\t"',
+    "9" * 5000,
+    "[" * 900 + "]" * 900,
+]
+PLAIN_VALUES = [
+    '"x"',
+    '"\\u00e9\\ud83d\\ude00"',
+    "5",
+    "-0",
+    "1.5",
+    "1e400",
+    "-0.0",
+    str(2**60),
+    str(2**70),
+    "true",
+    "null",
+]
+PLAIN_VALUES += ['"2020-01-01"', "[]", "[1,null]", '{"b":{}}', '{"text":"a","text":2}']
+ODD_LINES = [
+    b"",
+    b" {}",
+    b"[1]",
+    b'{"text":"a"}{"text":"b"}',
+    b'{"text":',
+    b'"a"}',
+    b'\xef\xbb\xbf{"text":"a"}',
+    b"\xff",
+]
+
+
+def drawn_lines(drawn, oddness):
+    ids = drawn.choice([["7"], ["7", "2.5"], ['"a"', "null"], ["true"], ["7", '"a"']])
+    for _ in range(drawn.randrange(1, 90)):
+        if drawn.random() < oddness:
+            yield drawn.choice(ODD_LINES)
+            continue
+        text = '"' + drawn.choice(["people", "\\u00e9", "東京", "\\n"]) * drawn.randrange(3) + '"'
+        fields = [("text", text), ("id", drawn.choice(ids))]
+        fields.append(("x", drawn.choice(PLAIN_VALUES if drawn.random() > oddness else ODD_VALUES)))
+        if drawn.random() < oddness:
+            fields.append((drawn.choice(["text", "id", "te\\u0078t"]), drawn.choice(PLAIN_VALUES)))
+        drawn.shuffle(fields)
+        yield ("{" + ", ".join(f'"{name}":{value}' for name, value in fields) + "}").encode()
+
+
+@pytest.mark.parametrize("keep", [(), ("id",), ("text", "id")])
+def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep):
+    """What Arrow's parser reads is the same as what `json` does, and so are errors; most blocks it does read."""
+    monkeypatch.setattr(text_inputs, "_SAMPLE", 200)
+    blocks = by_arrow = 0
+    original = text_inputs.JsonLines._by_arrow
+
+    def watched(self, block):
+        nonlocal blocks, by_arrow
+        batch = original(self, block)
+        blocks, by_arrow = blocks + 1, by_arrow + (batch is not None)
+        return batch
+
+    monkeypatch.setattr(text_inputs.JsonLines, "_by_arrow", watched)
+    for _ in range(40):
+        oddness = drawn.choice([0, 0, 0.02])
+        block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_lines(drawn, oddness)) + drawn.choice([b"", b"\n"])
+        found = []
+        for read in (text_inputs.JsonLines.batch, text_inputs.JsonLines._by_json):
+            try:
+                batch = read(text_inputs.JsonLines("a", "text", keep), block)
+                kept = None if batch.kept is None else [repr(row) for row in batch.kept.to_pylist()]
+                found.append((batch.texts(), kept, batch.text_bytes))
+            except FileFormatError as error:
+                found.append(str(error))
+        if isinstance(found[0], tuple) and isinstance(found[1], tuple) and keep:
+            # Numbers without a point are of the type of the block's first lines until all of a shard is joined.
+            assert [texts for texts, *_ in found[:1]] == [texts for texts, *_ in found[1:]]
+            assert [row.replace(".0", "") for row in found[0][1]] == [row.replace(".0", "") for row in found[1][1]]
+        else:
+            assert found[0] == found[1]
+    assert by_arrow > 0
