@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.cli.commands import error, out, run
 from tests.corpus.shards import contents, write
 from trietok import FileError, FileFormatError, InputError, MissingDependencyError, encode_files
 from trietok.corpus import open_corpus
-from trietok.corpus.run_directory import with_parts
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("zstandard")

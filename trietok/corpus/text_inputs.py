@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.row_encoder import large_strings, lines_of
 from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
-from trietok.disk import checksum, naming
+from trietok.disk import naming
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.files.texts import (
