@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import random
@@ -18,7 +17,7 @@ pytest.importorskip("zstandard")
 pytest.importorskip("click")
 
 from tests.cli.commands import environment, posix
-from tests.corpus.shards import contents, finished, write
+from tests.corpus.shards import contents, finished, manifest_in, write
 
 pytestmark = [pytest.mark.faults, posix]
 
@@ -38,7 +37,7 @@ def files(tmp_path):
 
 
 def start(files, out, *options, kernel="1"):
-    command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "--shard-size", "0.1"]
+    command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "--shard-size", "0.02"]
     return subprocess.Popen(
         [*command, "--resume", "--on-error", "skip", *options],
         env={**environment(), "TRIETOK_KERNEL": kernel},
@@ -68,7 +67,7 @@ def test_killed_again_and_again(files, tmp_path, kernel):
     whole = start(files, tmp_path / "unbroken", "--workers", "1")
     assert whole.wait() == 0, whole.stderr.read()
     expected = contents(tmp_path / "unbroken")
-    manifest = json.loads(expected["manifest.json"])
+    manifest = manifest_in(tmp_path / "unbroken")
     assert manifest["totals"]["texts"] == 6000 * 3 + 100 + 2
     assert manifest["totals"]["rejected"] == 1
     assert len(manifest["shards"]) > 20

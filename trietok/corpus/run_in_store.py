@@ -1,7 +1,7 @@
 """A run whose corpus is in a store, such as s3://bucket/ids: what is there, and how the shards become a corpus.
 
 In: the plan of a run, and the shards that are wanted. Out: an object for each file of a shard, `rejects.jsonl` where
-rows were skipped, the parts of the manifest, and `manifest.json`, which is put last.
+rows were skipped, and `manifest.json`, which is put last.
 
 A store renames nothing. So workers put a shard at once under the name that it keeps, `part-` and its key, and its
 record into the folder of the run. All small files are copied to a directory of this machine, where the run finds them
