@@ -106,13 +106,13 @@ class RunInStore(RunDirectory):
     def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
         """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
         for name, raw in super()._parts_of(shards):
-            number = int(hashlib.sha256(raw).hexdigest()[:12], 16)
+            number = int(_sha256(raw)[:12], 16)
             yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or self._store.checksum(path.name) == file["sha256"])
+            and (not by_checksum or _sha256(self._store.read_one(path.name)) == file["sha256"])
             for path, file in kept.paths()
         )
 
@@ -152,6 +152,10 @@ class RunInStore(RunDirectory):
         here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
         here |= _named_in(self._manifest) & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
+
+
+def _sha256(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
 
 
 def _parts_in(path: Path) -> set[str]:

@@ -231,16 +231,6 @@ class Place:
         with _as_os_error(self.at(name)):
             return bytes(files.cat_file(path))
 
-    def checksum(self, name: str) -> str:
-        """The SHA-256 of a file."""
-        import hashlib
-
-        digest, name = hashlib.sha256(), self.at(name)
-        with as_file_error(f"cannot read {name}", name), open_bytes(name) as file:
-            while block := file.read(_BUFFER):
-                digest.update(block)
-        return digest.hexdigest()
-
     def put(self, path: str | os.PathLike[str], name: str, new: bool = False) -> bool:
         """Put a file of this machine there, whole; False where it is to be `new` and there is another. OSError."""
         files, [there] = self.paths([name])
