@@ -188,7 +188,7 @@ def interop(session: nox.Session) -> None:
 def engines(session: nox.Session) -> None:
     """Ray Data, Spark, HuggingFace datasets, Dask and Polars; and S3, by a server on this machine."""
     _install(session, "[ray,spark,datasets,s3]", TORCH, "dask", "polars", "moto[server]", "boto3", *PYTEST)
-    corpus = [f"tests/corpus/test_{name}.py" for name in ("corpus_engines", "s3", "output_in_s3")]
+    corpus = ("tests/corpus/test_corpus_engines.py", "tests/corpus/test_s3.py", "tests/corpus/test_output_in_s3.py")
     files = (*corpus, "tests/batches/test_training_batches.py")
     session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", *session.posargs)
 
