@@ -57,7 +57,8 @@ class Proxy:
                 request = Request(self.command, unquote(parts.path).strip("/"), parts.query)
                 with proxy.lock:
                     proxy.requests.append(request)
-                    fault = proxy.fault(len(proxy.requests), request)
+                    number = len(proxy.requests)
+                fault = proxy.fault(number, request)
                 if isinstance(fault, (int, float)):
                     time.sleep(fault)
                 if proxy.is_down or fault == "dropped":
