@@ -91,8 +91,8 @@ _WIDEST = max(map(len, COMMANDS))
 # What the arguments are, which click's help does not list.
 _ARGUMENTS = {
     "texts": "Each argument is one text; - reads texts from standard input, one a line.",
-    "files": "FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet, or quoted globs; all but .parquet may be "
-    "compressed with gzip or zstd. - is standard input.",
+    "files": "FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet, or quoted globs; all but .parquet may "
+    "be compressed with gzip or zstd. - is standard input.",
 }
 
 

@@ -205,7 +205,9 @@ class _Parquet:
 
 def _numbers(values: Any, kind: str) -> memoryview[int]:
     """The numbers of an Arrow array without nulls, where they are."""
-    return memoryview(values.buffers()[1] or b"").cast("B").cast(kind)[values.offset : values.offset + len(values)]
+    data: Any = memoryview(values.buffers()[1] or b"")
+    numbers: memoryview[int] = data.cast("B").cast(kind)
+    return numbers[values.offset : values.offset + len(values)]
 
 
 def open_corpus(directory: str | os.PathLike[str]) -> Corpus:
@@ -433,12 +435,12 @@ class Corpus(Sequence[list[int]]):
             rows, held = array("q"), 0
             for start, end, size in blocks:
                 if rows and held + size > _MIXED_BYTES:
-                    order.shuffle(rows)  # type: ignore[arg-type]
+                    order.shuffle(rows)
                     yield from rows
                     rows, held = array("q"), 0
                 rows.extend(range(start, end))
                 held += size
-            order.shuffle(rows)  # type: ignore[arg-type]
+            order.shuffle(rows)
             yield from rows
 
     def torch_dataset(
@@ -531,7 +533,9 @@ def _torch_dataset(
     if order is None:
         return Rows()
     seed, rank, ranks = order
-    epoch = torch.zeros(1).long().share_memory_() if epoch is None else epoch
+    if epoch is None:
+        epoch = torch.zeros(1).long()
+        epoch.share_memory_()
 
     class ShuffledRows(data.IterableDataset):  # type: ignore[misc]
         def set_epoch(self, number: int) -> None:

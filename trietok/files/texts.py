@@ -317,7 +317,7 @@ def type_of_column(schema: Any, column: str) -> Any:
     DataType(string)
     """
     first, *names = [column] if column in schema.names else column.split(".")
-    kind = schema.field(first).type if schema.names.count(first) == 1 else None
+    kind: Any = schema.field(first).type if schema.names.count(first) == 1 else None
     for name in names:
         is_there = import_pyarrow().types.is_struct(kind) and kind.get_field_index(name) >= 0 if kind else False
         kind = kind.field(name).type if is_there else None
@@ -356,7 +356,7 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     pyarrow, reader = import_pyarrow(extra="parquet"), import_pyarrow("pyarrow.csv", "parquet")
     names, delimiter = list(dict.fromkeys(columns)), TABLES[file.kind or ""]
     try:
-        header = next(filter(None, _records(raw, file)), [])
+        header: list[str] = next(filter(None, _records(raw, file)), [])
     except csv.Error as error:
         raise FileFormatError(f"{file.name} has no header that can be read: {error}", path=file.name) from None
     for name in names:
