@@ -46,7 +46,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
     there = files_of(directory)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=profile, new="pieces")
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=profile, start="mean")
     assert files_of(directory) == there
     words = list(adapted.terms.added)
     assert words == ["covid", "vaccines"]
@@ -79,10 +79,10 @@ def test_a_list_of_terms(model, tmp_path, kind):
     directory = model(kind)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    first = adapt(directory, None, terms=iter(TERMS), profile=profile, new="pieces")
+    first = adapt(directory, None, terms=iter(TERMS), profile=profile, start="mean")
     assert sorted(os.listdir(tmp_path)) == [directory.name]
     assert (first.applied, first.out, [each.frequency for each in first.new]) == (None, "", [0] * 5)
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, new="pieces")
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, start="mean")
     assert (adapted.terms, adapted.plan, adapted.suggestions) == (first.terms, first.plan, None)
     assert adapted.terms.entries == ["covid", "##ology", "vaccines"]
     assert (adapted.terms.known, adapted.terms.duplicates) == (["the"], ["COVID"])
@@ -142,7 +142,7 @@ def test_phrases(model, tmp_path):
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
         ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),
-        ({"new": "best"}, "new is 'best'"),
+        ({"start": "best"}, "start is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
@@ -226,9 +226,9 @@ def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
     directory = model()
     with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
         adapt(directory, directory / "sub", texts())
-    for new in ("best", "copy:nosuchtoken"):
+    for start in ("best", "copy:nosuchtoken"):
         with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
-            adapt(directory, tmp_path / "out", texts(), new=new)
+            adapt(directory, tmp_path / "out", texts(), start=start)
 
 
 def test_two_vocabularies_in_one_directory(model, tmp_path):

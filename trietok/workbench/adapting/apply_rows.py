@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
 GENERATION_CONFIG_FILE = "generation_config.json"
-MODULES_FILE = "modules.json"  # of sentence-transformers
+MODULES_FILE, SENTENCES_FILE = "modules.json", "sentence_bert_config.json"  # of sentence-transformers
 TOKENIZER_FILES = frozenset(
     (VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
 )
@@ -75,6 +75,7 @@ _WEIGHTS = (
     *(".safetensors", ".safetensors.index.json", ".bin", ".bin.index.json", ".h5", ".msgpack", ".onnx", ".onnx_data"),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
+NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -114,6 +115,15 @@ class Checkpoint(NamedTuple):
         """Whether the directory holds one of its own: all that it says would be written anew."""
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and _is_inside(self.directory, name)
+
+    def most_tokens(self, tokenizer: PreTrainedTokenizer) -> int:
+        """How many tokens the model takes at once, special ones included, by its files and its tokenizer."""
+        first = 2 if self.config.get("model_type") == "mpnet" else 0  # what its class counts positions from
+        sentences = self.directory / SENTENCES_FILE
+        said = [(self.config.get("max_position_embeddings"), first), (tokenizer.model_max_length, 0)]
+        said += [(read_json_object(sentences).get("max_seq_length"), 0)] if sentences.is_file() else []
+        limits = [int(limit) - less for limit, less in said if isinstance(limit, (int, float)) and limit > less]
+        return min(limits, default=NO_LIMIT)
 
     def embeddings(self) -> list[str]:
         """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
