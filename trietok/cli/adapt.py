@@ -373,6 +373,7 @@ _rows_made = options.together(
     ),
     options.name("--leave", multiple=True, help="Leave this tensor (or pattern of names) as it is. May be repeated."),
     options.number("--multiple-of", default=1, help="Round the number of rows up to a multiple of N."),
+    options.flag("--onnx", help="Also write .onnx files with the new rows where that is possible (with onnx)."),
 )
 
 
@@ -412,7 +413,9 @@ def rows(
     if plan is not None and start is not None:
         raise click.UsageError("--start goes with --new-tokenizer only: a plan already says what new rows are made of.")
     also, leave, multiple_of = tensors["also"], tensors["leave"], tensors["multiple_of"]
-    checkpoint, axes = checked_model(model, output, also, leave)  # before its name is taken for one on the hub
+    checkpoint, axes = checked_model(
+        model, output, also, leave, tensors["onnx"]
+    )  # before its name is taken for one on the hub
     row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if start == "distil" else start or "mean")
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
@@ -430,8 +433,8 @@ def rows(
 
             before, progress = choose(model, after.profile).load(), _writing(bars, "fitting", "rows")
             fitted = distil_rows(row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress)
-        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "fitted": fitted}
-        applied = write_rows(row_plan, checkpoint, axes, output, **how)
+        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "onnx": tensors["onnx"]}
+        applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
     said = [str(row_plan), proof] if proof else [applied.proof]
     said[:0] = [] if fitted is None else str(fitted).split("\n")
     values = {**applied.to_dict(), "fitted": plain_values(fitted), "proof": said[-1]}

@@ -260,6 +260,7 @@ def adapt(
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
+    onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
     progress: Progress | None = None,
@@ -289,7 +290,7 @@ def adapt(
             PyTorch; with `"distil"` it is always done where there are texts.
         held_back: the share of the texts that no words are found in, so that the report can say what the new tokens do
             to other texts. The same texts are held back each time.
-        also, leave, multiple_of, progress: see `apply_rows`.
+        also, leave, multiple_of, onnx, progress: see `apply_rows`.
         fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
             the new directory has a tokenizer.json.
@@ -317,7 +318,7 @@ def adapt(
         raise InputError("most, min_frequency, phrases and leave_out are about words that are found; terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checkpoint, _ = checked_model(model, output, also, leave)  # before all of the texts are read
+    checkpoint, _ = checked_model(model, output, also, leave, onnx)  # before all of the texts are read
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
     before, slow = _tokenizers(model, profile)
@@ -353,11 +354,11 @@ def adapt(
         if output is not None:
             with new_directory(output) as staging:
                 parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
-                how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "progress": progress}
+                how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "onnx": onnx}
                 if fits:
                     options = {"seconds": start_seconds, "progress": fitting}
                     fitted = distil.distil_rows(plan, parts[0], before, after, **options)
-                applied = write_rows(plan, *parts, staging, fitted=fitted, **how)
+                applied = write_rows(plan, *parts, staging, fitted=fitted, progress=progress, **how)
                 written = _verified(before, plan, done, staging)
                 if of_held is not None and (fits or measure):
                     pairs = (parts[0], before), (read_checkpoint(staging), after)
