@@ -71,6 +71,18 @@ def test_the_whole_job(model, tmp_path, kind, way):
     assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == len(new)
 
 
+def test_truncation_and_padding_stay(model, tmp_path):
+    directory = model(BertTokenizerFast)
+    path = directory / "tokenizer.json"
+    stage = {"max_length": 7, "strategy": "LongestFirst", "stride": 2, "direction": "Right"}
+    fill = {"strategy": {"Fixed": 9}, "direction": "Left", "pad_to_multiple_of": None}
+    fill |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "truncation": stage, "padding": fill}))
+    adapt(directory, tmp_path / "out", terms=["covid"])
+    written = json.loads((tmp_path / "out" / "tokenizer.json").read_text())
+    assert (written["truncation"], written["padding"]) == (stage, fill)
+
+
 TERMS = ["Covid", "Atrial fibrillation", "TNF-\u03b1", "##ology", "vaccines", "the", "COVID", "\u200d"]
 
 

@@ -6,6 +6,9 @@ import copy
 import json
 import os
 import random
+import shutil
+import signal
+import time
 from fractions import Fraction
 
 import pytest
@@ -120,6 +123,43 @@ def test_texts_that_no_word_is_found_in(numbers_only, before):
     assert adapt(numbers_only, None, texts, held_back=0).held_back is None
     with pytest.raises(InputError, match="held_back is 1"):
         adapt(numbers_only, None, texts, held_back=1)
+
+
+def test_how_many_tokens_a_model_takes(before, tmp_path):
+    def most(limit=24, sentences=None, **config):
+        tokenizer = copy.deepcopy(before)
+        tokenizer.model_max_length = limit
+        directory = save_model(tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config)
+        if sentences is not None:
+            (directory / "sentence_bert_config.json").write_text(json.dumps(sentences))
+        return read_checkpoint(directory).most_tokens(tokenizer)
+
+    assert (most(), most(10**30)) == (24, 1 << 30)
+    assert most(max_position_embeddings=16) == 16
+    assert most(max_position_embeddings=16, model_type="mpnet") == 14  # it counts positions from 2
+    assert most(12, max_position_embeddings=16, model_type="mpnet") == 12
+    assert most(max_position_embeddings=16, sentences={"max_seq_length": 9}) == 9
+    assert most(max_position_embeddings=None, sentences={"max_seq_length": None}) == 24
+    assert most(0, max_position_embeddings="x", sentences={}) == 1 << 30
+
+
+def test_the_report_as_a_page(numbers_only, tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    page = tmp_path / "<page>.html"
+    given = ("adapt", "-m", str(numbers_only), str(tmp_path / "texts.txt"), "--dry-run", "--page", str(page))
+    lines = out(*given)
+    shown = page.read_text(encoding="utf-8")
+    adapted = adapt(numbers_only, None, TEXTS)
+    assert adapted.to_html() in shown
+    assert shown.startswith("<!doctype html>")
+    held = adapted.held_back
+    assert shown.count("<svg") == 4  # tokens, and texts that fit: before, and now
+    for number in (held.before.tokens, held.after.tokens, held.fit_before, held.fit_after):
+        assert f'<td class="tt-r">{number:,}</td>' in shown
+    assert f'<rect width="{100 * held.after.tokens / held.before.tokens:.1f}"' in shown
+    assert "is there already" in error(*given)
+    assert out(*given, "--force") == lines
+    assert "there is no folder" in error(*given[:-1], str(tmp_path / "nowhere" / "page.html"))
 
 
 def test_with_terms_a_sample_of_all(numbers_only):
@@ -339,6 +379,59 @@ def test_ctrl_c_leaves_nothing(make, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         adapt(directory, tmp_path / "out", terms=TERMS, start="distil", fitting=stop)
     assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+
+
+def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
+    def stopped(self, sequences):
+        raise KeyboardInterrupt
+
+    directory = make()
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS))
+    monkeypatch.setattr(distil.Reader, "_embedded", stopped)
+    given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"), "--start", "distil")
+    assert run(*given, "-o", str(tmp_path / "out")).exit_code == 130
+    assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
+def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
+    """The directory is there whole, or it is not there; Ctrl-C leaves nothing beside it either."""
+    directory, place = make("BertForMaskedLM"), tmp_path / "place"
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS))
+
+    def adapted():
+        place.mkdir(exist_ok=True)
+        given = ("--terms", str(tmp_path / "terms.txt"), "-o", str(place / "out"), "--start", "distil")
+        return run("adapt", "-m", str(directory), *given).exit_code
+
+    began = time.monotonic()
+    assert adapted() == 0
+    seconds, rng, tally = time.monotonic() - began, random.Random(7), {"nothing": 0, "all": 0}
+    expected = {path.name: path.read_bytes() for path in (place / "out").iterdir()}
+    for number in range(int(os.environ.get("TRIETOK_KILLS", "40"))):
+        shutil.rmtree(place)
+        child = os.fork()
+        if child == 0:
+            os._exit(adapted())
+        time.sleep(rng.uniform(0, 1.5 * seconds))
+        os.kill(child, signal_)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        names = os.listdir(place) if place.exists() else []
+        is_whole = (place / "out").exists()
+        tally["all" if is_whole else "nothing"] += 1
+        if is_whole:
+            assert {path.name: path.read_bytes() for path in (place / "out").iterdir()} == expected, number
+        else:
+            assert status in (-signal_, 130), number
+        if signal_ == signal.SIGINT and status in (0, 130):
+            assert names in ([], ["out"])
+        place.mkdir(exist_ok=True)
+    print(f"\n{tally}")
+    assert min(tally.values()) > 0
+    shutil.rmtree(place)
+    assert adapted() == 0
 
 
 def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):

@@ -412,10 +412,8 @@ def rows(
         raise click.UsageError("Give --new-tokenizer DIR, or --plan FILE.")
     if plan is not None and start is not None:
         raise click.UsageError("--start goes with --new-tokenizer only: a plan already says what new rows are made of.")
-    also, leave, multiple_of = tensors["also"], tensors["leave"], tensors["multiple_of"]
-    checkpoint, axes = checked_model(
-        model, output, also, leave, tensors["onnx"]
-    )  # before its name is taken for one on the hub
+    multiple_of, onnx = tensors.pop("multiple_of"), tensors["onnx"]
+    checkpoint, axes = checked_model(model, output, **tensors)  # before its name is taken for one on the hub
     row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if start == "distil" else start or "mean")
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
@@ -433,7 +431,7 @@ def rows(
 
             before, progress = choose(model, after.profile).load(), _writing(bars, "fitting", "rows")
             fitted = distil_rows(row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress)
-        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "onnx": tensors["onnx"]}
+        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "onnx": onnx}
         applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
     said = [str(row_plan), proof] if proof else [applied.proof]
     said[:0] = [] if fitted is None else str(fitted).split("\n")

@@ -123,7 +123,7 @@ class Checkpoint(NamedTuple):
         said = [(self.config.get("max_position_embeddings"), first), (tokenizer.model_max_length, 0)]
         said += [(read_json_object(sentences).get("max_seq_length"), 0)] if sentences.is_file() else []
         limits = [int(limit) - less for limit, less in said if isinstance(limit, (int, float)) and limit > less]
-        return min(limits, default=NO_LIMIT)
+        return min([NO_LIMIT, *limits])
 
     def embeddings(self) -> list[str]:
         """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
@@ -510,7 +510,7 @@ def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: P
     onnx = import_package("onnx")
     with _open(checkpoint.directory / name) as file:
         try:
-            model = onnx.load(file, load_external_data=False)
+            model = onnx.load_model_from_string(file.read())
         except Exception as error:  # of protobuf
             raise FileFormatError(f"{checkpoint.directory / name} is damaged; copy it again", path=name) from error
     tensors = model.graph.initializer
