@@ -126,7 +126,7 @@ class Reader:
         and the cosines of words alone before and after; None if it takes until a time of the monotonic clock."""
         old, torch = self._core.get_input_embeddings(), self._torch
         sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
-        alone = [(word, 1.0, [], []) for word in range(len(pieces))]
+        alone: list[Any] = [(word, 1.0, [], []) for word in range(len(pieces))]
         first = self._fitted(pieces, torch.stack(sums), alone, STEPS, _RATE, until)
         around = [(word, 1 / len(sides), before, after) for word, sides in enumerate(texts) for before, after in sides]
         if first is None or not around:
