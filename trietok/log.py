@@ -44,12 +44,12 @@ def error(message: str, *args: Any) -> None:
 
 
 def renamed(
-    values: Mapping[Any, str] | None = None, /, **names: str
+    values: Mapping[str, Mapping[str, str]] | None = None, /, **names: str
 ) -> Callable[[Callable[_Options, _Result]], Callable[_Options, _Result]]:
     """Let a function take options by their former names too, with a DeprecationWarning that says what they are now.
 
     Args:
-        values: former value → the value that means the same now.
+        values: former name → former value → the value that means the same now.
         **names: former name → name.
     """
 
@@ -62,7 +62,8 @@ def renamed(
                 if name in options:
                     raise TypeError(f"{said}, and both are given; leave out {former}")
                 warnings.warn(said, DeprecationWarning, stacklevel=2)
-                options[name] = (values or {}).get(value, value) if isinstance(value, str) else value
+                now = (values or {}).get(former, {})
+                options[name] = now.get(value, value) if isinstance(value, str) else value
             return function(*args, **options)
 
         return call

@@ -46,7 +46,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
     there = files_of(directory)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=profile, new="pieces")
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), way=way, min_frequency=2, profile=profile, start="mean")
     assert files_of(directory) == there
     words = list(adapted.terms.added)
     assert words == ["covid", "vaccines"]
@@ -71,6 +71,18 @@ def test_the_whole_job(model, tmp_path, kind, way):
     assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == len(new)
 
 
+def test_truncation_and_padding_stay(model, tmp_path):
+    directory = model(BertTokenizerFast)
+    path = directory / "tokenizer.json"
+    stage = {"max_length": 7, "strategy": "LongestFirst", "stride": 2, "direction": "Right"}
+    fill = {"strategy": {"Fixed": 9}, "direction": "Left", "pad_to_multiple_of": None}
+    fill |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "truncation": stage, "padding": fill}))
+    adapt(directory, tmp_path / "out", terms=["covid"])
+    written = json.loads((tmp_path / "out" / "tokenizer.json").read_text())
+    assert (written["truncation"], written["padding"]) == (stage, fill)
+
+
 TERMS = ["Covid", "Atrial fibrillation", "TNF-\u03b1", "##ology", "vaccines", "the", "COVID", "\u200d"]
 
 
@@ -79,10 +91,10 @@ def test_a_list_of_terms(model, tmp_path, kind):
     directory = model(kind)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    first = adapt(directory, None, terms=iter(TERMS), profile=profile, new="pieces")
+    first = adapt(directory, None, terms=iter(TERMS), profile=profile, start="mean")
     assert sorted(os.listdir(tmp_path)) == [directory.name]
     assert (first.applied, first.out, [each.frequency for each in first.new]) == (None, "", [0] * 5)
-    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, new="pieces")
+    adapted = adapt(directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, start="mean")
     assert (adapted.terms, adapted.plan, adapted.suggestions) == (first.terms, first.plan, None)
     assert adapted.terms.entries == ["covid", "##ology", "vaccines"]
     assert (adapted.terms.known, adapted.terms.duplicates) == (["the"], ["COVID"])
@@ -142,7 +154,7 @@ def test_phrases(model, tmp_path):
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
         ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),
-        ({"new": "best"}, "new is 'best'"),
+        ({"start": "best"}, "start is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
@@ -226,9 +238,9 @@ def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
     directory = model()
     with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
         adapt(directory, directory / "sub", texts())
-    for new in ("best", "copy:nosuchtoken"):
+    for start in ("best", "copy:nosuchtoken"):
         with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
-            adapt(directory, tmp_path / "out", texts(), new=new)
+            adapt(directory, tmp_path / "out", texts(), start=start)
 
 
 def test_two_vocabularies_in_one_directory(model, tmp_path):

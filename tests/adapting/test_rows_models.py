@@ -240,7 +240,7 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
         plan.apply_to(model)
     model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
     with pytest.raises(InputError, match="holds numbers that are not finite"):
-        plan_rows(before, after, "mean").apply_to(model, leave=["scores.*"])
+        plan_rows(before, after, start="all").apply_to(model, leave=["scores.*"])
     model.bert.embeddings.word_embeddings.weight.data[6] = old["bert.embeddings.word_embeddings.weight"][6]
     assert all(torch.equal(tensor, old[name]) for name, tensor in model.state_dict().items())
     assert model.config.vocab_size == ROWS

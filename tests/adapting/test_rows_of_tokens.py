@@ -52,7 +52,7 @@ def changed(tokenizer, *changes):
 
 def test_pieces(before):
     after = changed(before, ("add_tokens", ["covid", "☃", "bb", "vaccine bbb"]), ("add_wordpieces", ["##vid"]))
-    plan = plan_rows(before, after, "pieces")
+    plan = plan_rows(before, after, start="mean")
     ids, old = ids_of(after), ids_of(before)
     assert dict(plan.terms_of(ids["covid"])) == {old[piece]: 1 / 3 for piece in ("co", "##v", "##id")}
     assert dict(plan.terms_of(ids["bb"])) == {old["b"]: 0.5, old["##b"]: 0.5}
@@ -63,13 +63,13 @@ def test_pieces(before):
     assert dict(plan.terms_of(ids["☃"])) == {row: 1 / len(old) for row in range(len(old))}
 
 
-@pytest.mark.parametrize("new", ["mean", "zeros", "copy:co"])
-def test_ways_that_look_at_no_pieces(before, new):
+@pytest.mark.parametrize("start", ["all", "zeros", "copy:co"])
+def test_ways_that_look_at_no_pieces(before, start):
     after = changed(before, ("add_tokens", ["covid", "vaccine"]))
-    plan = plan_rows(before, after, new)
+    plan = plan_rows(before, after, start=start)
     count = before.max_id + 1
-    terms = {"mean": dict.fromkeys(range(count), 1 / count), "zeros": {}, "copy:co": {ids_of(before)["co"]: 1.0}}
-    assert [dict(plan.terms_of(count + i)) for i in range(2)] == [terms[new]] * 2
+    terms = {"all": dict.fromkeys(range(count), 1 / count), "zeros": {}, "copy:co": {ids_of(before)["co"]: 1.0}}
+    assert [dict(plan.terms_of(count + i)) for i in range(2)] == [terms[start]] * 2
     assert len(plan.sums) == 1
 
 
@@ -81,7 +81,7 @@ def test_a_function(before):
         seen.append((token, pieces))
         return {pieces[0]: 2.0}
 
-    plan = plan_rows(before, after, first_piece)
+    plan = plan_rows(before, after, start=first_piece)
     old = ids_of(before)
     assert seen == [("covid", [old["co"], old["##v"], old["##id"]])]
     assert plan.terms_of(after.max_id) == ((old["co"], 2.0),)
@@ -102,15 +102,15 @@ def test_a_function(before):
 def test_a_function_that_gives_something_else(before, given_weights, error):
     after = changed(before, ("add_tokens", ["covid"]))
     with pytest.raises(error, match="'covid'"):
-        plan_rows(before, after, lambda token, pieces: given_weights)
+        plan_rows(before, after, start=lambda token, pieces: given_weights)
 
 
 def test_no_way(before):
-    for new in ("piece", "", None, 3):
-        with pytest.raises(InputError, match="'pieces', 'mean', 'zeros', 'copy:'"):
-            plan_rows(before, before, new)
+    for start in ("piece", "", None, 3):
+        with pytest.raises(InputError, match="'mean', 'length', 'all', 'zeros', 'copy:'"):
+            plan_rows(before, before, start=start)
     with pytest.raises(UnknownTokenError, match="to copy"):
-        plan_rows(before, before, "copy:nowhere")
+        plan_rows(before, before, start="copy:nowhere")
     with pytest.raises(InputTypeError, match="not dict"):
         plan_rows(before, {})
 

@@ -6,6 +6,9 @@ import copy
 import json
 import os
 import random
+import shutil
+import signal
+import time
 from fractions import Fraction
 
 import pytest
@@ -49,8 +52,8 @@ def with_terms(before, *terms):
 
 def test_longer_pieces_weigh_more(before):
     after = with_terms(before, *TERMS, "bb", "co\u2603")
-    plan, ids = plan_rows(before, after, "length"), after.get_vocab()
-    assert plan_rows(before, after) == plan_rows(before, after, "pieces") != plan == RowPlan.of_json(plan.to_json())
+    plan, ids = plan_rows(before, after, start="length"), after.get_vocab()
+    assert plan_rows(before, after) == plan_rows(before, after, start="mean") != plan == RowPlan.of_json(plan.to_json())
     old = before.get_vocab()
 
     def terms(token):
@@ -70,7 +73,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
     seed = random.randrange(1 << 32)
     print("seed", seed)
     after = with_terms(before, *TERMS)
-    plan = plan_rows(before, after, "length")
+    plan = plan_rows(before, after, start="length")
     kind = {"F32": np.float32, "F16": np.float16}.get(dtype, np.float32)
     table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
     if dtype == "BF16":
@@ -91,7 +94,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
 
 def test_what_python_cannot_do_without_the_model(before):
     with pytest.raises(InputError, match=r"'distil', which needs the model"):
-        plan_rows(before, with_terms(before, "covid"), "distil")
+        plan_rows(before, with_terms(before, "covid"), start="distil")
 
 
 # ---- texts held back -------------------------------------------------------------------------------------------------
@@ -120,6 +123,43 @@ def test_texts_that_no_word_is_found_in(numbers_only, before):
     assert adapt(numbers_only, None, texts, held_back=0).held_back is None
     with pytest.raises(InputError, match="held_back is 1"):
         adapt(numbers_only, None, texts, held_back=1)
+
+
+def test_how_many_tokens_a_model_takes(before, tmp_path):
+    def most(limit=24, sentences=None, **config):
+        tokenizer = copy.deepcopy(before)
+        tokenizer.model_max_length = limit
+        directory = save_model(tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config)
+        if sentences is not None:
+            (directory / "sentence_bert_config.json").write_text(json.dumps(sentences))
+        return read_checkpoint(directory).most_tokens(tokenizer)
+
+    assert (most(), most(10**30)) == (24, 1 << 30)
+    assert most(max_position_embeddings=16) == 16
+    assert most(max_position_embeddings=16, model_type="mpnet") == 14  # it counts positions from 2
+    assert most(12, max_position_embeddings=16, model_type="mpnet") == 12
+    assert most(max_position_embeddings=16, sentences={"max_seq_length": 9}) == 9
+    assert most(max_position_embeddings=None, sentences={"max_seq_length": None}) == 24
+    assert most(0, max_position_embeddings="x", sentences={}) == 1 << 30
+
+
+def test_the_report_as_a_page(numbers_only, tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    page = tmp_path / "<page>.html"
+    given = ("adapt", "-m", str(numbers_only), str(tmp_path / "texts.txt"), "--dry-run", "--page", str(page))
+    lines = out(*given)
+    shown = page.read_text(encoding="utf-8")
+    adapted = adapt(numbers_only, None, TEXTS)
+    assert adapted.to_html() in shown
+    assert shown.startswith("<!doctype html>")
+    held = adapted.held_back
+    assert shown.count("<svg") == 4  # tokens, and texts that fit: before, and now
+    for number in (held.before.tokens, held.after.tokens, held.fit_before, held.fit_after):
+        assert f'<td class="tt-r">{number:,}</td>' in shown
+    assert f'<rect width="{100 * held.after.tokens / held.before.tokens:.1f}"' in shown
+    assert "is there already" in error(*given)
+    assert out(*given, "--force") == lines
+    assert "there is no folder" in error(*given[:-1], str(tmp_path / "nowhere" / "page.html"))
 
 
 def test_with_terms_a_sample_of_all(numbers_only):
@@ -216,8 +256,8 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
     old = read_tensors(directory / "model.safetensors")
     told = []
     options = {"terms": [*TERMS, "co\u2603v"], "progress": None, "fitting": lambda *pair: told.append(pair)}
-    fitted = adapt(directory, tmp_path / "fitted", TEXTS, new="distil", **options)
-    start = adapt(directory, tmp_path / "start", TEXTS, new="length", **options)
+    fitted = adapt(directory, tmp_path / "fitted", TEXTS, start="distil", **options)
+    start = adapt(directory, tmp_path / "start", TEXTS, start="length", **options)
     assert told == [(4, 4)]
     assert fitted.plan == start.plan
     assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (["co\u2603v"], [], 4)
@@ -252,12 +292,12 @@ def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path
 
     directory, state = make("BertForMaskedLM"), torch.get_rng_state()
     for name in ("one", "two"):
-        adapt(directory, tmp_path / name, terms=TERMS, new="distil")
+        adapt(directory, tmp_path / name, terms=TERMS, start="distil")
         torch.manual_seed(len(name))
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
     torch.set_rng_state(state)
-    adapt(directory, tmp_path / "three", terms=TERMS, new="distil")
+    adapt(directory, tmp_path / "three", terms=TERMS, start="distil")
     assert (torch.get_rng_state() == state).all()
 
 
@@ -267,7 +307,7 @@ def test_half_precision(make, tmp_path, dtype):
     from safetensors.torch import load_file
 
     directory = make("BertModel", dtype)
-    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, new="distil").fitted
+    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, start="distil").fitted
     old, new = (load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out"))
     assert new.dtype == getattr(torch, dtype)
     assert torch.equal(new[:ROWS], old)
@@ -284,9 +324,11 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         tensors = load_file(directory / "model.safetensors")
         tensors.setdefault("cls.predictions.decoder.weight", tensors[f"bert.{TABLE}"].clone())
         save_file(tensors, directory / "model.safetensors", {"format": "pt"})
-        for new in ("distil", "length"):
-            adapt(directory, tmp_path / f"{new}{is_tied}", terms=TERMS, new=new)
-        fitted, start = (load_file(tmp_path / f"{new}{is_tied}" / "model.safetensors") for new in ("distil", "length"))
+        for name in ("distil", "length"):
+            adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, start=name)
+        fitted, start = (
+            load_file(tmp_path / f"{name}{is_tied}" / "model.safetensors") for name in ("distil", "length")
+        )
         decoder, table = fitted["cls.predictions.decoder.weight"], fitted[f"bert.{TABLE}"]
         assert (table != start[f"bert.{TABLE}"]).any()
         assert (decoder == (table if is_tied else start["cls.predictions.decoder.weight"])).all()
@@ -300,19 +342,19 @@ def test_free_slots(make, before, tmp_path, vocab_file):
     tokenizer = BertTokenizer(str(vocab_file(*words)))
     directory = make("BertModel")
     tokenizer.save_pretrained(directory)
-    adapted = adapt(directory, tmp_path / "out", terms=["covid"], way="unused", new="distil")
+    adapted = adapt(directory, tmp_path / "out", terms=["covid"], way="unused", start="distil")
     assert (adapted.fitted.rows, adapted.applied.rows_after) == ([6], ROWS)
 
 
 def test_no_time(make, tmp_path):
     directory = make()
-    late = adapt(directory, tmp_path / "late", terms=TERMS, new="distil", start_seconds=1e-9)
-    adapt(directory, tmp_path / "length", terms=TERMS, new="length")
+    late = adapt(directory, tmp_path / "late", terms=TERMS, start="distil", start_seconds=1e-9)
+    adapt(directory, tmp_path / "length", terms=TERMS, start="length")
     assert (late.fitted.rows, sorted(late.fitted.late)) == ([], sorted(TERMS))
     assert "4 rows not fitted in time: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
     assert one == two
-    for options in ({"start_seconds": 5}, {"start_seconds": 0, "new": "distil"}):
+    for options in ({"start_seconds": 5}, {"start_seconds": 0, "start": "distil"}):
         with pytest.raises(InputError, match="start_seconds"):
             adapt(directory, None, terms=TERMS, **options)
 
@@ -323,7 +365,7 @@ def test_batches(make, tmp_path, monkeypatch):
     terms = [f"{one}{other}" for one in ("co", "vac", "a", "b") for other in ("v", "id", "cine", "s", "ids", "vb")]
     for batch in (256, 7):
         monkeypatch.setattr(distil, "_BATCH", batch)
-        rows.append(adapt(directory, tmp_path / str(batch), terms=terms, new="distil").fitted.values)
+        rows.append(adapt(directory, tmp_path / str(batch), terms=terms, start="distil").fitted.values)
     assert len(rows[0]) == len(terms)
     assert np.allclose(*rows, atol=0.1)  # the rate goes by the numbers of a batch's rows
 
@@ -335,8 +377,67 @@ def test_ctrl_c_leaves_nothing(make, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        adapt(directory, tmp_path / "out", terms=TERMS, new="distil", fitting=stop)
+        adapt(directory, tmp_path / "out", terms=TERMS, start="distil", fitting=stop)
     assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+
+
+def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
+    def stopped(self, sequences):
+        raise KeyboardInterrupt
+
+    directory = make()
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS))
+    monkeypatch.setattr(distil.Reader, "_embedded", stopped)
+    given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"), "--start", "distil")
+    assert run(*given, "-o", str(tmp_path / "out")).exit_code == 130
+    assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+
+
+@pytest.mark.faults
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
+def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
+    """The directory is there whole, or it is not there; Ctrl-C leaves nothing beside it either."""
+    directory, place = make("BertForMaskedLM"), tmp_path / "place"
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS))
+
+    def adapted():
+        place.mkdir(exist_ok=True)
+        given = ("--terms", str(tmp_path / "terms.txt"), "-o", str(place / "out"), "--start", "distil")
+        return run("adapt", "-m", str(directory), *given).exit_code
+
+    began = time.monotonic()
+    assert adapted() == 0
+    seconds, rng, tally = time.monotonic() - began, random.Random(7), {"nothing": 0, "all": 0}
+    expected = {path.name: path.read_bytes() for path in (place / "out").iterdir()}
+    for number in range(int(os.environ.get("TRIETOK_KILLS", "40"))):
+        shutil.rmtree(place)
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(adapted())
+            except KeyboardInterrupt:  # before the command began, or after it
+                os._exit(130)
+        # Every third is let come to its end.
+        until = time.monotonic() + (90 if number % 3 == 0 else rng.uniform(0, 1.5 * seconds))
+        while time.monotonic() < until and not (number % 3 == 0 and (place / "out").exists()):
+            time.sleep(0.01)
+        os.kill(child, signal_)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        names = os.listdir(place) if place.exists() else []
+        is_whole = (place / "out").exists()
+        tally["all" if is_whole else "nothing"] += 1
+        if is_whole:
+            assert {path.name: path.read_bytes() for path in (place / "out").iterdir()} == expected, number
+        else:
+            assert status in (-signal_, 130), number
+        if signal_ == signal.SIGINT and status in (0, 130):
+            assert names in ([], ["out"])
+        place.mkdir(exist_ok=True)
+    print(f"\n{tally}")
+    assert min(tally.values()) > 0
+    shutil.rmtree(place)
+    assert adapted() == 0
 
 
 def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
@@ -345,17 +446,17 @@ def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(distil, "_MEMORY", str(tmp_path / "meminfo"))
         with pytest.raises(InputError, match=r"GB of memory, and 0\.0 GB are free; start new rows with 'length'"):
-            adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+            adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     with monkeypatch.context() as patch:
         patch.setitem(__import__("sys").modules, "torch", None)
         with pytest.raises(
             trietok.MissingDependencyError, match=r"torch is needed .* pip install torch; or start new rows with"
         ):
-            adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+            adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     config = json.loads((directory / "config.json").read_text())
     (directory / "config.json").write_text(json.dumps({**config, "model_type": "nosuchmodel"}))
     with pytest.raises(InputError, match=r"gives no embedding .*nosuchmodel.*'length'"):
-        adapt(directory, tmp_path / "out", terms=TERMS, new="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     (directory / "config.json").write_text(json.dumps(config))
     plan = plan_rows(before, with_terms(before, "covid"))
     two = read_checkpoint(directory)

@@ -23,7 +23,7 @@ from trietok.cli import options
 from trietok.cli.options import STANDARD_INPUT, Lines, Reader, choice_of, tokenizer_of
 from trietok.cli.output import FOUND, say_choice, warn
 from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
-from trietok.cli.results import write_result
+from trietok.cli.results import write_page, write_result
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import number_of
@@ -31,6 +31,7 @@ from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import Choice, choose
 from trietok.workbench.adapting.add_terms import WAYS, WayEffect, effects_of_terms
 from trietok.workbench.adapting.apply_rows import check_tokenizers, checked_model, write_rows
+from trietok.workbench.adapting.row_plan import STARTS
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -344,22 +345,15 @@ def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: li
         screen.line((line, ""))
 
 
-# How new rows start, and what `new` is for `plan_rows`.
-_STARTS = {"mean": "pieces", "length": "length", "distil": "distil", "all": "mean", "zeros": "zeros"}
-
-
 def _start(ctx: click.Context, parameter: click.Parameter, start: str | None) -> str | None:
-    if start is None or start.startswith("copy:"):
+    if start is None or start in STARTS or start.startswith("copy:"):
         return start
-    if start in _STARTS:
-        return _STARTS[start]
-    raise click.UsageError(f"--start must be {', '.join(_STARTS)} or copy:TOKEN, not {start!r:.60}.", ctx)
+    raise click.UsageError(f"--start must be {', '.join(STARTS)} or copy:TOKEN, not {start!r:.60}.", ctx)
 
 
 _rows_made = options.together(
     click.option(
         "--start",
-        "new",
         metavar="WAY",
         callback=_start,
         help="Start the row of a new token as the mean of its pieces' rows (mean, the default), weighted by length "
@@ -379,6 +373,7 @@ _rows_made = options.together(
     ),
     options.name("--leave", multiple=True, help="Leave this tensor (or pattern of names) as it is. May be repeated."),
     options.number("--multiple-of", default=1, help="Round the number of rows up to a multiple of N."),
+    options.flag("--onnx", help="Also write .onnx files with the new rows where that is possible (with onnx)."),
 )
 
 
@@ -398,7 +393,7 @@ def rows(
     new_tokenizer: str | None,
     plan: str | None,
     save_plan: str | None,
-    new: str | None,
+    start: str | None,
     start_seconds: float | None,
     allow_other_vocabulary: bool,
     as_json: bool,
@@ -415,11 +410,11 @@ def rows(
     """
     if new_tokenizer is None and plan is None:
         raise click.UsageError("Give --new-tokenizer DIR, or --plan FILE.")
-    if plan is not None and new is not None:
+    if plan is not None and start is not None:
         raise click.UsageError("--start goes with --new-tokenizer only: a plan already says what new rows are made of.")
-    also, leave, multiple_of = tensors["also"], tensors["leave"], tensors["multiple_of"]
-    checkpoint, axes = checked_model(model, output, also, leave)  # before its name is taken for one on the hub
-    row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if new == "distil" else new or "pieces")
+    multiple_of, onnx = tensors.pop("multiple_of"), tensors["onnx"]
+    checkpoint, axes = checked_model(model, output, **tensors)  # before its name is taken for one on the hub
+    row_plan, after, proof = _planned(model, new_tokenizer, plan, "length" if start == "distil" else start or "mean")
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
             f"the new tokenizer has another vocabulary than that of {model}: {row_plan}; give the tokenizer that was "
@@ -431,13 +426,13 @@ def rows(
         check_tokenizers(row_plan, checkpoint, after)
     with shown_bars(transient=True) as bars:
         fitted = None
-        if new == "distil":
+        if start == "distil":
             from trietok.workbench.adapting.distil import distil_rows  # PyTorch: only where rows are fitted
 
             before, progress = choose(model, after.profile).load(), _writing(bars, "fitting", "rows")
             fitted = distil_rows(row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress)
-        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "fitted": fitted}
-        applied = write_rows(row_plan, checkpoint, axes, output, **how)
+        how = {"multiple_of": multiple_of, "tokenizer": after, "progress": _writing(bars), "onnx": onnx}
+        applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
     said = [str(row_plan), proof] if proof else [applied.proof]
     said[:0] = [] if fitted is None else str(fitted).split("\n")
     values = {**applied.to_dict(), "fitted": plain_values(fitted), "proof": said[-1]}
@@ -447,13 +442,13 @@ def rows(
 
 
 def _planned(
-    model: str, new_tokenizer: str | None, plan: str | None, new: str
+    model: str, new_tokenizer: str | None, plan: str | None, start: str
 ) -> tuple[trietok.RowPlan, Any, str | None]:
     """The plan; the tokenizer that it leads to, if there is one to save; what becomes of the ids, if that is known."""
     after: Any = None if new_tokenizer is None else tokenizer_of(new_tokenizer)
     if plan is None:
         before = choose(model, after.profile).load()
-        return trietok.plan_rows(before, after, new), after, trietok.compare(before, after, ()).proof
+        return trietok.plan_rows(before, after, start=start), after, trietok.compare(before, after, ()).proof
     row_plan = trietok.RowPlan.load(plan)
     if new_tokenizer is not None and after.fingerprint() != row_plan.after:
         # The plan may have been made for the other profile.
@@ -485,6 +480,7 @@ def _writing(bars: Bars | None, phase: str = "writing", unit: str = "bytes") -> 
     help="Find no words in this share of the texts, and show what the new tokens do to them.",
 )
 @options.flag("--measure", help="Show what becomes of embeddings of held-back texts (with PyTorch; as distil does).")
+@options.file("--page", help="Also write the report as a page for a browser.")
 @_way(known=WAYS)
 @_allow_left_out
 @_rows_made
@@ -498,7 +494,8 @@ def adapt(
     dry_run: bool,
     leave_out: tuple[str, ...],
     allow_left_out: bool,
-    new: str | None,
+    start: str | None,
+    page: str | None,
     read: Reader,
     as_json: bool,
     **how: Any,
@@ -529,7 +526,7 @@ def adapt(
             texts if bars is None or not files else Watched(texts, "reading", bars),
             terms=None if given is None else given.terms,
             leave_out=[word.strip() for _, word in _listed(leave_out)],
-            new=new or "pieces",
+            start=start or "mean",
             profile=profile,
             progress=_writing(bars),
             fitting=_writing(bars, "fitting", "rows"),
@@ -537,6 +534,8 @@ def adapt(
         )
     if given is not None:
         adapted = replace(adapted, terms=given.placed(adapted.terms))
+    if page is not None:
+        write_page(page, "adapt", [adapted.to_html()])
     write_result(adapted, as_json, lambda: str(adapted).split("\n"))
     if given is not None:
         given.end(adapted.terms, allow_left_out)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import trietok
 from trietok.cli import options
 from trietok.cli.options import Encoding, lines_of, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
-from trietok.cli.results import on_screen
+from trietok.cli.results import on_screen, write_page
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import choose
 
@@ -22,12 +21,6 @@ if TYPE_CHECKING:
 
 _PROFILES = ("slow", "fast")
 _WIDTH = 80  # where nobody looks on
-_PAGE = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><title>trietok explain</title>'
-    "<style>body{{margin:12px;background:#fff}}@media(prefers-color-scheme:dark){{body{{background:#0d0f12}}}}</style>"
-    "</head><body>{}</body></html>\n"
-)
 # The colours of Okabe and Ito, lightened; the same as in HTML.
 _STYLES = {
     "token0": "black on #8ecbf0",
@@ -90,7 +83,9 @@ def explain(
         how.check_length(tokenizer)
     explained = (_explained(tokenizers, line.text, how) for line in lines)
     if output is not None:
-        _write_page(output, explained)
+        pages = [each.to_html() for each in explained]
+        write_page(output, "explain", pages)
+        write_line(f"written to {output}: {number_of(len(pages), 'text')}")
         return
     for number, each in enumerate(explained):
         if as_json:
@@ -111,18 +106,6 @@ def _other(against: str, model: str) -> Any:
 def _explained(tokenizers: list[Any], text: str, how: Encoding) -> Any:
     first, *others = (tokenizer.explain(text, how.pair, **how.settings) for tokenizer in tokenizers)
     return first.against(others[0]) if others else first
-
-
-def _write_page(path: str, explained: Iterable[Any]) -> None:
-    from trietok.disk import replacing  # only where a file is written
-
-    pages = [each.to_html() for each in explained]
-    try:
-        with replacing(path) as file:
-            file.write(_PAGE.format("".join(pages)).encode("utf-8"))
-    except OSError as error:
-        raise trietok.FileError(f"cannot write {path!r}: {error.strerror or error}", path=path) from error
-    write_line(f"written to {path}: {number_of(len(pages), 'text')}")
 
 
 def _draw(explained: Any, screen: Screen, is_first: bool) -> None:

@@ -174,8 +174,8 @@ def writes(help: str, *, metavar: str = "DIR", required: bool = True, **settings
                 # What a run can be resumed from, its own code knows.
                 if output is not None and not rest.get("resume") and (force or "resume" not in rest):
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
-                if rest.get("save_plan"):
-                    places.enter_context(place_to_write(rest["save_plan"], True, force, read))
+                for each in filter(None, map(rest.get, ("save_plan", "page"))):
+                    places.enter_context(place_to_write(each, True, force, read))
                 return command(*args, output=output, **rest)
 
         option = click.option("--output", "-o", type=OUTPUT, metavar=metavar, required=required, help=help, **settings)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
+from trietok.errors import FileError
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -37,6 +38,25 @@ def write_result(
         on_screen(draw)
     else:
         write_lines(lines())
+
+
+_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width,initial-scale=1"><title>trietok {}</title>'
+    "<style>body{{margin:12px;background:#fff}}@media(prefers-color-scheme:dark){{body{{background:#0d0f12}}}}</style>"
+    "</head><body>{}</body></html>\n"
+)
+
+
+def write_page(path: str, command: str, fragments: Iterable[str]) -> None:
+    """Write what a command found as a page for a browser."""
+    from trietok.disk import replacing  # only where a file is written
+
+    try:
+        with replacing(path) as file:
+            file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot write {path!r}: {error.strerror or error}", path=path) from error
 
 
 def on_screen(draw: Callable[[Screen], None]) -> None:

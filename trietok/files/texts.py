@@ -370,7 +370,7 @@ class TextFiles:
             column.
     """
 
-    @log.renamed({"strict": "fail"}, errors="on_error")
+    @log.renamed({"errors": {"strict": "fail"}}, errors="on_error")
     def __init__(
         self,
         paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],

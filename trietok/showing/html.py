@@ -60,6 +60,17 @@ def table(
     return f'<div class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def bars(name: str, rows: Iterable[tuple[str, float, str]]) -> str:
+    """A picture: for each row what it is called, a bar as long as its share of 1 says, and its number as a text."""
+    body = "".join(
+        f'<tr><th>{escaped(label)}</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="tt-track" width="100" height="8"/><rect width="{100 * share:.1f}" height="8"/></svg></td>'
+        f'<td class="tt-r">{escaped(number)}</td></tr>'
+        for label, share, number in rows
+    )
+    return f'{title(name)}<div class="tt-wrap"><table class="tt-bars"><tbody>{body}</tbody></table></div>'
+
+
 def _cells(kind: str, texts: Sequence[str], right: Collection[int], mono: Collection[int]) -> str:
     cells = []
     for number, text in enumerate(texts):

@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import starmap
 from operator import add, ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
-from trietok.files.formats import has_tokenizer_json, read_json_object
+from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
 from trietok.log import renamed
 from trietok.showing.characters import alternatives, first_few, number_of, visible
@@ -26,9 +27,23 @@ from trietok.showing.report import Report, Table, plain_values
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.workbench.adapting.add_terms import WAYS, AddedTerms, add_terms, batches, ids_of, unknown_id_of
-from trietok.workbench.adapting.apply_rows import Checkpoint, Progress, checked_model, read_checkpoint, write_rows
+from trietok.workbench.adapting.apply_rows import (
+    NO_LIMIT,
+    Checkpoint,
+    Progress,
+    checked_model,
+    read_checkpoint,
+    write_rows,
+)
 from trietok.workbench.adapting.row_blocks import AppliedRows
-from trietok.workbench.adapting.row_plan import Initializer, RowPlan, check_new, ids_of_pieces, plan_rows
+from trietok.workbench.adapting.row_plan import (
+    FORMER_STARTS,
+    Initializer,
+    RowPlan,
+    check_start,
+    ids_of_pieces,
+    plan_rows,
+)
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
@@ -39,7 +54,6 @@ if TYPE_CHECKING:
 
 _MOST_HELD, _MOST_EMBEDDED = 2000, 400  # texts
 _NEAREST = 10  # neighbours in an index
-_NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 _SAME = 0.99  # of the neighbours: where fewer are found, the report warns
 
 
@@ -78,16 +92,37 @@ class HeldBack(NamedTuple):
     def lines(self) -> Iterator[str]:
         """What it says, in sentences, without the tokens."""
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
-        fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < _NO_LIMIT else ""
+        fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < NO_LIMIT else ""
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
         if self.neighbours is not None:
             yield (
                 f"embeddings of {number_of(self.embedded, 'text')}: cosine {self.cosine:.3f} to those before; "
                 f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
             )
-        if self.changed and (self.neighbours is None or self.neighbours < _SAME):
-            how_far = "--measure (measure=True) says how far" if self.neighbours is None else "embed its texts anew"
-            yield f"an index made before does not match the new model; {how_far}"
+        if self.neighbours is None and self.changed:
+            yield "an index made before does not match the new model; --measure (measure=True) says how far"
+        elif self.neighbours is not None and self.neighbours < _SAME:
+            yield (
+                f"an index made before no longer matches: searches in it miss {1 - self.neighbours:.1%} of what they "
+                "found; embed its texts anew"
+            )
+
+    def pictures(self) -> Iterator[tuple[str, list[tuple[str, float, str]]]]:
+        """The same in bars: what they are about, and of each its name, its length up to 1, and its number."""
+        tokens = (self.before.tokens, self.after.tokens)
+        yield "tokens of these texts", [*_bars((each / max(*tokens, 1), f"{each:,}") for each in tokens)]
+        if self.most < NO_LIMIT:
+            fit = ((each / self.before.texts, f"{each:,}") for each in (self.fit_before, self.fit_after))
+            yield f"texts that fit into {self.most:,} tokens", [*_bars(fit)]
+        if self.neighbours is not None and self.cosine is not None:
+            found = ((1.0, "100.0%"), (self.neighbours, f"{self.neighbours:.1%}"))
+            yield f"of the {_NEAREST} nearest in an index made before, found", [*_bars(found)]
+            yield "cosine to the embeddings before", [*_bars(((1.0, "1.000"), (self.cosine, f"{self.cosine:.3f}")))]
+
+
+def _bars(values: Iterable[tuple[float, str]]) -> Iterator[tuple[str, float, str]]:
+    """Two bars, that before and that now."""
+    return ((name, max(share, 0), number) for name, (share, number) in zip(("before", "now"), values, strict=True))
 
 
 class NewToken(NamedTuple):
@@ -164,6 +199,14 @@ class Adapted(Report):
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts}}
 
+    def _html(self, html: Any) -> Iterator[str]:
+        yield from super()._html(html)
+        if self.held_back is not None:
+            yield from starmap(html.bars, self.held_back.pictures())
+        if self.fitted is not None and self.fitted.rows:
+            cosines = ((each, f"{each:.3f}") for each in (self.fitted.start, self.fitted.cosine))
+            yield html.bars("cosine of new tokens to their pieces, before and after fitting", _bars(cosines))
+
     def _parts(self) -> Iterator[str | Table]:
         if self.applied is None and self.new:
             columns = len(_HEAD) if self.after.texts else 3
@@ -199,7 +242,7 @@ class Adapted(Report):
         yield from (*self.comparison.slots_said, self.proof)
 
 
-@renamed(model_dir="model", out_dir="output")
+@renamed(FORMER_STARTS, model_dir="model", out_dir="output", new="start")
 def adapt(
     model: str | os.PathLike[str],
     output: str | os.PathLike[str] | None,
@@ -210,13 +253,14 @@ def adapt(
     min_frequency: int = 3,
     way: str = "auto",
     phrases: int = 0,
-    new: str | Initializer = "pieces",
+    start: str | Initializer = "mean",
     start_seconds: float | None = None,
     measure: bool = False,
     held_back: float = 0.1,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
+    onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
     progress: Progress | None = None,
@@ -238,15 +282,15 @@ def adapt(
         most, min_frequency, phrases, leave_out: of the words that are found; see `suggest_tokens`. With phrases, all
             are added tokens.
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other words too.
-        new: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with PyTorch and the model's
-            own class, so that the model embeds each token alone as it has embedded its pieces.
+        start: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with PyTorch and the
+            model's own class, so that the model embeds each token alone as it has embedded its pieces.
         start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time are as with
             `"length"`. None is as long as needed.
         measure: embed texts that were held back with both models, and say what became of their neighbours. It needs
             PyTorch; with `"distil"` it is always done where there are texts.
         held_back: the share of the texts that no words are found in, so that the report can say what the new tokens do
             to other texts. The same texts are held back each time.
-        also, leave, multiple_of, progress: see `apply_rows`.
+        also, leave, multiple_of, onnx, progress: see `apply_rows`.
         fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes. Where it is `"fast"`,
             the new directory has a tokenizer.json.
@@ -274,14 +318,14 @@ def adapt(
         raise InputError("most, min_frequency, phrases and leave_out are about words that are found; terms are given")
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     leave_out = list(leave_out)
-    checkpoint, _ = checked_model(model, output, also, leave)  # before all of the texts are read
+    checkpoint, _ = checked_model(model, output, also, leave, onnx)  # before all of the texts are read
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
     before, slow = _tokenizers(model, profile)
-    fits = isinstance(new, str) and new == "distil"
+    fits = isinstance(start, str) and start == "distil"
     if start_seconds is not None and not (fits and start_seconds > 0):
-        raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with new='distil', and is above 0")
-    check_new(before, "length" if fits else new)
+        raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with start='distil', and is above 0")
+    check_start(before, "length" if fits else start)
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
 
@@ -305,16 +349,16 @@ def adapt(
             *counts, given = _tokens_of((before, after), read)
         if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done, unreached)}")
-        plan, applied, written = plan_rows(before, after, "length" if fits else new), None, after
+        plan, applied, written = plan_rows(before, after, start="length" if fits else start), None, after
         of_held = _of_held((before, after), held.texts, checkpoint)
         if output is not None:
             with new_directory(output) as staging:
                 parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
-                how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "progress": progress}
+                how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "onnx": onnx}
                 if fits:
                     options = {"seconds": start_seconds, "progress": fitting}
                     fitted = distil.distil_rows(plan, parts[0], before, after, **options)
-                applied = write_rows(plan, *parts, staging, fitted=fitted, **how)
+                applied = write_rows(plan, *parts, staging, fitted=fitted, progress=progress, **how)
                 written = _verified(before, plan, done, staging)
                 if of_held is not None and (fits or measure):
                     pairs = (parts[0], before), (read_checkpoint(staging), after)
@@ -360,10 +404,7 @@ def _of_held(
         TokensOfTexts(len(texts), *_counted(ids, unknown_id_of(tokenizer)))
         for tokenizer, ids in zip(tokenizers, (old, new), strict=True)
     )
-    sentences = checkpoint.directory / "sentence_bert_config.json"
-    said = [tokenizers[0].model_max_length, checkpoint.config.get("max_position_embeddings")]
-    said += [read_json_object(sentences).get("max_seq_length")] if sentences.is_file() else []
-    most = min(int(limit) for limit in said if isinstance(limit, (int, float)))
+    most = checkpoint.most_tokens(tokenizers[0])
     room = most - tokenizers[0].num_special_tokens_to_add()
     fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
     return HeldBack(before, after, most, fit[0], fit[1], sum(map(ne, old, new)))

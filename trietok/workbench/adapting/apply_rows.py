@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 WEIGHTS_FILE = "model.safetensors"
 INDEX_FILE = "model.safetensors.index.json"
 GENERATION_CONFIG_FILE = "generation_config.json"
-MODULES_FILE = "modules.json"  # of sentence-transformers
+MODULES_FILE, SENTENCES_FILE = "modules.json", "sentence_bert_config.json"  # of sentence-transformers
 TOKENIZER_FILES = frozenset(
     (VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
 )
@@ -75,6 +75,7 @@ _WEIGHTS = (
     *(".safetensors", ".safetensors.index.json", ".bin", ".bin.index.json", ".h5", ".msgpack", ".onnx", ".onnx_data"),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
+NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -114,6 +115,15 @@ class Checkpoint(NamedTuple):
         """Whether the directory holds one of its own: all that it says would be written anew."""
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and _is_inside(self.directory, name)
+
+    def most_tokens(self, tokenizer: PreTrainedTokenizer) -> int:
+        """How many tokens the model takes at once, special ones included, by its files and its tokenizer."""
+        first = 2 if self.config.get("model_type") == "mpnet" else 0  # what its class counts positions from
+        sentences = self.directory / SENTENCES_FILE
+        said = [(self.config.get("max_position_embeddings"), first), (tokenizer.model_max_length, 0)]
+        said += [(read_json_object(sentences).get("max_seq_length"), 0)] if sentences.is_file() else []
+        limits = [int(limit) - less for limit, less in said if isinstance(limit, (int, float)) and limit > less]
+        return min([NO_LIMIT, *limits])
 
     def embeddings(self) -> list[str]:
         """The tensor with the input embeddings, and those of its shape that the configuration ties to it.
@@ -288,6 +298,7 @@ def apply_rows(
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     tokenizer: Any = None,
+    onnx: bool = False,
     progress: Progress | None = None,
 ) -> AppliedRows:
     """Write a model's directory anew, with the rows of its tokens as a plan says; the old one stays as it is.
@@ -306,6 +317,8 @@ def apply_rows(
         leave: names or patterns of tensors that are left as they are.
         multiple_of: what the number of rows is to be a multiple of, see `RowPlan.for_model`.
         tokenizer: the tokenizer after the change, which is saved into the new directory.
+        onnx: whether .onnx files get the rows, too, with the package onnx: those that hold all their weights, and of
+            them one, the embeddings, with a row for each token. Others are left out, as all are otherwise.
         progress: called with the bytes written so far and those to write, again and again.
 
     Raises:
@@ -320,10 +333,10 @@ def apply_rows(
     """
     if not isinstance(plan, RowPlan):
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
-    checkpoint, axes = checked_model(model, output, also, leave)
+    checkpoint, axes = checked_model(model, output, also, leave, onnx)
     check_tokenizers(plan, checkpoint, tokenizer)
     options: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": tokenizer, "progress": progress}
-    return write_rows(plan, checkpoint, axes, output, **options)
+    return write_rows(plan, checkpoint, axes, output, onnx=onnx, **options)
 
 
 def write_rows(
@@ -335,6 +348,7 @@ def write_rows(
     multiple_of: int,
     tokenizer: Any,
     progress: Progress | None,
+    onnx: bool = False,
     fitted: FittedRows | None = None,
 ) -> AppliedRows:
     """`apply_rows` for a model as `checked_model` gave it, and a plan made from the tokenizer in its directory.
@@ -350,6 +364,7 @@ def write_rows(
         blocks.put(fitted.rows, fitted.values, checkpoint.embeddings())
     writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
+    graphs = [name for name in left_out if name.endswith(".onnx") and _is_inside(checkpoint.directory, name)]
     with new_directory(out_dir) as staging:
         writer.write(staging)
         write_json(staging / CONFIG_FILE, {**checkpoint.config, **ids, "vocab_size": for_model.rows_after})
@@ -361,6 +376,7 @@ def write_rows(
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
             with _open(checkpoint.directory / name) as old, open(staging / name, "wb") as new:
                 shutil.copyfileobj(old, new, _COPY_BYTES)
+        written = [name for name in graphs if onnx and _write_graph(checkpoint, name, blocks, staging)]
         if tokenizer is not None:
             tokenizer.save_pretrained(staging)
     return AppliedRows(
@@ -370,8 +386,8 @@ def write_rows(
         writer.changed,
         {"vocab_size": for_model.rows_after, **ids},
         os.fspath(out_dir),
-        tuple(copied),
-        tuple(left_out),
+        (*copied, *written),
+        tuple(name for name in left_out if name not in written),
         tokenizer is not None,
     )
 
@@ -384,9 +400,12 @@ def checked_model(
     out_dir: str | os.PathLike[str] | None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
+    onnx: bool = False,
 ) -> tuple[Checkpoint, dict[str, int]]:
     """What a model's directory says of itself, and its tensors with rows for tokens; raises as `apply_rows` does."""
     import_package("safetensors")
+    if onnx:
+        import_package("onnx", "leave --onnx (onnx=True) out")
     checkpoint = read_checkpoint(checkpoint_dir)
     source, target = Path(os.path.realpath(checkpoint.directory)), None if out_dir is None else checked_new(out_dir)
     if out_dir is not None and target is not None and source in (target, *target.parents):
@@ -484,6 +503,34 @@ class _Writer:
                     if self._progress is not None:
                         self._progress(self._done, self._total)
         _check_written(target, new)
+
+
+def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: Path) -> bool:
+    """Write an ONNX file with the new rows of its embeddings, if it is one in which nothing else has to change."""
+    onnx = import_package("onnx")
+    with _open(checkpoint.directory / name) as file:
+        try:
+            model = onnx.load_model_from_string(file.read())
+        except Exception as error:  # of protobuf
+            raise FileFormatError(f"{checkpoint.directory / name} is damaged; copy it again", path=name) from error
+    tensors = model.graph.initializer
+    tables = [each for each in tensors if checkpoint.rows in each.dims]
+    types = {onnx.TensorProto.FLOAT: "F32", onnx.TensorProto.FLOAT16: "F16"}
+    embeddings = next((key for key in checkpoint.shapes if key.endswith("word_embeddings.weight")), None)
+    if (
+        any(each.data_location == onnx.TensorProto.EXTERNAL for each in tensors)
+        or [tuple(each.dims) for each in tables] != [checkpoint.shapes.get(embeddings or "")]
+        or tables[0].data_type not in types
+    ):
+        return False
+    table, (rows, width) = tables[0], tables[0].dims
+    raw = onnx.numpy_helper.to_array(table).tobytes()
+    made = blocks.blocks(str(embeddings), types[table.data_type], (rows, width), 0, raw)
+    new = import_package("numpy").concatenate([*made], axis=1)[0]
+    table.CopyFrom(onnx.numpy_helper.from_array(new, table.name))
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / name)
+    return True
 
 
 @contextlib.contextmanager

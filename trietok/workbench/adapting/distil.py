@@ -76,7 +76,7 @@ class Reader:
     def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
         self._torch, library, sentences = packages(checkpoint)
         self._tokenizer, self._where, self._has_pooling = tokenizer, checkpoint.directory, sentences is not None
-        limits, path = [tokenizer.model_max_length], str(checkpoint.directory)
+        self.max_length, path = checkpoint.most_tokens(tokenizer), str(checkpoint.directory)
         options = {"local_files_only": True, "trust_remote_code": False}  # no code of the directory
         _check_memory(checkpoint)
         with self._refusals(), _quiet(), self._torch.random.fork_rng(devices=[]):  # a head may get random numbers
@@ -85,12 +85,7 @@ class Reader:
             else:
                 model = sentences.SentenceTransformer(path, device="cpu", **options)
                 self._core = next(each for each in model.modules() if isinstance(each, library.PreTrainedModel))
-                limits.append(model.max_seq_length)
             self._model = model.float().eval().requires_grad_(False)
-        positions = getattr(self._core.config, "max_position_embeddings", None)
-        if positions is not None:  # MPNet's are counted from 2
-            limits.append(positions - 2 * (self._core.config.model_type == "mpnet"))
-        self.max_length = min(limit for limit in limits if limit)
 
     @contextlib.contextmanager
     def _refusals(self) -> Iterator[None]:

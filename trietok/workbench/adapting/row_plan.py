@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, UnknownTokenError, shortened
 from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.log import renamed
 from trietok.showing.report import Report
 from trietok.tokenizer.fingerprint import State, digest, state_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -408,9 +409,12 @@ def _check(plan: RowPlan) -> None:
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
+STARTS = ("mean", "length", "distil", "all", "zeros")  # besides "copy:" and a token
+FORMER_STARTS = {"new": {"pieces": "mean", "mean": "all"}}
 
 
-def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str | Initializer = "pieces") -> RowPlan:
+@renamed(FORMER_STARTS, new="start")
+def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start: str | Initializer = "mean") -> RowPlan:
     """Say for each row of a model of the tokenizer `after` which row, or rows, of a model of `before` it is made of.
 
     A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row it has, so a token
@@ -422,16 +426,16 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
         before: the tokenizer of the model as it is.
         after: the tokenizer that it is to have: the same with tokens added, removed, assigned or trimmed, or another
             one, whose tokens are looked up by their text.
-        new: what the row of a new token is made of: `"pieces"`, the mean of the rows of the pieces that `before` cuts
+        start: what the row of a new token is made of: `"mean"`, the mean of the rows of the pieces that `before` cuts
             its text into, unknown ones left out; `"length"`, the same with the square of each piece's length in code
-            points, without the mark of pieces inside words, as its weight; `"mean"`, the mean of the rows of all
+            points, without the mark of pieces inside words, as its weight; `"all"`, the mean of the rows of all
             tokens; `"zeros"`; `"copy:"` and a token, whose row is taken; or a function from the token and the ids of
-            its pieces to a weight for each old row. Where `before` knows no piece of a token, `"pieces"` and
+            its pieces to a weight for each old row. Where `before` knows no piece of a token, `"mean"` and
             `"length"` give the mean of all.
 
     Raises:
         InputTypeError: a tokenizer is none.
-        InputError: `new` is none of these; the function gave a row that is not there, or a weight that is not finite.
+        InputError: `start` is none of these; the function gave a row that is not there, or a weight that is not finite.
         UnknownTokenError: the token to copy is none of `before`.
 
     >>> import copy, trietok
@@ -451,7 +455,7 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
         if not isinstance(tokenizer, PreTrainedTokenizer):
             raise InputTypeError(f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer)
     old, now = state_of(before), state_of(after)
-    initial = _Initial(before, new, old)
+    initial = _Initial(before, start, old)
     old_ids, old_tokens = old.ids, _tokens_by_id(old)
     new_ids, new_tokens = now.ids, _tokens_by_id(now)
     there = frozenset(new_tokens.values())
@@ -476,9 +480,9 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, new: str 
     return RowPlan(digest(old), digest(now), rows_before, rows_after, sources, initial.sums.sums)
 
 
-def check_new(before: PreTrainedTokenizer, new: str | Initializer) -> None:
-    """Raise where `new` says nothing that `plan_rows` understands."""
-    _Initial(before, new, state_of(before))
+def check_start(before: PreTrainedTokenizer, start: str | Initializer) -> None:
+    """Raise where `start` says nothing that `plan_rows` understands."""
+    _Initial(before, start, state_of(before))
 
 
 def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[list[int]]:
@@ -505,37 +509,37 @@ def _tokens_by_id(state: State) -> dict[int, str]:
 class _Initial:
     """What the rows of new tokens are made of; each different sum is kept once."""
 
-    def __init__(self, before: PreTrainedTokenizer, new: Any, state: State) -> None:
+    def __init__(self, before: PreTrainedTokenizer, start: Any, state: State) -> None:
         self.before, self._state = before, state
         self.sums = _Sums()
         self._mean: int | None = None
         self._prefix = getattr(getattr(before, "wordpiece_tokenizer", None), "continuing_subword_prefix", None) or ""
-        self.sources_of = self._way_of(new)  # from new tokens to the numbers of their sums, as a plan has them
+        self.sources_of = self._way_of(start)  # from new tokens to the numbers of their sums, as a plan has them
 
     def zeros(self) -> int:
         return self._number(())
 
-    def _way_of(self, new: Any) -> Callable[[list[str]], Iterator[int]]:
-        if new in ("pieces", "length"):
-            return partial(self._of_pieces, weigh=_even if new == "pieces" else self._by_length)
-        if new == "mean":
+    def _way_of(self, start: Any) -> Callable[[list[str]], Iterator[int]]:
+        if start in ("mean", "length"):
+            return partial(self._of_pieces, weigh=_even if start == "mean" else self._by_length)
+        if start == "all":
             return lambda tokens: (self._mean_of_all() for _ in tokens)
-        if new == "zeros":
+        if start == "zeros":
             return lambda tokens: (self.zeros() for _ in tokens)
-        if isinstance(new, str) and new.startswith("copy:"):
-            token = new.removeprefix("copy:")
+        if isinstance(start, str) and start.startswith("copy:"):
+            token = start.removeprefix("copy:")
             row = self._state.ids.get(token)
             if row is None:
                 raise UnknownTokenError(f"there is no token {token!r:.60} to copy the row of", item=token)
             return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
-        if callable(new):
+        if callable(start):
             return lambda tokens: (
-                self._number(_checked(new(token, pieces), token, self.before.max_id))
+                self._number(_checked(start(token, pieces), token, self.before.max_id))
                 for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
-        more = ", and for adapt 'distil', which needs the model" if new == "distil" else ""
+        more = ", and for adapt 'distil', which needs the model" if start == "distil" else ""
         raise InputError(
-            f"new is {new!r:.60}; it is 'length', 'pieces', 'mean', 'zeros', 'copy:' and a token, or a function of a "
+            f"start is {start!r:.60}; it is 'mean', 'length', 'all', 'zeros', 'copy:' and a token, or a function of a "
             f"token and the ids of its pieces{more}"
         )
 

@@ -216,7 +216,7 @@ _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are loo
 _SAMPLE = 10_000  # other words that are encoded to verify
 
 
-@renamed({"added": "single-word"}, max_suggestions="most", adding="way")
+@renamed({"adding": {"added": "single-word"}}, max_suggestions="most", adding="way")
 def suggest_tokens(
     tokenizer: BertTokenizer,
     texts: Iterable[str],
