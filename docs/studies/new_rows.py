@@ -206,7 +206,7 @@ def study(
     old_names, old_definitions = original.embeddings(names), original.embeddings(definitions)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        trietok.adapt(model, work / "mean", terms=terms, new="pieces")
+        trietok.adapt(model, work / "mean", terms=terms, start="mean")
         probe = Embedder(work / "mean", most, original, first)
         new_names = probe.new(names)
         synonyms = [synonyms[number] for number in probe.new([text for text, _ in synonyms])]
@@ -242,7 +242,7 @@ def study(
                     rows = np.broadcast_to(rows, (len(terms), load_embeddings(model).shape[1]))
                     with_rows(work / "mean", out, first, rows)
                 else:
-                    done = trietok.adapt(model, out, terms=terms, new={"mean": "pieces"}.get(start, start))
+                    done = trietok.adapt(model, out, terms=terms, start=start)
                     assert load_embeddings(out).shape[0] == first + len(terms)
                     print("  ", done.fitted or "", flush=True)
                 seconds = time.process_time() - began
@@ -393,7 +393,7 @@ def train_study(
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         for start in {"mean", *starts} & {"mean", "length", "distil"}:
-            trietok.adapt(model, work / start, terms=terms, new={"mean": "pieces"}.get(start, start))
+            trietok.adapt(model, work / start, terms=terms, start=start)
         after = trietok.BertTokenizerFast.from_pretrained(work / "mean")
         masks = spans_to_mask([text_of(pair) for pair in pairs[:held]], before, after) if how.fills_in else []
         domain = Domain(pairs[held:], pairs[:held], masks, first)
