@@ -337,6 +337,26 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         assert (model.get_output_embeddings().weight == decoder).all()
 
 
+def test_in_context(make, tmp_path):
+    """Fitted in texts, too, a word stands in texts as its pieces did; one that no text holds is as fitted alone."""
+    directory = make()
+    given = {"terms": [*TERMS, "idb"], "start": "distil"}
+    alone = adapt(directory, tmp_path / "alone", TEXTS, **given)
+    texts, again = (adapt(directory, tmp_path / name, TEXTS, in_context=2, **given) for name in ("texts", "again"))
+    assert texts.held_back.cosine > alone.held_back.cosine
+    assert texts.fitted.start == alone.fitted.start < texts.fitted.cosine
+    one, two, three = (
+        read_tensors(tmp_path / name / "model.safetensors")[TABLE] for name in ("alone", "texts", "again")
+    )
+    assert two.tobytes() == three.tobytes()
+    assert (two[:ROWS] == one[:ROWS]).all()
+    ids = texts.terms.added
+    assert (one[ids["covid"]] != two[ids["covid"]]).any()
+    for options in ({"in_context": 2}, {"in_context": -1, "start": "distil"}, {"in_context": True, "start": "distil"}):
+        with pytest.raises(InputError, match="in_context is"):
+            adapt(directory, None, TEXTS, **options)
+
+
 def test_free_slots(make, before, tmp_path, vocab_file):
     words = ["the", "[unused0]", *WORDS[2:]]
     tokenizer = BertTokenizer(str(vocab_file(*words)))

@@ -479,6 +479,12 @@ def _writing(bars: Bars | None, phase: str = "writing", unit: str = "bytes") -> 
     metavar="SHARE",
     help="Find no words in this share of the texts, and show what the new tokens do to them.",
 )
+@options.number(
+    "--in-context",
+    type=click.IntRange(min=0),
+    default=0,
+    help="With --start distil, fit rows in N texts that hold the word, too, which takes longer.",
+)
 @options.flag("--measure", help="Show what becomes of embeddings of held-back texts (with PyTorch; as distil does).")
 @options.file("--page", help="Also write the report as a page for a browser.")
 @_way(known=WAYS)

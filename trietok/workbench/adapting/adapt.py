@@ -255,6 +255,7 @@ def adapt(
     phrases: int = 0,
     start: str | Initializer = "mean",
     start_seconds: float | None = None,
+    in_context: int = 0,
     measure: bool = False,
     held_back: float = 0.1,
     also: Iterable[str] = (),
@@ -286,6 +287,7 @@ def adapt(
             model's own class, so that the model embeds each token alone as it has embedded its pieces.
         start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time are as with
             `"length"`. None is as long as needed.
+        in_context: with `"distil"`, in how many texts each row is fitted besides the word alone. It takes longer.
         measure: embed texts that were held back with both models, and say what became of their neighbours. It needs
             PyTorch; with `"distil"` it is always done where there are texts.
         held_back: the share of the texts that no words are found in, so that the report can say what the new tokens do
@@ -325,6 +327,8 @@ def adapt(
     fits = isinstance(start, str) and start == "distil"
     if start_seconds is not None and not (fits and start_seconds > 0):
         raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with start='distil', and is above 0")
+    if type(in_context) is not int or in_context < 0 or (in_context and not fits):
+        raise InputError(f"in_context is {in_context!r:.40}; it goes with start='distil', and is a number of texts")
     check_start(before, "length" if fits else start)
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
@@ -356,7 +360,8 @@ def adapt(
                 parts = checked_model(model, staging, also, leave)  # once more: the texts may have taken hours
                 how: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": after, "onnx": onnx}
                 if fits:
-                    options = {"seconds": start_seconds, "progress": fitting}
+                    options = {"seconds": start_seconds, "progress": fitting, "in_context": in_context}
+                    options["texts"] = read if suggestions is None else held
                     fitted = distil.distil_rows(plan, parts[0], before, after, **options)
                 applied = write_rows(plan, *parts, staging, fitted=fitted, progress=progress, **how)
                 written = _verified(before, plan, done, staging)

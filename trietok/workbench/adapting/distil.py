@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
+from trietok.workbench.adapting.add_terms import batches, ids_of
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan, Sum, ids_of_pieces
 
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
 
 STEPS = 20  # of Adam, for each batch of words
 _RATE = 0.1  # of a step, as a share of the numbers that rows hold
-_BATCH, _TEXTS = 256, 32  # words, and texts, at a time
+_BATCH, _TEXTS, _TOKENS = 256, 32, 1024  # words, texts, and tokens, at a time
+_AROUND, _MORE_STEPS, _MORE_RATE = 6, 8, 0.05  # in texts: tokens on either side of a word, and how it is fitted there
+_Sides = list[tuple[list[int], list[int]]]  # of a word: the ids before and after it, in each of some texts
 _MEMORY = "/proc/meminfo"
 _INSTEAD = "start new rows with 'length', which needs no model in memory"
 
@@ -116,36 +121,57 @@ class Reader:
                 parts.append(torch.nn.functional.normalize(found, dim=1))
             return torch.cat(parts)[torch.tensor(order).argsort()].numpy()
 
-    def fitted(self, pieces: Sequence[list[int]], starts: Sequence[Sum], until: float) -> Any:
-        """Rows with which words alone are embedded as their pieces are, each from a sum of old rows, and the cosines
-        before and after; None if it takes until a time of the monotonic clock."""
-        torch, alone = self._torch, self._tokenizer.build_inputs_with_special_tokens
+    def fitted(self, pieces: Sequence[list[int]], starts: Sequence[Sum], texts: Sequence[_Sides], until: float) -> Any:
+        """Rows with which words are embedded as their pieces are, alone and then in texts, each from a sum of old rows,
+        and the cosines of words alone before and after; None if it takes until a time of the monotonic clock."""
+        old, torch = self._core.get_input_embeddings(), self._torch
+        sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
+        alone = [(word, 1.0, [], []) for word in range(len(pieces))]
+        first = self._fitted(pieces, torch.stack(sums), alone, STEPS, _RATE, until)
+        around = [(word, 1 / len(sides), before, after) for word, sides in enumerate(texts) for before, after in sides]
+        if first is None or not around:
+            return first
+        more = self._fitted(pieces, first[0], [*alone, *around], _MORE_STEPS, _MORE_RATE, until)
+        after = None if more is None else self._fitted(pieces, more[0], alone, 0, _RATE, math.inf)
+        return first if after is None else (after[0], first[1], after[1])
+
+    def _fitted(
+        self, pieces: Sequence[list[int]], start: Any, texts: list[Any], steps: int, rate: float, until: float
+    ) -> Any:
+        """Rows fitted in texts, each given as the number of the word, its weight, and the ids before and after it."""
+        torch, whole = self._torch, self._tokenizer.build_inputs_with_special_tokens
         old = self._core.get_input_embeddings()
-        with self._refusals(), torch.no_grad():
-            wanted = self._embedded([alone(each) for each in pieces])
-            sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
-        start = torch.stack(sums)
+        texts.sort(key=lambda text: len(text[2]) + len(text[3]))
+        size = max(_TOKENS // len(whole([0, *texts[-1][2], *texts[-1][3]])), 1)
+        parts = []
+        for some in (texts[place : place + size] for place in range(0, len(texts), size)):
+            with self._refusals(), torch.no_grad():
+                wanted = self._embedded([whole([*one, *pieces[word], *other]) for word, _, one, other in some])
+            ids = [whole([*one, len(old.weight) + word, *other]) for word, _, one, other in some]
+            parts.append((ids, wanted, *(torch.tensor([text[column] for text in some]) for column in (0, 1))))
         new = start.clone().requires_grad_()
-        ids = [alone([len(old.weight) + place]) for place in range(len(pieces))]
-        optimizer = torch.optim.Adam([new], lr=_RATE * float(start.square().mean().sqrt()) or _RATE)
+        optimizer = torch.optim.Adam([new], lr=rate * float(start.square().mean().sqrt()) or rate)
         best, nearest, at_start = start.clone(), torch.full([len(pieces)], -math.inf), None
         self._core.set_input_embeddings(_extended(torch, old, new))
         try:
-            for _ in range(STEPS + 1):
+            for _ in range(steps + 1):
                 if time.monotonic() > until:
                     return None
-                with self._refusals():
-                    found = torch.nn.functional.cosine_similarity(self._embedded(ids), wanted)
                 optimizer.zero_grad()
-                (1 - found).sum().backward()
-                found = found.detach().nan_to_num(-1)
+                found = torch.zeros(len(pieces))
+                for ids, wanted, words, weights in parts:
+                    with self._refusals():
+                        cosines = torch.nn.functional.cosine_similarity(self._embedded(ids), wanted)
+                    ((1 - cosines) * weights).sum().backward()
+                    found.index_add_(0, words, cosines.detach() * weights)
+                found = found.nan_to_num(-1)
                 at_start = found if at_start is None else at_start
                 best[found > nearest] = new.detach()[found > nearest]
                 nearest = nearest.maximum(found)
                 optimizer.step()
         finally:
             self._core.set_input_embeddings(old)
-        return best.numpy(), at_start, nearest
+        return best, at_start, nearest
 
 
 def distil_rows(
@@ -154,6 +180,8 @@ def distil_rows(
     before: PreTrainedTokenizer,
     after: PreTrainedTokenizer,
     *,
+    texts: Iterable[str] = (),
+    in_context: int = 0,
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedRows:
@@ -162,6 +190,7 @@ def distil_rows(
     Args:
         plan: the plan from the one tokenizer to the other.
         checkpoint: the model, as `checked_model` gave it.
+        texts: where the words stand; `in_context` is in how many of them each is fitted besides alone.
         seconds: how long it may take; rows for which there is no time stay as the plan says. None is as long as needed.
         progress: called with the number of rows that are done and of those to do.
     """
@@ -169,16 +198,24 @@ def distil_rows(
     until = math.inf if seconds is None else began + seconds
     checkpoint.embeddings()  # raises where rows could not be written
     reader = Reader(checkpoint, before)
-    made = {token: row for token, row in after.get_vocab().items() if len(plan.terms_of(row)) > 1}
+    new = {token: row for token, row in after.get_vocab().items() if plan.sources[row] < 0}
+    made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
-    cut = dict(zip(made, ids_of_pieces(before, list(made)), strict=True))
-    words = [token for token, pieces in cut.items() if 1 <= len(pieces) <= room and unknown not in pieces]
+    cut = dict(zip(new, ids_of_pieces(before, list(new)), strict=True))
+    around = _around(texts if in_context else (), {row: cut[token] for token, row in new.items()}, after, in_context)
+    words = [token for token in made if 1 <= len(cut[token]) <= room and unknown not in cut[token]]
     words.sort(key=lambda token: len(cut[token]))  # of one length, a batch holds no padding
     late: list[str] = []
     rows: dict[int, tuple[Any, float, float]] = {}
     for first in range(0, len(words), _BATCH):
         batch = words[first : first + _BATCH]
-        found = reader.fitted([cut[word] for word in batch], [plan.terms_of(made[word]) for word in batch], until)
+        pieces, starts = [cut[word] for word in batch], [plan.terms_of(made[word]) for word in batch]
+        spaces = [min(_AROUND, (room - len(each)) // 2) for each in pieces]
+        sides = [
+            [(one[max(len(one) - space, 0) :], other[:space]) for one, other in around[made[word]]]
+            for word, space in zip(batch, spaces, strict=True)
+        ]
+        found = reader.fitted(pieces, starts, sides, until)
         if found is None:
             late = words[first:]
             break
@@ -189,9 +226,33 @@ def distil_rows(
             progress(first + len(batch), len(words))
     numbers = sorted(rows)
     means = [sum(rows[row][place] for row in numbers) / max(len(numbers), 1) for place in (1, 2)]
-    values = import_package("numpy").array([rows[row][0] for row in numbers], dtype="float32")
+    values = import_package("numpy").array([rows[row][0].numpy() for row in numbers], dtype="float32")
     left = [token for token, row in made.items() if row not in rows and token not in frozenset(late)]
     return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
+
+
+def _around(
+    texts: Iterable[str], pieces: dict[int, list[int]], tokenizer: PreTrainedTokenizer, most: int
+) -> dict[int, _Sides]:
+    """For each new row what is before and after it in some texts, drawn the same each time; new tokens are in pieces."""
+    found: dict[int, _Sides] = {row: [] for row in pieces}
+    draw, seen = random.Random(0), Counter[int]()
+    for batch in batches(texts):
+        for ids in ids_of(tokenizer, batch):
+            for place, row in enumerate(ids):
+                if row not in found:
+                    continue
+                seen[row] += 1
+                drawn = draw.randrange(seen[row])
+                if drawn >= most and len(found[row]) >= most:
+                    continue
+                sides = ids[max(place - _AROUND, 0) : place], ids[place + 1 : place + 1 + _AROUND]
+                one, other = ([old for each in side for old in pieces.get(each, (each,))] for side in sides)
+                if len(found[row]) < most:
+                    found[row].append((one, other))
+                else:
+                    found[row][drawn] = one, other
+    return found
 
 
 def packages(checkpoint: Checkpoint) -> tuple[Any, Any, Any]:
