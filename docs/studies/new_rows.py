@@ -44,13 +44,14 @@ import trietok
 from trietok.workbench.adapting.apply_rows import read_checkpoint
 from trietok.workbench.adapting.distil import Reader
 
+Pair = tuple[str, str, list[str]]  # a name, its definition, its synonyms
 Row = dict[str, float]
 LossOf = Callable[[int], torch.Tensor]
 SEED = 7
-STARTS = ("resize", "zeros", "mean", "length", "distil")
+STARTS = ("resize", "zeros", "mean", "length", "distil", "context")
 
 
-def ontology(path: pathlib.Path) -> list[tuple[str, str, list[str]]]:
+def ontology(path: pathlib.Path) -> list[Pair]:
     """(name, definition, synonyms) of each term of an .obo file that is not obsolete."""
     found = []
     for stanza in path.read_text(encoding="utf-8").split("\n\n"):
@@ -63,13 +64,13 @@ def ontology(path: pathlib.Path) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-def packages(path: pathlib.Path) -> list[tuple[str, str, list[str]]]:
+def packages(path: pathlib.Path) -> list[Pair]:
     """(synopsis, nothing) of each package of `apt-cache dumpavail`, one of several alike."""
     found = re.findall(r"^Description(?:-en)?: (.+)$", path.read_text(encoding="utf-8", errors="replace"), re.M)
     return [(synopsis, "", []) for synopsis in sorted(set(found)) if len(synopsis) > 30]
 
 
-def docstrings(folder: pathlib.Path) -> list[tuple[str, str, list[str]]]:
+def docstrings(folder: pathlib.Path) -> list[Pair]:
     """(first line, the rest) of each docstring below a folder."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
@@ -87,12 +88,12 @@ def docstrings(folder: pathlib.Path) -> list[tuple[str, str, list[str]]]:
     return [(name, definition, []) for name, definition in found.items()]
 
 
-def text_of(pair: tuple[str, str, list[str]]) -> str:
+def text_of(pair: Pair) -> str:
     """A name and its definition as one text."""
     return f"{pair[0]}. {pair[1]}".removesuffix(". ")
 
 
-def read(domain: pathlib.Path) -> list[tuple[str, str, list[str]]]:
+def read(domain: pathlib.Path) -> list[Pair]:
     kinds = {".obo": ontology, ".avail": packages}
     pairs = (docstrings if domain.is_dir() else kinds[domain.suffix])(domain)
     random.Random(SEED).shuffle(pairs)
@@ -187,9 +188,17 @@ def resized(model: pathlib.Path, count: int, seed: int) -> np.ndarray:
     return table[rows:].detach().numpy()
 
 
-def words_of(model: pathlib.Path, pairs: list[tuple[str, str, list[str]]], most: int) -> list[str]:
+def words_of(model: pathlib.Path, pairs: list[Pair], most: int) -> list[str]:
     """The words of some pairs that are most worth a token."""
     return list(trietok.adapt(model, None, [text_of(pair) for pair in pairs], most=most, held_back=0).terms.added)
+
+
+def adapted(model: pathlib.Path, out: pathlib.Path, terms: list[str], start: str, pairs: list[Pair]) -> trietok.Adapted:
+    """A model with rows for some words that start in one of the ways; `context` fits them in two texts each as well."""
+    if start == "context":
+        texts = [text_of(pair) for pair in pairs]
+        return trietok.adapt(model, out, texts, terms=terms, start="distil", in_context=2)
+    return trietok.adapt(model, out, terms=terms, start=start)
 
 
 def study(
@@ -242,7 +251,7 @@ def study(
                     rows = np.broadcast_to(rows, (len(terms), load_embeddings(model).shape[1]))
                     with_rows(work / "mean", out, first, rows)
                 else:
-                    done = trietok.adapt(model, out, terms=terms, start=start)
+                    done = adapted(model, out, terms, start, others)
                     assert load_embeddings(out).shape[0] == first + len(terms)
                     print("  ", done.fitted or "", flush=True)
                 seconds = time.process_time() - began
@@ -269,8 +278,8 @@ def print_table(lines: dict[str, list[Row]]) -> None:
 class Domain(NamedTuple):
     """Pairs to train with and pairs held back, and the spans of held-back texts at which tokens are to be filled in."""
 
-    others: list[tuple[str, str, list[str]]]
-    held: list[tuple[str, str, list[str]]]
+    others: list[Pair]
+    held: list[Pair]
     masks: list[set[tuple[int, int]]]
     first: int  # new row
 
@@ -392,8 +401,8 @@ def train_study(
     first, before, lines = len(load_embeddings(model)), trietok.BertTokenizerFast.from_pretrained(model), {}
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        for start in {"mean", *starts} & {"mean", "length", "distil"}:
-            trietok.adapt(model, work / start, terms=terms, start=start)
+        for start in {"mean", *starts} - {"resize"}:
+            adapted(model, work / start, terms, start, pairs[held:])
         after = trietok.BertTokenizerFast.from_pretrained(work / "mean")
         masks = spans_to_mask([text_of(pair) for pair in pairs[:held]], before, after) if how.fills_in else []
         domain = Domain(pairs[held:], pairs[:held], masks, first)

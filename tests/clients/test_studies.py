@@ -60,7 +60,7 @@ def test_starts_without_training(
     study.study(plain, domain, 5, 20, 48, 2, list(study.STARTS))
     found = json.loads(capsys.readouterr().out.splitlines()[-1])["lines"]
     assert {start: len(rows) for start, rows in found.items()} == {
-        "original": 1, "resize": 2, "zeros": 1, "mean": 1, "length": 1, "distil": 1
+        "original": 1, "resize": 2, "zeros": 1, "mean": 1, "length": 1, "distil": 1, "context": 1
     }  # fmt: skip
     for rows in found.values():
         assert list(rows[0]) == ["cosine", "neighbours", "re-embedded", "old index", "synonyms"]
