@@ -342,7 +342,7 @@ def test_in_context(make, tmp_path):
     directory = make()
     given = {"terms": [*TERMS, "idb"], "start": "distil"}
     alone = adapt(directory, tmp_path / "alone", TEXTS, **given)
-    texts, again = (adapt(directory, tmp_path / name, TEXTS, in_context=2, **given) for name in ("texts", "again"))
+    texts, _ = (adapt(directory, tmp_path / name, TEXTS, in_context=2, **given) for name in ("texts", "again"))
     assert texts.held_back.cosine > alone.held_back.cosine
     assert texts.fitted.start == alone.fitted.start < texts.fitted.cosine
     one, two, three = (

@@ -234,7 +234,7 @@ def distil_rows(
 def _around(
     texts: Iterable[str], pieces: dict[int, list[int]], tokenizer: PreTrainedTokenizer, most: int
 ) -> dict[int, _Sides]:
-    """For each new row what is before and after it in some texts, drawn the same each time; new tokens are in pieces."""
+    """For each new row what is around it in some texts, drawn the same each time; new tokens there are in pieces."""
     found: dict[int, _Sides] = {row: [] for row in pieces}
     draw, seen = random.Random(0), Counter[int]()
     for batch in batches(texts):
