@@ -1,6 +1,6 @@
 """A small BERT of one's own texts, with its masked-language head and as a model of sentences: something to study with.
 
-    python docs/studies/small_bert.py OUT TEXTS.txt FOLDER... [--minutes 16] [--pair-minutes 6]
+    python docs/studies/small_bert.py OUT TEXTS.txt FOLDER... [--minutes 8] [--pair-minutes 5]
 
 It learns a vocabulary of the texts, then to fill in masked tokens (into OUT, a `BertForMaskedLM`), then to tell which
 rest belongs to the first line of a docstring, and which line follows a line (into OUT-st, for sentence-transformers).
@@ -144,11 +144,11 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("out", type=pathlib.Path)
     arguments.add_argument("sources", type=pathlib.Path, nargs="+")
-    arguments.add_argument("--minutes", type=float, default=16)
-    arguments.add_argument("--pair-minutes", type=float, default=6)
-    arguments.add_argument("--words", type=int, default=8000)
-    arguments.add_argument("--layers", type=int, default=4)
-    arguments.add_argument("--width", type=int, default=256)
+    arguments.add_argument("--minutes", type=float, default=8)
+    arguments.add_argument("--pair-minutes", type=float, default=5)
+    arguments.add_argument("--words", type=int, default=6000)
+    arguments.add_argument("--layers", type=int, default=2)
+    arguments.add_argument("--width", type=int, default=128)
     given = arguments.parse_args()
     torch.set_num_threads(1)
     make(given.out, given.sources, given.minutes, given.pair_minutes, given.words, given.layers, given.width)
