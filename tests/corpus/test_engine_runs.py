@@ -1,0 +1,221 @@
+"""A run of files on a cluster of three machines, simulated here: what is lost on the way, and the bytes of one machine.
+
+`pytest -m engines`. Ray's machines are those of its `Cluster`, Spark's those of its `local-cluster`: processes that know
+of each other what they would on a network. What this cannot show is a network and a shared disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.corpus.shards import contents, finished
+from trietok import BertTokenizer, InputError, TrietokError, encode_files
+from trietok.corpus.engines import map_on
+
+pytest.importorskip("pyarrow")
+
+ROOT = pathlib.Path(__file__).parents[2]
+OPTIONS = {"truncation": True, "max_length": 512, "shard_bytes": 600}
+SCRIPT = f"""
+import sys
+from pathlib import Path
+from trietok import BertTokenizer, encode_files
+from trietok.corpus.engines import map_on
+
+if __name__ == "__main__":
+    engine, address, corpus, output = sys.argv[1:]
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    files = sorted(Path(corpus).glob("*.txt"))
+    encode_files(files, output, tokenizer, resume=True, map_shards=map_on(engine, address), **{OPTIONS})
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A corpus of four files, and in `one` what one machine makes of it."""
+    folder = tmp_path_factory.mktemp("run")
+    lines = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8").split("\n") * 3
+    (folder / "corpus").mkdir()
+    for number in range(4):
+        (folder / "corpus" / f"{number}.txt").write_text("".join(f"{number} {line}\n" for line in lines), "utf-8")
+    files = sorted((folder / "corpus").glob("*.txt"))
+    encode_files(files, folder / "one", BertTokenizer.from_pretrained("trietok-en"), workers=1, **OPTIONS)
+    (folder / "run.py").write_text(SCRIPT, encoding="utf-8")
+    return folder
+
+
+class Driver:
+    """The process that runs the script, and how far its run is."""
+
+    def __init__(self, place: pathlib.Path, engine: str, address: str, output: pathlib.Path) -> None:
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "RAY_USAGE_STATS_ENABLED": "0",
+        }
+        self.output, self.log = output, output.with_suffix(".log")
+        command = [sys.executable, str(place / "run.py"), engine, address, str(place / "corpus"), str(output)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+
+    def wait_for(self, shards: int) -> None:
+        """Until so many shards are there, which has to be in the middle of the run."""
+        until = time.monotonic() + 300
+        while len(finished(self.output)) < shards and time.monotonic() < until:
+            assert self.process.poll() is None, self.log.read_text()
+            time.sleep(0.005)
+        assert not (self.output / "manifest.json").exists(), "the run is over"
+
+    def end(self) -> None:
+        assert self.process.wait(300) == 0, self.log.read_text()
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def drive(place, tmp_path):
+    """Start a driver, of which nothing is left after the test."""
+    drivers = []
+
+    def start(engine: str, address: str) -> Driver:
+        drivers.append(Driver(place, engine, address, tmp_path / "ids"))
+        return drivers[-1]
+
+    yield start
+    for driver in drivers:
+        driver.kill()
+
+
+def processes_below(pid: int) -> dict[int, str]:
+    """The processes that a process has started, and those that these have, with their command lines."""
+    shown = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in shown.splitlines()[1:]]
+    below, found = {pid}, {}
+    for _ in range(len(rows)):
+        new = {int(row[0]): row[2] for row in rows if int(row[1]) in below and int(row[0]) not in found}
+        if not new:
+            break
+        found |= new
+        below |= new.keys()
+    return found
+
+
+def kill_one(pid: int, mark: str) -> None:
+    """A process below `pid` whose command line has the mark; the last one, for daemons stand before what they start."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        pids = [found for found, args in processes_below(pid).items() if mark in args]
+        if pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pids[-1], signal.SIGKILL)
+                return
+    raise AssertionError(f"no process with {mark} below {pid}")
+
+
+@pytest.mark.engines
+def test_ray_loses_a_worker_a_machine_and_the_driver_and_gets_a_machine(place, drive, tmp_path, monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the machines' workers inherit it
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    machines = importlib.import_module("ray.cluster_utils").Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    try:
+        others = [machines.add_node(num_cpus=1) for _ in range(2)]
+        driver = drive("ray", machines.address)
+        driver.wait_for(5)
+        kill_one(os.getpid(), "ray::")
+        driver.wait_for(15)
+        machines.remove_node(others[0], allow_graceful=False)
+        driver.wait_for(25)
+        machines.add_node(num_cpus=1)
+        driver.wait_for(40)
+        driver.kill()
+        driver = drive("ray", machines.address)
+        driver.end()
+    finally:
+        machines.shutdown()
+    assert contents(tmp_path / "ids") == contents(place / "one")
+
+
+@pytest.mark.engines
+def test_spark_loses_a_worker_a_machine_and_the_driver(place, drive, tmp_path):
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    driver = drive("spark", "local-cluster[3,1,1024]")
+    driver.wait_for(5)
+    kill_one(driver.process.pid, "pyspark.daemon")
+    driver.wait_for(15)
+    kill_one(driver.process.pid, "CoarseGrainedExecutorBackend")
+    driver.wait_for(60)
+    driver.kill()
+    driver = drive("spark", "local-cluster[3,1,1024]")
+    driver.end()
+    assert contents(tmp_path / "ids") == contents(place / "one")
+
+
+@pytest.mark.parametrize(("engine", "address"), [("ray", "127.0.0.1:1"), ("spark", "spark://127.0.0.1:1")])
+@pytest.mark.engines
+def test_nothing_answers(engine, address):
+    pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine])
+    with pytest.raises(TrietokError, match=f"does not answer at {address}"):
+        list(map_on(engine, address)(str, iter([1])))
+
+
+@pytest.mark.engines
+def test_a_mistake_on_a_worker_is_told_in_its_own_words(place, tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        with pytest.raises(InputError, match="^no such number: 3$"):
+            list(map_on("ray")(not_three, iter(range(9))))
+        assert sorted(map_on("ray")(not_three, iter((1, 2)))) == [1, 2]
+        assert ray.is_initialized()  # it was there before
+    finally:
+        ray.shutdown()
+
+
+def not_three(number: int) -> int:
+    if number == 3:
+        raise InputError("no such number: 3")
+    return number
+
+
+def test_there_is_no_such_engine():
+    with pytest.raises(InputError, match=r"engine is 'dask'; select one of \['ray', 'spark'\]"):
+        map_on("dask")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--address", "auto"], "--address needs --engine"),
+        (["--engine", "ray", "--workers", "2"], "--workers is of this machine"),
+        (["--engine", "dask"], "'dask' is not one of"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, told, tmp_path):
+    from click.testing import CliRunner
+
+    from trietok.cli.app import app
+
+    (tmp_path / "a.txt").write_text("a\n")
+    result = CliRunner().invoke(app, ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "o"), *arguments])
+    assert result.exit_code == 2
+    assert told in result.output
