@@ -127,7 +127,7 @@ def test_numbers_that_do_not_agree(finished, tmp_path):
         (sources, lambda lines: lines[:-1], "its parts do not go together"),
         (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
         (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
-        (sources, lambda lines: changed(lines, (0, "texts"), 9), "shard 0 has 1 texts, and its sources have others"),
+        (sources, lambda lines: changed(lines, (0, "texts"), 9), r"shard 0 has \d texts, and its sources have others"),
         (sources, lambda lines: changed(lines, (0, "name"), 9), r"sources\[0\]\.name is 9, not a text"),
         (shards, lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"), "shard 0 names other"),
         (shards, lambda lines: changed(lines, (0, "longest_text"), 10**6), "total of longest_text is"),

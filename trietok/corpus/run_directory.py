@@ -19,6 +19,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -151,11 +152,11 @@ class RunDirectory:
         manifest = read_manifest(path)
         if manifest.get("format") != MANIFEST_FORMAT:
             self._compare(manifest)
-        return with_parts(manifest, path, self._read_part)
+        return with_parts(manifest, path, partial(self._read_part, path.parent))
 
-    def _read_part(self, name: str) -> bytes:
-        """A part of a manifest: one that is killed leaves them in the one folder or in the other."""
-        return (self._state / name if (self._state / name).exists() else self._out / name).read_bytes()
+    def _read_part(self, folder: Path, name: str) -> bytes:
+        """A part of the manifest in a folder: one that is killed may have moved it to its place already."""
+        return (folder / name if (folder / name).exists() else self._out / name).read_bytes()
 
     def _compare(self, earlier: dict[str, Any]) -> None:
         """Raise if the run in the directory has another plan."""

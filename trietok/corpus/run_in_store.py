@@ -100,7 +100,7 @@ class RunInStore(RunDirectory):
     def _places(self, order: list[str]) -> dict[str, Path]:
         return {key: self._shards[key].stem for key in order}
 
-    def _read_part(self, name: str) -> bytes:
+    def _read_part(self, folder: Path, name: str) -> bytes:
         return self._store.read_one(name)
 
     def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:

@@ -97,8 +97,9 @@ class Shard(NamedTuple):
 def key_of(stretches: Iterable[Stretch]) -> str:
     """What names a shard: the names, sizes and versions of its files, and which stretches of them it has.
 
-    >>> key_of([Stretch(TextFile("a.txt", "txt", None, 9, 17))])
-    'c2eb4b9b8e1f4d1c3a5f'
+    >>> file = TextFile("a.txt", "txt", None, 9, 17)
+    >>> key_of([Stretch(file)]) == key_of([Stretch(file)]) != key_of([Stretch(file._replace(size=10))])
+    True
     """
     content = [[*stretch.file, stretch.start, stretch.end] for stretch in stretches]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
