@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -11,6 +10,7 @@ import pytest
 from tests.cli.commands import environment
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, encode_files
+from trietok.corpus import open_corpus
 
 pytestmark = pytest.mark.engines
 
@@ -70,7 +70,7 @@ def test_the_command_in_a_time_zone(english, tmp_path, s3, zone):
             )
             assert done.returncode == 0, done.stderr
         assert rows_in(out) == ids_of(english, TEXTS.values())
-        manifest = json.loads((out / "manifest.json").read_text())
+        manifest = open_corpus(out).manifest
         assert [entry["name"] for entry in manifest["inputs"]] == ["s3://bucket/a.txt", "s3://bucket/b.txt"]
 
 
