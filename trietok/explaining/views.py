@@ -7,14 +7,25 @@ to be looked at; the stretches of the text in order, alike or not, each with the
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
-from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
+from trietok.showing.html import (
+    COLOURS,
+    coloured_token,
+    escaped,
+    fragment,
+    gap,
+    heading,
+    note,
+    padding_tokens,
+    table,
+    title,
+)
 from trietok.showing.report import Report
 from trietok.text.characters import normalize
 
@@ -388,100 +399,132 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         yield from [(same[-1], len(same))] if is_padding else [(token, 1) for token in same]
 
 
-# ---- an explanation as one fragment of HTML without scripts; a token has its story where it is pointed at ------------
+# ---- an explanation as one fragment of HTML without scripts; a click on a token opens its story beside it ------------
 
 _MOST_GAVE = 2000  # characters of the text after a stage
-_HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
+_MOST_SEARCHES = 60  # words
+_MOST_TRIED = 8  # entries looked up in vain, of each piece
+_HINT = "Choose a token to read, beside it, why it is one."
 
 
-def explanation_parts(explanation: Explanation) -> Iterator[str]:
-    """The parts of the fragment."""
-    profile = f"{explanation.profile} profile" + (f" · {explanation.name}" if explanation.name else "")
-    yield heading(explanation.tokenizer, aside=profile)
-    yield '<div class="tt-stage-area">'
-    yield from _rows(explanation)
-    yield f'<p class="tt-hint">{_HINT}</p></div>'
+def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
+    """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at its token."""
+    named = f" · {explanation.name}" if explanation.name else ""
+    counts = ", ".join(f"{number:,} {what}" for what, number in explanation.counts.items())
+    yield heading(explanation.tokenizer, aside=f"{explanation.profile} profile{named} · {counts}")
+    yield from _rows(explanation, "" if reasons else _HINT)
     for line in notes(explanation):
         yield note(line)
-    count = len(explanation.tokens) + len(explanation.truncated)
+    tokens, truncated = explanation.tokens, explanation.truncated
+    count = len(tokens) + len(truncated)
     if count > MOST_SHOWN:
         yield note(f"The first {MOST_SHOWN:,} of {count:,} tokens are shown.")
+    if reasons:
+        listed = _runs([*tokens[:MOST_SHOWN], *truncated[: max(MOST_SHOWN - len(tokens), 0)]])
+        rows = [
+            (
+                visible(each.token) + (f" × {number}" if number > 1 else ""),
+                str(each.id),
+                "" if each.text is None else place(each.start, each.end),
+                " ".join(each.story),
+            )
+            for each, number in listed
+        ]
+        yield title("Reasons") + table(["token", "id", "place", "why"], rows, right=[1], mono=[0])
     for number, text in enumerate(explanation.texts):
-        yield title(_title(explanation, number))
-        yield _stages_html(text.stages)
+        yield title(_title(explanation, number)) + _stages_html(text, reasons)
 
 
-def _rows(explanation: Explanation) -> Iterator[str]:
-    """The row of ids: special tokens, and the texts with what is between their tokens."""
+def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | None, int | None]] = ()) -> Iterator[str]:
+    """The row of ids: special tokens, and the texts with what is between their tokens.
+
+    `marked` are texts and positions of tokens to mark. Without a hint how to read them the tokens have no stories.
+    """
+
+    def shown(each: Token, colour: int = 0, source: str = "") -> str:
+        look = f"tt-c{colour}"
+        if each.kind in ("special", "unknown"):
+            look = f"tt-{each.kind}"
+        elif each.kind in ("added", "kept"):
+            look += " tt-added"
+        look += " tt-cut" * each.is_truncated + " tt-differs" * ((each.text, each.position) in marked)
+        return coloured_token(source, each.token, each.id, look, _story(each) if hint else "")
+
     left = MOST_SHOWN
     specials = iter(explanation.tokens.specials)
     lines: list[list[str]] = [[]]
     pad, count, is_left = explanation.tokens.padding or (None, 0, False)
-    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad))]
+    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad) if hint else "")]
     if is_left:
         lines[-1] += filling
     for name in explanation.template:
         if name not in ("A", "B"):
-            lines[-1].append(_token_html(next(specials), 0))
+            lines[-1].append(shown(next(specials)))
             continue
         if name == "B":
             lines.append([])
         text = explanation.texts["AB".index(name)]
-        tokens = text.tokens[:left]
-        left -= len(tokens)
-        lines[-1] += _of_text(text, tokens)
+        parts = segments(text, text.tokens[:left])
+        left -= min(len(text.tokens), left)
+        lines[-1] += [
+            gap(part.text) if part.token is None else shown(part.token, part.colour, part.text) for part in parts
+        ]
     if not is_left:
         lines[-1] += filling
-    for line in lines:
-        yield f'<div class="tt-text">{"".join(line)}</div>'
-
-
-def _of_text(text: ExplainedText, tokens: Sequence[Token]) -> Iterator[str]:
-    if not text.text:
-        yield gap(" ")
-    for part in segments(text, tokens):
-        yield gap(part.text) if part.token is None else _token_html(part.token, part.colour, part.text)
-
-
-def _token_html(each: Token, colour: int, source: str = "") -> str:
-    look = f"tt-c{colour % COLOURS}"
-    if each.kind in ("special", "unknown"):
-        look = f"tt-{each.kind}"
-    elif each.kind in ("added", "kept"):
-        look += " tt-added"
-    if each.is_truncated:
-        look += " tt-cut"
-    return coloured_token(source, each.token, each.id, look, _story(each), name=f"{each.token}, id {each.id}")
+    rows = "".join(f'<div class="tt-text">{"".join(line)}</div>' for line in lines)
+    told = f'<p class="tt-hint">{hint}</p>' if hint else ""
+    yield f'<div class="tt-stage-area">{rows}{told}</div>'
 
 
 def _story(each: Token) -> str:
-    where = "" if each.text is None else f"<em>{place(each.start, each.end)}</em>"
-    types = f"<em>type {each.type_id}</em>" if each.type_id else ""
+    where = "" if each.text is None else f" <em>{place(each.start, each.end)}</em>"
+    types = f" <em>type {each.type_id}</em>" if each.type_id else ""
     sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
-    return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
+    return f"<b>{escaped(each.token)}</b> <em>id {each.id}</em>{where}{types}{sentences}"
 
 
-def _stages_html(stages: Sequence[Stage]) -> str:
-    """What each stage did, as a numbered list."""
+def _stages_html(text: ExplainedText, open_all: bool) -> str:
+    """What each stage did, as a numbered list, with what can be opened open where nobody can open it."""
     items: list[str] = []
-    for is_idle, run in _in_runs(stages):
+    for is_idle, run in _in_runs(text.stages):
         if is_idle:
             titles = "; ".join(stage.title for _, stage in run)
             to = "" if len(run) == 1 else f"to {run[-1][0]}, "
-            items.append(f'<li class="tt-idle">{_number(run[0][0])}{to}no change: {escaped(titles)}</li>')
+            items.append(f'<li class="tt-idle" value="{run[0][0]}">{to}no change: {escaped(titles)}</li>')
         else:
-            items += [f"<li>{_number(number)}{_stage_html(stage)}</li>" for number, stage in run]
-    return f"<ol>{''.join(items)}</ol>"
-
-
-def _number(number: int) -> str:
-    return f'<span class="tt-no">{number}</span>'
+            items += [f'<li value="{number}">{_stage_html(stage)}</li>' for number, stage in run]
+    return f"<ol>{''.join([*items[:-1], items[-1].removesuffix('</li>'), *_searches(text, open_all), '</li>'])}</ol>"
 
 
 def _stage_html(stage: Stage) -> str:
     gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
-    shown = f'<span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
+    shown = f' <span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
     return f'<span class="tt-n">{escaped(stage.title)}</span>{shown}{"".join(_changes_html(stage))}'
+
+
+def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
+    """How WordPiece searched each word that is no entry: what it looked up, the longest first, and what it found."""
+    tokens = [token for token in text.tokens[:MOST_SHOWN] if token.kind in ("wordpiece", "unknown")]
+    words = {token.word_text: token.unknown for token in tokens if token.unknown or token.token != token.word_text}
+    for word, unknown in list(words.items())[:_MOST_SEARCHES]:
+        if unknown and unknown.reason != "no-piece":
+            continue
+        searches = text.tokens.searched(word)
+        pieces = [match.entries[-1] if match.entries else "" for _, match in searches]
+        lines = []
+        for piece, (covered, match) in zip(pieces, searches, strict=True):
+            shortest = len(piece) or len(match.left) - (len(word) - covered)  # of nothing but what marks a rest
+            tried = [escaped(match.left[:end]) for end in range(len(match.left), shortest, -1)]
+            if len(tried) > _MOST_TRIED:
+                tried[_MOST_TRIED // 2 : 1 - _MOST_TRIED // 2] = ["…"]
+            vain = f"no entry: {', '.join(f'<s>{each}</s>' for each in tried)}" if tried else ""
+            end = f"found: <b>{escaped(piece)}</b>" if piece else "nothing is left to try"
+            lines.append(f'<p class="tt-mono">{"; ".join(filter(None, [vain, end]))}</p>')
+        shown = _mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
+        look = f'class="tt-search"{" open" * open_all}'
+        yield f"<details {look}><summary>{shown}</summary>{''.join(lines)}</details>"
+    if len(words) > _MOST_SEARCHES:
+        yield _why(f"… and {len(words) - _MOST_SEARCHES:,} more words")
 
 
 def _changes_html(stage: Stage) -> Iterator[str]:
@@ -503,7 +546,7 @@ def _changes_html(stage: Stage) -> Iterator[str]:
 
 
 def _chip(at: Place | Found | Rejected, text: str, look: str = "") -> str:
-    return f'<span class="tt-ch{look}"><small>{place(at.start, at.end)}</small><span>{escaped(text)}</span></span>'
+    return f' <span class="tt-ch{look}"><small>{place(at.start, at.end)}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:
@@ -688,8 +731,6 @@ def _alike(tokens: Sequence[Token]) -> str:
 
 def _row(part: Part) -> str:
     where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
-    if not part.differs:
-        return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
     cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
     why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
     return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
@@ -849,15 +890,24 @@ class Contrast(Report):
         return plain(contrast_lines(self, width))
 
     def to_html(self) -> str:
-        """Both sides as one fragment of HTML, which needs no script."""
-        sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (self.left, self.right))
-        names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
-        rows = "".join(map(_row, self.parts[:_MOST_PARTS]))
-        heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
-        table = f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>'
-        parts = [heading("Side by side", aside=self.summary), *map(note, self.notes), table]
-        if len(self.parts) > _MOST_PARTS:
-            parts.append(note(f"… and {len(self.parts) - _MOST_PARTS:,} more stretches"))
+        """Both sides as one fragment of HTML, which needs no script, with the tokens marked that differ."""
+        differing = [part for part in self.parts if part.differs]
+        parts = [heading("Side by side", aside=self.summary)]
+        for side, sides in (
+            (self.left, [part.left for part in differing]),
+            (self.right, [part.right for part in differing]),
+        ):
+            marked = {(each.text, each.position) for tokens in sides for each in tokens}
+            parts.append(f'<div class="tt-side">{title(_name(side))}{"".join(_rows(side, _HINT, marked))}</div>')
+        parts += map(note, self.notes)
+        if differing:
+            heads = "".join(f"<th>{head}</th>" for head in ("", "text", *self.names))
+            rows = "".join(map(_row, differing[:_MOST_PARTS]))
+            parts.append(
+                f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+            )
+        if len(differing) > _MOST_PARTS:
+            parts.append(note(f"… and {len(differing) - _MOST_PARTS:,} more stretches"))
         return fragment(*parts, label="Two explanations side by side")
 
     def __str__(self) -> str:

@@ -1,40 +1,29 @@
-// The page: settings in, answers of the worker out. The worker has one request at a time; while it works, only the
-// newest settings wait, and an answer that is out of date is dropped.
-import { dropped, chosen } from "./files.js";
+// The page: settings in, answers out. One question is asked at a time; meanwhile only the newest settings wait, and an
+// answer that is out of date is dropped.
+import { ask, start } from "./backend.js";
+import { chosen, dropped } from "./files.js";
 import { toUtf16 } from "./places.js";
+import { stepItem, stepsOf, wordsOf } from "./search.js";
 import { linkOf, settingsOf } from "./settings.js";
 
 const at = (id) => document.getElementById(id);
 const FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"];
-const PAUSE = 15; // milliseconds without a keystroke before the worker is asked
+const PAUSE = 15; // milliseconds without a keystroke before something is asked
 const PAUSE_OF_LINK = 400;
 const PATIENCE = 500; // milliseconds until the page says that it works
 const EXAMPLE = "ALTernate naïve 東京 unaffable [MASK] e\u200d";
 const LONGEST = 300_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
 const LONGEST_LINK = 8000; // characters of text that a link holds
+const ANSWERED = ["copy", "link", "reasons", "print", "download"]; // buttons that need an answer
+const OTHERS = { profile: "the other profile", plain: "without the added tokens" };
 
-const worker = new Worker("worker.js", { type: "module" });
-const waiting = new Map();
-let numbers = 0;
+let profiles = {}; // of each vocabulary, the one to begin with first
 let added = [];
 let answered = null; // the newest answer that is shown
 let isAsking = false;
 let isStale = false;
 let timer = 0;
 let linkTimer = 0;
-
-function call(kind, values = {}) {
-  return new Promise((resolve) => {
-    waiting.set(++numbers, resolve);
-    worker.postMessage({ number: numbers, kind, ...values });
-  });
-}
-
-worker.onmessage = ({ data }) => {
-  waiting.get(data.number)(data);
-  waiting.delete(data.number);
-};
-worker.onerror = (event) => showError(`Python did not start: ${event.message ?? "the worker failed"}`);
 
 // ---- settings ------------------------------------------------------------------------------------------------------
 
@@ -44,10 +33,11 @@ function settings() {
     pair: at("pair").value,
     model: at("model").value,
     profile: at("profile").value,
-    against: at("against").value,
+    against: [...at("against").querySelectorAll("input:checked:enabled")].map((box) => box.value),
     special_tokens: at("special").checked,
     max_length: at("length").value ? Math.max(1, Math.trunc(Number(at("length").value))) : null,
     added,
+    reasons: at("reasons").ariaPressed === "true",
   };
 }
 
@@ -56,27 +46,55 @@ function use(values) {
   at("pair").value = values.pair ?? "";
   at("special").checked = values.special_tokens ?? true;
   at("length").value = values.max_length ?? "";
-  for (const name of ["model", "profile", "against"]) {
-    const options = [...at(name).options];
-    const known = options.find((option) => option.value === values[name]);
-    at(name).value = (known ?? options[0]).value;
-  }
+  at("reasons").ariaPressed = String(values.reasons ?? false);
+  const names = Object.keys(profiles);
+  at("model").value = names.includes(values.model) ? values.model : names[0];
+  offerProfiles(values.profile);
+  for (const box of at("against").querySelectorAll("input")) box.checked = values.against?.includes(box.value) ?? false;
   added = values.added ?? [];
   at("adding").open ||= added.length > 0;
   at("options").open ||= Boolean(at("pair").value || at("length").value || !at("special").checked);
   listAdded();
 }
 
+/** List the vocabularies, to be chosen and to be compared with. */
+function offer(found) {
+  profiles = found;
+  const [model, against] = [at("model").value, settings().against];
+  at("model").replaceChildren(...Object.keys(profiles).map((name) => new Option(name, name)));
+  at("model").value = model in profiles ? model : Object.keys(profiles)[0];
+  const boxes = Object.entries({ ...OTHERS, ...Object.fromEntries(Object.keys(profiles).map((name) => [name, name])) });
+  at("against").replaceChildren(
+    at("against").firstElementChild,
+    ...boxes.map(([value, name]) => {
+      const [label, box] = [document.createElement("label"), document.createElement("input")];
+      Object.assign(box, { type: "checkbox", value, checked: against.includes(value) });
+      label.append(box, ` ${name}`);
+      return label;
+    }),
+  );
+}
+
+/** Have only the profiles of the vocabulary be chosen, and nothing be compared with itself. */
+function offerProfiles(wanted = at("profile").value) {
+  const [model, known] = [at("model").value, profiles[at("model").value]];
+  for (const option of at("profile").options) option.disabled = !known.includes(option.value);
+  at("profile").value = known.includes(wanted) ? wanted : known[0];
+  for (const box of at("against").querySelectorAll("input")) {
+    box.disabled = box.value === model || (box.value === "profile" && known.length < 2);
+  }
+}
+
 // ---- asking --------------------------------------------------------------------------------------------------------
 
 function changed() {
   clearTimeout(timer);
-  timer = setTimeout(ask, PAUSE);
+  timer = setTimeout(explain, PAUSE);
   clearTimeout(linkTimer);
   linkTimer = setTimeout(keepLink, PAUSE_OF_LINK);
 }
 
-async function ask() {
+async function explain() {
   if (isAsking) {
     isStale = true;
     return;
@@ -91,8 +109,8 @@ async function ask() {
       show(asked, { error: `The page takes texts of ${LONGEST.toLocaleString("en")} characters; for more there is trietok explain.` });
       continue;
     }
-    const { answer, took } = await call("ask", { request: { do: "explain", ...asked, pair: asked.pair || null } });
-    if (!isStale) show(asked, answer, took);
+    const answer = await ask({ do: "explain", ...asked, pair: asked.pair || null });
+    if (!isStale) show(asked, answer);
   } while (isStale);
   isAsking = false;
   clearTimeout(patience);
@@ -109,23 +127,22 @@ function keepLink() {
 
 // ---- showing -------------------------------------------------------------------------------------------------------
 
-function show(asked, answer, took) {
+function show(asked, answer) {
   showError(answer.error);
-  for (const id of ["copy", "download", "link"]) at(id).disabled = Boolean(answer.error);
-  document.querySelector(".found").classList.toggle("failed", Boolean(answer.error));
+  for (const id of ANSWERED) at(id).disabled = Boolean(answer.error);
+  document.querySelector(".work").classList.toggle("failed", Boolean(answer.error));
   if (answer.error) {
     at("status").textContent = "";
     return;
   }
   answered = { asked, answer };
-  const unknown = answer.unknown ? `, ${answer.unknown} unknown` : "";
-  const count = answer.ids.length;
-  const size = answer.size.toLocaleString("en");
-  at("status").textContent = `${count} token${count === 1 ? "" : "s"}${unknown} · ${size} in the vocabulary`;
-  at("status").dataset.took = took;
+  at("status").textContent = counted(answer.counts, `${answer.size.toLocaleString("en")} in the vocabulary`);
   at("explanation").innerHTML = answer.html; // trietok escapes the text
-  at("contrast").innerHTML = answer.contrast ?? "";
+  at("stages").replaceChildren(stagesOf(at("explanation").firstElementChild));
+  at("contrast").replaceChildren(...answer.others.map(contrastOf));
+  markDifferences();
   listAdded(answer.added);
+  offerWords();
   if (at("listing").open) listTokens();
   document.dispatchEvent(new CustomEvent("shown", { detail: answered }));
 }
@@ -133,6 +150,37 @@ function show(asked, answer, took) {
 function showError(message) {
   at("error").hidden = !message;
   at("error").textContent = message ?? "";
+}
+
+function counted(counts, ...more) {
+  return [...Object.entries(counts).map(([what, number]) => `${number.toLocaleString("en")} ${what}`), ...more].join(" · ");
+}
+
+/** What stands below the tokens of an explanation, moved to a fragment of its own. */
+function stagesOf(explanation) {
+  const below = explanation.cloneNode(false);
+  below.ariaLabel = "Stages";
+  const children = [...explanation.children];
+  below.append(...children.slice(children.findIndex((child) => child.matches("h4"))));
+  return below;
+}
+
+function contrastOf({ name, html, counts }) {
+  const made = document.createElement("div");
+  made.innerHTML = html;
+  made.querySelector(".tt-head b").textContent = OTHERS[name] ?? name;
+  made.querySelector(".tt-head").append(` · ${counted(counts)}`);
+  return made;
+}
+
+/** Mark the tokens that another vocabulary does not have: the left row of each comparison marks them as well. */
+function markDifferences() {
+  const tokens = at("explanation").querySelectorAll(".tt-t");
+  for (const contrast of at("contrast").children) {
+    contrast.querySelector(".tt-side").querySelectorAll(".tt-t").forEach((token, number) => {
+      if (token.matches(".tt-differs")) tokens[number]?.classList.add("tt-differs");
+    });
+  }
 }
 
 function listTokens() {
@@ -159,7 +207,7 @@ function tokenRow(token, texts, places) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = `${token.start}-${token.end}`;
-    button.setAttribute("aria-label", `show ${token.token}, at ${token.start} to ${token.end}, in the text`);
+    button.setAttribute("aria-label", `${token.start}-${token.end}: show ${token.token} in the text`);
     button.onclick = () => select(token.text, start, end);
     cells[2].append(button);
     cells[3].textContent = texts[token.text].slice(start, end);
@@ -175,22 +223,56 @@ function select(text, start, end) {
   field.setSelectionRange(start, end);
 }
 
-// ---- added tokens --------------------------------------------------------------------------------------------------
+// ---- the search of WordPiece, step by step ---------------------------------------------------------------------------
 
-function listAdded(known = []) {
-  const kept = new Map(known.map((token) => [token.content, token]));
-  at("added-count").textContent = added.length ? `(${added.length})` : "";
-  at("added").replaceChildren(...added.map((token, index) => addedItem(token, index, kept.get(token.content))));
+let words = new Map();
+let steps = [];
+
+function offerWords() {
+  words = wordsOf(answered.answer.tokens);
+  const word = at("word").value;
+  at("word").replaceChildren(...[...words.keys()].map((each) => new Option(each, each)));
+  const inPieces = [...words].find(([, tokens]) => tokens.length > 1) ?? [...words][0];
+  at("search").hidden = !inPieces;
+  if (inPieces) chooseWord(words.has(word) ? word : inPieces[0]);
 }
 
-function addedItem(token, index, kept) {
+function chooseWord(word) {
+  at("word").value = word;
+  steps = stepsOf(word, words.get(word));
+  showSteps(1);
+}
+
+function showSteps(count) {
+  const shown = Math.min(Math.max(count, 1), steps.length);
+  at("steps").replaceChildren(...steps.slice(0, shown).map((step, number) => stepItem(step, number === steps.length - 1)));
+  at("back").disabled = shown === 1;
+  at("next").disabled = at("all").disabled = shown === steps.length;
+}
+
+/** A token that is chosen in the explanation chooses its word, too. */
+function chooseWordOf(summary) {
+  const tokens = at("explanation").querySelectorAll(".tt-t:not(.tt-cut)");
+  const word = answered.answer.tokens[[...tokens].indexOf(summary)]?.word_text;
+  if (words.has(word)) chooseWord(word);
+}
+
+// ---- added tokens --------------------------------------------------------------------------------------------------
+
+function listAdded(ids = {}) {
+  at("added-count").textContent = added.length ? `(${added.length})` : "";
+  at("added").replaceChildren(...added.map((token, index) => addedItem(token, index, ids)));
+}
+
+function addedItem(token, index, ids) {
   const item = document.createElement("li");
   const content = document.createElement("code");
   content.textContent = token.content;
   const flags = document.createElement("small");
   const on = FLAGS.filter((flag) => token[flag]).join(", ");
-  const as = kept && kept.token !== token.content ? `kept as ${kept.token}` : "";
-  flags.textContent = [as, kept && kept.id !== null && `id ${kept.id}`, on].filter(Boolean).join(" · ");
+  const kept = [token.content, token.content.toLowerCase()].find((each) => each in ids); // slow lower-cases some
+  const as = kept && kept !== token.content ? `kept as ${kept}` : "";
+  flags.textContent = [as, kept && `id ${ids[kept]}`, on].filter(Boolean).join(" · ");
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "×";
@@ -228,31 +310,28 @@ async function take({ name, files }) {
     return;
   }
   at("status").textContent = `Loading ${name}…`;
-  const { answer } = await call("drop", { name, files });
+  const answer = await ask({ do: "take", name, files });
   if (answer.error) {
     showError(answer.error);
     return;
   }
-  for (const select of [at("model"), at("against")]) {
-    if (![...select.options].some((option) => option.value === name)) select.add(new Option(name, name));
-  }
+  offer({ ...profiles, [name]: answer.profiles });
   at("model").value = name;
-  if (!answer.profiles.includes(at("profile").value)) at("profile").value = answer.profiles[0];
+  offerProfiles();
   changed();
 }
 
 async function download() {
   const { model, profile } = settings();
-  const { answer } = await call("save", { model, profile, added });
+  const answer = await ask({ do: "save", model, profile, added });
   if (answer.error) {
     showError(answer.error);
     return;
   }
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([answer.bytes], { type: "application/zip" }));
+  link.href = `data:application/zip;base64,${answer.zip}`;
   link.download = `${model.replace(/\.[a-z]+$/, "")}${added.length ? "-extended" : ""}.zip`;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 async function copy(text, button) {
@@ -269,7 +348,15 @@ async function copy(text, button) {
 // ---- wiring --------------------------------------------------------------------------------------------------------
 
 for (const id of ["text", "pair", "length"]) at(id).addEventListener("input", changed);
-for (const id of ["model", "profile", "against", "special"]) at(id).addEventListener("change", changed);
+for (const id of ["profile", "against", "special"]) at(id).addEventListener("change", changed);
+at("model").addEventListener("change", () => {
+  offerProfiles();
+  changed();
+});
+at("word").addEventListener("change", () => chooseWord(at("word").value));
+at("back").onclick = () => showSteps(at("steps").children.length - 1);
+at("next").onclick = () => showSteps(at("steps").children.length + 1);
+at("all").onclick = () => showSteps(steps.length);
 at("add").addEventListener("submit", addToken);
 at("listing").addEventListener("toggle", () => at("listing").open && listTokens());
 at("copy").onclick = () => copy(`[${answered.answer.ids.join(", ")}]`, at("copy"));
@@ -277,7 +364,19 @@ at("link").onclick = () => {
   keepLink();
   copy(location.href, at("link"));
 };
+at("reasons").onclick = () => {
+  at("reasons").ariaPressed = String(at("reasons").ariaPressed !== "true");
+  changed();
+};
+at("print").onclick = () => print();
 at("download").onclick = download;
+at("explanation").addEventListener("click", (event) => {
+  const summary = event.target.closest(".tt-t");
+  if (summary) chooseWordOf(summary);
+});
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") for (const each of document.querySelectorAll(".tt-d[open]")) each.open = false;
+});
 at("choose-files").onclick = () => at("files").click();
 at("choose-folder").onclick = () => at("folder").click();
 for (const id of ["files", "folder"]) {
@@ -300,28 +399,31 @@ addEventListener("drop", async (event) => {
   take(await dropped(event.dataTransfer));
 });
 addEventListener("hashchange", () => {
+  if (location.hash === "#settings") return; // a link of the page itself
   use(settingsOf(location.hash));
   changed();
 });
 
-async function start() {
+async function begin() {
   at("adding").open = matchMedia("(min-width: 821px)").matches;
-  use(settingsOf(location.hash));
-  const config = await (await fetch("config.json")).json();
-  const { answer } = await call("boot");
-  if (answer.error) {
-    showError(`Python did not start: ${answer.error}`);
+  at("text").value = settingsOf(location.hash).text ?? EXAMPLE;
+  try {
+    await start((done) => Object.assign(at("progress"), { hidden: done >= 1, value: done }));
+  } catch (error) {
+    showError(`Python did not start: ${error.message ?? error}`);
     return;
   }
-  if (config.model) {
-    const zipped = new Uint8Array(await (await fetch("model.zip")).arrayBuffer());
-    const taken = await call("unzip", { zipped });
-    const asked = settingsOf(location.hash);
-    await take({ name: config.model, files: taken.answer.files });
-    use({ model: at("model").value, profile: at("profile").value, ...asked });
+  const found = await ask({ do: "models" });
+  if (found.error) {
+    showError(found.error);
+    return;
   }
+  offer(found.models);
+  const [model, ...against] = found.shown;
+  const typed = at("text").value; // meanwhile, perhaps
+  use({ model, against, profile: found.models[model]?.[0], ...settingsOf(location.hash), text: typed });
   document.documentElement.dataset.booted = Math.round(performance.now());
-  ask();
+  explain();
 }
 
-start();
+begin();
