@@ -71,10 +71,15 @@ def serve():
         process.wait()
 
 
-@pytest.fixture(scope="session", params=["play", "site"])
-def address(request):
+@pytest.fixture(scope="session")
+def address(serve):
+    return serve()
+
+
+@pytest.fixture(scope="session", params=["address", "on_a_site"])
+def everywhere(request):
     """The page with each of what answers it: the trietok that serves it, and Python in the browser."""
-    return request.getfixturevalue("serve")() if request.param == "play" else request.getfixturevalue("on_a_site")
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")

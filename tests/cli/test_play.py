@@ -43,6 +43,10 @@ class Served:
         assert status == 200
         return json.loads(content)
 
+    def explain(self, text: str, *models: str, profile: str = "slow") -> dict:
+        asked = [{"model": model, "profile": profile, "names": ["the first", model]} for model in models]
+        return self.ask(do="explain", text=text, tokenizers=asked)
+
 
 @pytest.fixture(scope="module")
 def serve():
@@ -103,18 +107,18 @@ def test_only_the_page_itself_is_answered(served):
 
 
 def test_requests_are_bounded_and_odd_ones_are_answered(served):
-    text = "a" * 300_001
-    assert "300,000 characters" in served.ask(do="explain", text=text)["error"]
+    assert "300,000 characters" in served.explain("a" * 300_001, "trietok-en")["error"]
     assert served.request("/ask", asked={}, Content_Length="99999999999")[0] == 413
     assert served.request("/ask", asked={}, Content_Length="-1")[0] == 413
     for odd in (b"", b"[]", b"\xff", b'{"do": "go"}', b'{"do": "explain", "text": 1}', b"[" * 100_000):
         status, _, content = served.request("/ask", odd)
         assert status == 200
         assert "trietok could not answer" in json.loads(content)["error"]
-    for elsewhere in ({"model": "/etc"}, {"against": ["/etc"]}, {"profile": "quick"}):  # only those that it was given
-        assert "the page has no vocabulary" in served.ask(do="explain", text="a", **elsewhere)["error"]
+    for models in (["/etc"], ["trietok-en", "/etc"]):  # only those that it was given
+        assert "the page has no vocabulary '/etc' in the slow profile" in served.explain("a", *models)["error"]
+    assert "in the quick profile" in served.explain("a", "trietok-en", profile="quick")["error"]
     ids = trietok.BertTokenizer.from_pretrained("trietok-en")("a")["input_ids"]
-    assert served.ask(do="explain", text="a \ud800")["ids"] == ids
+    assert served.explain("a \ud800", "trietok-en")["ids"] == ids
 
 
 def test_several_models_stand_side_by_side(serve, tiny, tmp_path):
@@ -130,9 +134,9 @@ def test_several_models_stand_side_by_side(serve, tiny, tmp_path):
     assert others == ["model", str(tmp_path / "yours" / "model")]  # the name that is taken is told in whole
     assert models["models"]["model"] == ["slow", "fast"]
     assert models["models"]["trietok-zh"] == ["fast", "slow"]
-    answer = served.ask(do="explain", text="hello hellx", model=first, against=[*others, "profile"])
+    answer = served.explain("hello hellx", first, *others)
     assert answer["ids"] == trietok.BertTokenizer.from_pretrained(tiny)("hello hellx")["input_ids"]
-    assert [each["ids"] for each in answer["others"][:2]] == [other("hello hellx")["input_ids"]] * 2
+    assert [each["ids"] for each in answer["others"]] == [other("hello hellx")["input_ids"]] * 2
     assert answer["counts"] == {"characters": 11, "words": 2, "tokens": 4, "unknown": 1}
     assert answer["others"][0]["counts"]["unknown"] == 0
 

@@ -22,15 +22,9 @@ from trietok.inputs.profiles import Profile
 from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose
 
-# What a directory of a tokenizer may hold; all else, such as the weights of a model, is left where it is.
-FILES = (
-    *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    "config.json",
-)
 PROFILES: tuple[Profile, ...] = ("fast", "slow")
-FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
-MOST_TOKENS = 2000  # of the list; the same as in the view
-MOST_CHARACTERS = 300_000  # of both texts: what Python in a browser has memory and patience for
+_MOST_TOKENS = 2000  # of the list; the same as in the view
+_MOST_CHARACTERS = 300_000  # of both texts: what Python in a browser has memory and patience for
 _OF_TOKEN = ("token", "id", "kind", "text", "start", "end", "word", "word_text", "match", "unknown")
 
 
@@ -41,18 +35,17 @@ class Session:
         shown: those that the page shows at first, side by side.
 
     >>> session = Session()
-    >>> answer = json.loads(session.ask(json.dumps({"do": "explain", "text": "a\\ud800 naïve"})))
-    >>> [token["token"] for token in answer["tokens"]]
+    >>> asked = {"do": "explain", "text": "a\\ud800 naïve", "tokenizers": [{"model": "trietok-en", "profile": "slow"}]}
+    >>> [token["token"] for token in json.loads(session.ask(json.dumps(asked)))["tokens"]]
     ['[CLS]', 'a', 'n', '##ai', '##ve', '[SEP]']
-    >>> json.loads(session.ask(json.dumps({"do": "explain", "text": "a", "max_length": 1})))["error"]
+    >>> json.loads(session.ask(json.dumps({**asked, "max_length": 1})))["error"]
     'max_length is 1, but the special tokens alone are 2; raise max_length, or leave the special tokens out'
     """
 
     def __init__(self) -> None:
         self.shown: list[str] = []
         self._profiles: dict[str, list[Profile]] = {name: [*PROFILES] for name in BUILT_IN_NAMES}
-        self._tokenizers: dict[tuple[str, str], Any] = {}
-        self._extended: dict[tuple[str, str], tuple[str, Any]] = {}
+        self._tokenizers: dict[tuple[str, str, str], Any] = {}  # model, profile, added tokens
 
     def ask(self, request: str) -> str:
         """Answer a request; what trietok refuses is an answer with `error`."""
@@ -65,8 +58,8 @@ class Session:
             answer = {"error": str(error)}
         return json.dumps(answer)
 
-    def load(self, name: str, place: str, profiles: Sequence[Profile] = PROFILES) -> list[Profile]:
-        """Take a vocabulary in under a name; return the profiles that it has, of those asked for, in their order."""
+    def load(self, name: str, place: str, profiles: Sequence[Profile] = PROFILES) -> None:
+        """Take a vocabulary in under a name, in those of the profiles that it has; the first one is shown at first."""
         found, errors = {}, []
         for profile in profiles:
             try:
@@ -75,34 +68,28 @@ class Session:
                 errors.append(error)
         if not found:
             raise errors[0]
-        self._tokenizers.update(((name, profile), tokenizer) for profile, tokenizer in found.items())
         self._profiles[name] = [*found]
-        self._extended.clear()
-        return [*found]
-
-    # ---- requests ---------------------------------------------------------------------------------------------------
+        self._tokenizers = {key: made for key, made in self._tokenizers.items() if key[0] != name}
+        self._tokenizers.update(((name, profile, "[]"), tokenizer) for profile, tokenizer in found.items())
 
     def _models(self) -> dict[str, Any]:
         return {"models": self._profiles, "shown": self.shown}
 
     def _take(self, name: str, files: dict[str, str]) -> dict[str, Any]:
-        """Take the files of a tokenizer, in base64; a single one of another name that ends in .txt is a vocab.txt."""
-        if len(files) == 1 and not set(files) & set(FILES):
-            (only,) = files
-            files = {"tokenizer.json" if only.endswith(".json") else "vocab.txt": files[only]}
+        """Take the files of a tokenizer, in base64."""
         with tempfile.TemporaryDirectory() as folder:
-            for file in set(FILES) & set(files):
-                Path(folder, file).write_bytes(base64.b64decode(files[file]))
-            profiles = self.load(name, folder)
-        for profile in profiles:
-            self._tokenizers[name, profile].name_or_path = name
-        return {"profiles": profiles}
+            for file, content in files.items():
+                Path(folder, Path(file).name).write_bytes(base64.b64decode(content))
+            self.load(name, folder)
+        for profile in self._profiles[name]:
+            self._tokenizers[name, profile, "[]"].name_or_path = name
+        return self._models()
 
-    def _save(self, model: str, profile: str, added: list[dict[str, Any]]) -> dict[str, Any]:
-        """The vocabulary with the added tokens, as a zip in base64 of what `save_pretrained` writes."""
+    def _save(self, **which: Any) -> dict[str, Any]:
+        """A tokenizer as a zip, in base64, of what `save_pretrained` writes."""
         made = io.BytesIO()
         with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-            self._tokenizer(model, profile, added).save_pretrained(folder)
+            self._tokenizer(**which).save_pretrained(folder)
             for path in sorted(Path(folder).iterdir()):
                 archive.write(path, path.name)
         return {"zip": base64.b64encode(made.getvalue()).decode()}
@@ -110,80 +97,54 @@ class Session:
     def _explain(
         self,
         text: str,
+        tokenizers: list[dict[str, Any]],
         pair: str | None = None,
-        model: str = BUILT_IN_NAMES[0],
-        profile: str = "slow",
-        added: Sequence[dict[str, Any]] = (),
-        against: Sequence[str] = (),
-        special_tokens: bool = True,
-        max_length: int | None = None,
         reasons: bool = False,
+        **options: Any,
     ) -> dict[str, Any]:
-        """The explanation of a text, and beside it those of other tokenizers.
+        """Why a text, or a pair, has its ids in the first tokenizer, and where each other one differs.
 
-        Args:
-            text, pair: the texts.
-            model, profile, added: the tokenizer.
-            against: `"profile"`, the other profile; `"plain"`, without the added tokens; or models.
-            special_tokens, max_length: options of the call.
-            reasons: list the reasons of all tokens.
+        `reasons` lists those of all tokens; the options are those of a call.
         """
-        if len(text) + len(pair or "") > MOST_CHARACTERS:
-            what = f"the page takes texts of {MOST_CHARACTERS:,} characters; for more there is trietok explain"
+        if len(text) + len(pair or "") > _MOST_CHARACTERS:
+            what = f"the page takes texts of {_MOST_CHARACTERS:,} characters; for more there is trietok explain"
             raise trietok.InputError(what)
-        options: dict[str, Any] = {"add_special_tokens": special_tokens, "verbose": False}
-        if max_length is not None:
-            options.update(max_length=max_length, truncation=True)
-        tokenizer = self._tokenizer(model, profile, added)
-        explanation = tokenizer.explain(text, pair, **options)
-        ids = tokenizer.get_added_vocab() if added else {}
-        kept = [content for each in added for content in (each["content"], each["content"].lower())]
-        others = []
-        for name in against:
-            other = self._other(name, model, profile, added).explain(text, pair, **options)
-            sides = {"profile": (explanation.profile, other.profile), "plain": ("the extended one", "the plain one")}
-            contrast = explanation.against(other, names=sides.get(name, (model, name)))
-            others.append({"name": name, "html": contrast.to_html(), "ids": other.input_ids, "counts": other.counts})
+        names = [which.pop("names", None) for which in tokenizers]
+        made = [self._tokenizer(**which) for which in tokenizers]
+        options = {"truncation": "max_length" in options, "verbose": False, **options}
+        first, *others = (tokenizer.explain(text, pair, **options) for tokenizer in made)
+        tokens = [
+            {name: plain_values(getattr(each, name)) for name in _OF_TOKEN} for each in first.tokens[:_MOST_TOKENS]
+        ]
         return {
-            "html": explanation.to_html(reasons=reasons),
-            "ids": explanation.input_ids,
-            "tokens": [
-                {name: plain_values(getattr(token, name)) for name in _OF_TOKEN}
-                for token in explanation.tokens[:MOST_TOKENS]
+            **{
+                "html": first.to_html(reasons=reasons),
+                "ids": first.input_ids,
+                "tokens": tokens,
+                "counts": first.counts,
+            },
+            **{"size": len(made[0]), "added": made[0].get_added_vocab()},
+            "others": [
+                {"html": first.against(other, names=sides).to_html(), "ids": other.input_ids, "counts": other.counts}
+                for other, sides in zip(others, names[1:], strict=True)
             ],
-            "counts": explanation.counts,
-            "size": len(tokenizer),
-            "added": {content: ids[content] for content in kept if content in ids},
-            "others": others,
         }
 
-    # ---- tokenizers -------------------------------------------------------------------------------------------------
-
-    def _other(self, against: str, model: str, profile: str, added: Sequence[dict[str, Any]]) -> Any:
-        if against == "profile":
-            return self._tokenizer(model, "fast" if profile == "slow" else "slow", added)
-        if against == "plain":
-            return self._tokenizer(model, profile, ())
-        known = self._profiles.get(against, ())
-        return self._tokenizer(against, profile if profile in known or not known else known[0], added)
-
-    def _tokenizer(self, model: str, profile: str, added: Sequence[dict[str, Any]]) -> Any:
-        """The tokenizer with these tokens added; the last one of each vocabulary is kept."""
+    def _tokenizer(self, model: str, profile: str, added: Sequence[dict[str, Any]] = ()) -> Any:
+        """A tokenizer with tokens added; of each vocabulary the last one that was asked for is kept."""
         if profile not in self._profiles.get(model, ()):
             raise trietok.InputError(
                 f"the page has no vocabulary {model!r} in the {profile} profile; choose another one"
             )
-        if (model, profile) not in self._tokenizers:
-            self._tokenizers[model, profile] = choose(model, cast(Profile, profile)).load()
-        tokenizer, key = self._tokenizers[model, profile], json.dumps(added)
-        if not added:
-            return tokenizer
-        if self._extended.get((model, profile), ("",))[0] != key:
-            made = copy.deepcopy(tokenizer)
-            for each in added:
-                flags = {flag: each[flag] for flag in FLAGS if flag in each}
-                made.add_tokens(
-                    [trietok.AddedToken(each["content"], **flags)], special_tokens=flags.get("special", False)
-                )
-            self._extended[model, profile] = key, made
-        return self._extended[model, profile][1]
+        key = model, profile, json.dumps([*added])
+        if key not in self._tokenizers:
+            if added:
+                made = copy.deepcopy(self._tokenizer(model, profile))
+                for each in added:
+                    made.add_tokens([trietok.AddedToken(**each)], special_tokens=each.get("special", False))
+                others = self._tokenizers.items()
+                self._tokenizers = {old: other for old, other in others if old[:2] != key[:2] or old[2] == "[]"}
+            else:
+                made = choose(model, cast(Profile, profile)).load()
+            self._tokenizers[key] = made
+        return self._tokenizers[key]

@@ -485,7 +485,7 @@ class RowTokens(Lazy[Token]):
     def padding(self) -> tuple[Token, int, bool] | None:
         """The padding token, how many there are, and whether they stand before the texts; None for a row without."""
         for number, (tokens, start, end) in enumerate(self._stretches):
-            if isinstance(tokens, Same):
+            if tokens[start].kind == "padding":
                 return tokens[start], end - start, number == 0
         return None
 
@@ -493,20 +493,6 @@ class RowTokens(Lazy[Token]):
         number = bisect_right(self._ends, index)
         tokens, _, end = self._stretches[number]
         return tokens[end - (self._ends[number] - index)]
-
-
-@dataclass(eq=False, repr=False)
-class Same(Lazy[Token]):
-    """One token many times, such as padding."""
-
-    _token: Token
-    _count: int
-
-    def __len__(self) -> int:
-        return self._count
-
-    def item(self, index: int) -> Token:
-        return self._token
 
 
 class Stage(NamedTuple):
@@ -810,7 +796,7 @@ def _row(row: Row, texts: tuple[ExplainedText, ...], padding: Token) -> RowToken
             stretches.append(((special,), 0, 1))
         else:
             stretches.append((texts[piece.sequence].tokens, *row.windows[piece.sequence]))
-    filling = [(Same(padding, row.missing), 0, row.missing)]
+    filling = [((padding,) * row.missing, 0, row.missing)]
     return RowTokens(filling + stretches if row.pad_left else stretches + filling)
 
 

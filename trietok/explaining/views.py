@@ -499,7 +499,7 @@ def _stages_html(text: ExplainedText, open_all: bool) -> str:
 def _stage_html(stage: Stage) -> str:
     gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
     shown = f' <span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
-    return f'<span class="tt-n">{escaped(stage.title)}</span>{shown}{"".join(_changes_html(stage))}'
+    return f'<b class="tt-n">{escaped(stage.title)}</b>{shown}{"".join(_changes_html(stage))}'
 
 
 def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
@@ -898,7 +898,7 @@ class Contrast(Report):
             (self.right, [part.right for part in differing]),
         ):
             marked = {(each.text, each.position) for tokens in sides for each in tokens}
-            parts.append(f'<div class="tt-side">{title(_name(side))}{"".join(_rows(side, _HINT, marked))}</div>')
+            parts.append(f'<div class="tt-side">{note(_name(side))}{"".join(_rows(side, _HINT, marked))}</div>')
         parts += map(note, self.notes)
         if differing:
             heads = "".join(f"<th>{head}</th>" for head in ("", "text", *self.names))

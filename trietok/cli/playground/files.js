@@ -26,7 +26,9 @@ export async function chosen(files) {
   const top = all.filter((file) => file.webkitRelativePath.split("/").length <= 2);
   const known = top.filter((file) => NAMES.includes(file.name));
   if (folder || known.length) return taken(folder || known[0].name, known);
-  return taken(all[0].name, all.slice(0, 1).filter((file) => /\.(txt|json)$/.test(file.name)));
+  const { name, files: read } = await taken(all[0].name, all.slice(0, 1).filter((file) => /\.(txt|json)$/.test(file.name)));
+  const as = name.endsWith(".json") ? "tokenizer.json" : "vocab.txt"; // a file of another name
+  return { name, files: name in read ? { [as]: read[name] } : {} };
 }
 
 /** The name, and the files by their names, in base64. */

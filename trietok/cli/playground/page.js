@@ -4,10 +4,9 @@ import { ask, start } from "./backend.js";
 import { chosen, dropped } from "./files.js";
 import { toUtf16 } from "./places.js";
 import { stepItem, stepsOf, wordsOf } from "./search.js";
-import { linkOf, settingsOf } from "./settings.js";
+import { FLAGS, linkOf, settingsOf } from "./settings.js";
 
 const at = (id) => document.getElementById(id);
-const FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"];
 const PAUSE = 15; // milliseconds without a keystroke before something is asked
 const PAUSE_OF_LINK = 400;
 const PATIENCE = 500; // milliseconds until the page says that it works
@@ -109,12 +108,28 @@ async function explain() {
       show(asked, { error: `The page takes texts of ${LONGEST.toLocaleString("en")} characters; for more there is trietok explain.` });
       continue;
     }
-    const answer = await ask({ do: "explain", ...asked, pair: asked.pair || null });
+    const answer = await ask(question(asked));
     if (!isStale) show(asked, answer);
   } while (isStale);
   isAsking = false;
   clearTimeout(patience);
   at("explanation").ariaBusy = "false";
+}
+
+/** What to ask: about the first tokenizer, and about each other with what both are called in the reasons. */
+function question({ text, pair, model, profile, against, special_tokens, max_length, added, reasons }) {
+  const first = { model, profile, added };
+  const others = against.map((name) => {
+    if (name === "profile") {
+      const other = profile === "slow" ? "fast" : "slow";
+      return { ...first, profile: other, names: [profile, other] };
+    }
+    if (name === "plain") return { ...first, added: [], names: ["the extended one", "the plain one"] };
+    const known = profiles[name];
+    return { model: name, profile: known.includes(profile) ? profile : known[0], added, names: [model, name] };
+  });
+  const asked = { do: "explain", text, pair: pair || null, tokenizers: [first, ...others], reasons };
+  return { ...asked, add_special_tokens: special_tokens, ...(max_length && { max_length }) };
 }
 
 function keepLink() {
@@ -139,7 +154,7 @@ function show(asked, answer) {
   at("status").textContent = counted(answer.counts, `${answer.size.toLocaleString("en")} in the vocabulary`);
   at("explanation").innerHTML = answer.html; // trietok escapes the text
   at("stages").replaceChildren(stagesOf(at("explanation").firstElementChild));
-  at("contrast").replaceChildren(...answer.others.map(contrastOf));
+  at("contrast").replaceChildren(...answer.others.map((other, number) => contrastOf(asked.against[number], other)));
   markDifferences();
   listAdded(answer.added);
   offerWords();
@@ -165,7 +180,7 @@ function stagesOf(explanation) {
   return below;
 }
 
-function contrastOf({ name, html, counts }) {
+function contrastOf(name, { html, counts }) {
   const made = document.createElement("div");
   made.innerHTML = html;
   made.querySelector(".tt-head b").textContent = OTHERS[name] ?? name;
@@ -315,7 +330,7 @@ async function take({ name, files }) {
     showError(answer.error);
     return;
   }
-  offer({ ...profiles, [name]: answer.profiles });
+  offer(answer.models);
   at("model").value = name;
   offerProfiles();
   changed();

@@ -1,5 +1,6 @@
 // The settings in the address: #text=…&model=…&added=[…]. What is as it is by default is left out.
 
+export const FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"];
 const PLAIN = { pair: "", model: "trietok-en", profile: "slow" };
 
 /** The part of the address behind the page. A text with a lone surrogate, or a part of one, stands as JSON. */
@@ -39,8 +40,14 @@ export function settingsOf(hash) {
   const length = Number(fields.get("max_length"));
   if (Number.isInteger(length) && length > 0) found.max_length = length;
   const added = parsed(fields.get("added"));
-  if (Array.isArray(added)) found.added = added.filter((token) => token && typeof token.content === "string");
+  if (Array.isArray(added)) found.added = added.filter((token) => typeof token?.content === "string").map(flagged);
   return found;
+}
+
+/** An added token with its flags, and nothing else. */
+function flagged(token) {
+  const flags = FLAGS.filter((flag) => flag in token).map((flag) => [flag, Boolean(token[flag])]);
+  return { content: token.content, ...Object.fromEntries(flags) };
 }
 
 function parsed(json) {
