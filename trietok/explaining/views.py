@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
+from trietok.explaining.values import TITLES, Change, Lazy, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
 from trietok.showing.html import (
     COLOURS,
@@ -73,21 +73,15 @@ def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
     return found
 
 
-class Place(NamedTuple):
-    """Changes side by side: where they are in the original, the characters before the stage and after it."""
-
-    start: int
-    end: int
-    before: str
-    after: str
+Place = tuple[int, int, str]  # where something is in the original, and what became of it, to read
 
 
 class ShownChange(NamedTuple):
-    """Changes that have one reason.
+    """What a stage did for one reason.
 
     Attributes:
-        kind: `"deleted"`, `"changed"` or `"inserted"`.
-        why: the reason, with the names of the characters.
+        kind: `"deleted"`, `"changed"` or `"inserted"`; of added tokens `"changed"` or `"rejected"`.
+        why: the reason, with the names of the characters; `""` for added tokens that were found.
         places: the first places; those side by side are one.
         more: how many places there are beside these.
     """
@@ -99,7 +93,7 @@ class ShownChange(NamedTuple):
 
 
 def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
-    """The changes of a stage by their reasons, and how many changes there are beside those."""
+    """What a stage did, by the reasons, and how many changes there are beside those."""
     runs: list[list[Change]] = []
     for change in stage.changes[:_MOST_LOOKED_AT]:
         last = runs[-1][-1] if runs else None
@@ -118,25 +112,30 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
         if key not in groups and len(groups) == _MOST_REASONS:
             left_out += len(run)
             continue
-        groups.setdefault(key, []).append(Place(run[0].start, run[-1].end, before, after))
+        groups.setdefault(key, []).append((run[0].start, run[-1].end, _became(run[0].kind, before, after)))
     shown = [
         ShownChange(kind, why, places[:_MOST_PLACES], max(len(places) - _MOST_PLACES, 0))
         for (kind, why), places in groups.items()
     ]
-    return shown, left_out
+    found = [(each.start, each.end, visible(each.content)) for each in stage.found[:_MOST_ADDED]]
+    shown += [ShownChange("changed", "", found, len(stage.found) - len(found))] if found else []
+    for each in stage.rejected[:_MOST_ADDED]:
+        why = f"single_word rejects it: {touch(each.touching)}"
+        shown.append(ShownChange("rejected", why, [(each.start, each.end, visible(each.content))], 0))
+    return shown, left_out + max(len(stage.rejected) - _MOST_ADDED, 0)
 
 
-def became(kind: str, at: Place) -> str:
+def _became(kind: str, before: str, after: str) -> str:
     """What became of characters, to read.
 
-    >>> became("changed", Place(0, 2, "AB", "ab")), became("deleted", Place(0, 1, "\\0", ""))
+    >>> _became("changed", "AB", "ab"), _became("deleted", "\\0", "")
     ('AB → ab', '⟨NUL⟩')
     """
-    after = visible(at.after)
+    after = visible(after)
     if kind == "deleted":
-        return visible(at.before)
+        return visible(before)
     is_spaced = kind == "inserted" or after.isspace()
-    return f"{visible(at.before)} → {after.replace(' ', '␣') if is_spaced else after}"
+    return f"{visible(before)} → {after.replace(' ', '␣') if is_spaced else after}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -289,30 +288,19 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         yield [("    ", ""), (cut_to(visible(stage.gave[: 2 * columns]), columns - 4), "gave")]
     changes, more = shown_changes(stage)
     for change in changes:
-        if len(change.places) == 1:
-            at = change.places[0]
-            front = [("      ", ""), (place(at.start, at.end), "place"), ("  ", "")]
-            yield from _with_text(front, became(change.kind, at), change.kind, change.why, columns)
+        if len(change.places) == 1 and change.why:
+            start, end, text = change.places[0]
+            front = [("      ", ""), (place(start, end), "place"), ("  ", "")]
+            yield from _with_text(front, text, change.kind, change.why, columns)
             continue
-        places = [f"{place(at.start, at.end)} {became(change.kind, at)}".replace(" ", _GLUE) for at in change.places]
+        places = [f"{place(start, end)} {text}".replace(" ", _GLUE) for start, end, text in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
-        yield from _hung([("        ", "")], change.why, "story", columns)
+        if change.why:
+            yield from _hung([("        ", "")], change.why, "story", columns)
     if more:
         yield [(f"      … and {more:,} more", "dim")]
-    if stage.found:
-        shown = stage.found[:_MOST_ADDED]
-        found = [f"{place(each.start, each.end)} {visible(each.content)}".replace(" ", _GLUE) for each in shown]
-        more_found = f", … {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""
-        for line in wrapped(", ".join(found) + more_found, columns - 6):
-            yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
-    for rejected in stage.rejected[:_MOST_ADDED]:
-        why = f"single_word rejects it: {touch(rejected.touching)}"
-        front = [("      ", ""), (place(rejected.start, rejected.end), "place"), ("  ", "")]
-        yield from _with_text(front, visible(rejected.content), "changed", why, columns)
-    if len(stage.rejected) > _MOST_ADDED:
-        yield [(f"      … and {len(stage.rejected) - _MOST_ADDED:,} more", "dim")]
 
 
 def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
@@ -530,23 +518,15 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        chips = "".join(_chip(at, became(change.kind, at), f" tt-{change.kind}") for at in change.places)
+        chips = "".join(_chip(change.kind, *at) for at in change.places)
         left = f" and {change.more:,} more" if change.more else ""
         yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
         yield _why(f"… and {more:,} more")
-    if stage.found:
-        chips = "".join(_chip(each, each.content) for each in stage.found[:_MOST_ADDED])
-        yield _why(chips + (f" and {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""))
-    for rejected in stage.rejected[:_MOST_ADDED]:
-        why = escaped(f"single_word rejects it: {touch(rejected.touching, shown=str)}")
-        yield _why(f"{_chip(rejected, rejected.content, ' tt-deleted')} {why}")
-    if len(stage.rejected) > _MOST_ADDED:
-        yield _why(f"… and {len(stage.rejected) - _MOST_ADDED:,} more")
 
 
-def _chip(at: Place | Found | Rejected, text: str, look: str = "") -> str:
-    return f' <span class="tt-ch{look}"><small>{place(at.start, at.end)}</small> <span>{escaped(text)}</span></span> '
+def _chip(kind: str, start: int, end: int, text: str) -> str:
+    return f' <span class="tt-ch tt-{kind}"><small>{place(start, end)}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:
