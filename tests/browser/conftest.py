@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -173,7 +174,8 @@ class Playground:
 
         Playwright's own way has the page evaluate a string, which its policy forbids.
         """
-        for _ in range(SLOW // 10):
+        end = time.monotonic() + SLOW / 1000
+        while time.monotonic() < end:
             found = self.page.evaluate(function, argument)
             if found:
                 return found

@@ -184,7 +184,7 @@ def test_two_vocabularies_and_two_profiles(open_page, everywhere):
     playground.type(text)
     page = playground.page
     slow, fast = (tokenizer_of("trietok-en", profile) for profile in ("slow", "fast"))
-    (other,) = compare(playground, "profile")
+    (other,) = compare(playground, "/profile")
     assert other["ids"] == fast(text)["input_ids"]
     assert "slow deletes U+0378" in page.locator("#contrast").inner_text()
     others = [tokenizer_of(name, "slow") for name in ("trietok-multi", "trietok-zh")]
@@ -198,7 +198,7 @@ def test_two_vocabularies_and_two_profiles(open_page, everywhere):
     assert marked == len({each.position for part in parts for each in part.left})
     assert page.locator("#contrast .tt-t.tt-differs:visible").count() == sum(len(part.right) for part in parts)
     add(playground, "naïve")
-    compare(playground, "plain")
+    compare(playground, "/plain")
     assert playground.answer(added=[token("naïve")])["others"][0]["ids"] == slow(text)["input_ids"]
 
 

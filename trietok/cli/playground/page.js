@@ -14,7 +14,7 @@ const EXAMPLE = "ALTernate naïve 東京 unaffable [MASK] e\u200d";
 const LONGEST = 300_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
 const LONGEST_LINK = 8000; // characters of text that a link holds
 const ANSWERED = ["copy", "link", "reasons", "print", "download"]; // buttons that need an answer
-const OTHERS = { profile: "the other profile", plain: "without the added tokens" };
+const OTHERS = { "/profile": "the other profile", "/plain": "without the added tokens" }; // no name has the slash
 
 let profiles = {}; // of each vocabulary, the one to begin with first
 let added = [];
@@ -49,7 +49,8 @@ function use(values) {
   const names = Object.keys(profiles);
   at("model").value = names.includes(values.model) ? values.model : names[0];
   offerProfiles(values.profile);
-  for (const box of at("against").querySelectorAll("input")) box.checked = values.against?.includes(box.value) ?? false;
+  const against = values.against?.map((name) => (`/${name}` in OTHERS && !(name in profiles) ? `/${name}` : name)) ?? [];
+  for (const box of at("against").querySelectorAll("input")) box.checked = against.includes(box.value);
   added = values.added ?? [];
   at("adding").open ||= added.length > 0;
   at("options").open ||= Boolean(at("pair").value || at("length").value || !at("special").checked);
@@ -80,7 +81,7 @@ function offerProfiles(wanted = at("profile").value) {
   for (const option of at("profile").options) option.disabled = !known.includes(option.value);
   at("profile").value = known.includes(wanted) ? wanted : known[0];
   for (const box of at("against").querySelectorAll("input")) {
-    box.disabled = box.value === model || (box.value === "profile" && known.length < 2);
+    box.disabled = box.value === model || (box.value === "/profile" && known.length < 2);
   }
 }
 
@@ -120,11 +121,11 @@ async function explain() {
 function question({ text, pair, model, profile, against, special_tokens, max_length, added, reasons }) {
   const first = { model, profile, added };
   const others = against.map((name) => {
-    if (name === "profile") {
+    if (name === "/profile") {
       const other = profile === "slow" ? "fast" : "slow";
       return { ...first, profile: other, names: [profile, other] };
     }
-    if (name === "plain") return { ...first, added: [], names: ["the extended one", "the plain one"] };
+    if (name === "/plain") return { ...first, added: [], names: ["the extended one", "the plain one"] };
     const known = profiles[name];
     return { model: name, profile: known.includes(profile) ? profile : known[0], added, names: [model, name] };
   });

@@ -34,7 +34,7 @@ export function settingsOf(hash) {
     else if (fields.has(name)) found[name] = fields.get(name);
   }
   for (const name of ["model", "profile"]) {
-    if (fields.has(name)) found[name] = fields.get(name);
+    if (fields.get(name)) found[name] = fields.get(name);
   }
   if (fields.get("special_tokens") === "no") found.special_tokens = false;
   const length = Number(fields.get("max_length"));
