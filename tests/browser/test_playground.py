@@ -320,6 +320,7 @@ def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
     assert nameless == []
     compare(playground, "trietok-multi")
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390  # nothing to scroll sideways
+    page.click("#adding > summary")
     page.focus("#text")
     reached = []
     for _ in range(100):

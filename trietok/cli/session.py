@@ -73,7 +73,8 @@ class Session:
         self._tokenizers.update(((name, profile, "[]"), tokenizer) for profile, tokenizer in found.items())
 
     def _models(self) -> dict[str, Any]:
-        return {"models": self._profiles, "shown": self.shown}
+        names = dict.fromkeys([*self.shown, *self._profiles])  # the user's own first
+        return {"models": {name: self._profiles[name] for name in names}, "shown": self.shown}
 
     def _take(self, name: str, files: dict[str, str]) -> dict[str, Any]:
         """Take the files of a tokenizer, in base64."""
