@@ -37,10 +37,14 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     tokenizer.add_tokens(["ALT"])
     tokenizer.save_pretrained(folder / "model")
     explained = tokenizer.explain(TEXT)
-    told = explained.to_html().replace(".tt-t:focus>", ".tt-t:nth-of-type(11)>.tt-story,.tt-t:focus>")
-    # The tokens and one story. The line that says how to read a story is under it, where it leaves room for it.
-    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Point at", " hidden>Point at")
-    reason += '<div style="height:52px"></div>'
+    parts = explained.to_html().split('<details class="tt-d">')
+    told = (
+        '<details class="tt-d">'.join(parts[:11])
+        + '<details class="tt-d" open>'
+        + '<details class="tt-d">'.join(parts[11:])
+    )
+    # The tokens and one story.
+    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Choose", " hidden>Choose")
     slow = trietok.BertTokenizer.from_pretrained("trietok-multi")
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()

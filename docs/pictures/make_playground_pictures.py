@@ -1,6 +1,6 @@
-"""Makes the pictures of docs/playground.md: `python docs/pictures/make_playground_pictures.py SITE`.
+"""Makes the pictures of docs/playground.md: `python docs/pictures/make_playground_pictures.py`.
 
-SITE is the folder that `docs/playground/build.py` made. It needs Chromium as `chromium` (Debian's package), fonts for
+It needs Chromium as `chromium` (Debian's package), fonts for
 Chinese (`fonts-noto-cjk`), Pillow, Playwright, and trietok with the extra `cli`.
 """
 
@@ -18,15 +18,20 @@ ADDED = [{"content": "ALT", "normalized": True}, {"content": "unaffable", "singl
 COLOURS = 96
 SHOTS = {  # name → width, height, scheme, what the address says
     "playground": (1180, 900, "light", {}),
-    "playground-dark": (1180, 760, "dark", {"against": "profile", "text": "a\u0378b naïve 東京 e\u200d"}),
-    "playground-narrow": (390, 1500, "light", {"against": "trietok-multi"}),
+    "playground-dark": (
+        1180,
+        760,
+        "dark",
+        {"against": ["profile", "trietok-multi"], "text": "a\u0378b naïve 東京 e\u200d"},
+    ),
+    "playground-narrow": (390, 1500, "light", {"against": ["trietok-multi"], "profile": "fast"}),
 }
 
 
-def main(site: str) -> None:
+def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "trietok", "play", "--site", site, "--port", "0", "--no-browser"]
+    command = [sys.executable, "-m", "trietok", "play", "--port", "0", "--no-browser"]
     server = subprocess.Popen(command, cwd=HERE.parents[1], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     address = server.stdout.readline().split(";")[0].split(" at ")[1]
@@ -35,10 +40,11 @@ def main(site: str) -> None:
             browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             for name, (width, height, scheme, settings) in SHOTS.items():
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                page.goto(f"{address}#{urlencode({'added': json.dumps(ADDED), **settings})}")
+                page.goto(f"{address}#{urlencode({'added': json.dumps(ADDED), **settings}, doseq=True)}")
                 page.locator("#explanation .tt").wait_for()
                 if not settings:
-                    page.locator("#explanation .tt-t").nth(3).focus()
+                    page.locator("#explanation .tt-t").nth(3).click()
+                    page.mouse.move(1, 1)
                 save(name, page.screenshot())
             browser.close()
     finally:
@@ -57,4 +63,4 @@ def save(name: str, png: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

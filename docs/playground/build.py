@@ -1,7 +1,8 @@
-"""Builds the playground, a folder of static files: `python docs/playground/build.py [OUT]`.
+"""Builds the playground, a folder of static files: `python docs/playground/build.py OUT`.
 
 In: this checkout, npm (for `pyodide`, which is Python for the browser) and pip. Out: a folder with everything that the
-page asks for, so no request leaves its server. Without OUT the folder is where `trietok play` looks for it.
+page asks for, so no request leaves its server. The page is that of `trietok play`, with another `backend.js`, which
+runs trietok in the browser.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-PAGE = ("index.html", "style.css", "icon.svg", "config.json", "session.py")
-SCRIPTS = ("page.js", "places.js", "settings.js", "files.js", "worker.js")
+PAGE = ROOT / "trietok" / "cli" / "playground"
 
 PYODIDE = "314.0.7"
 PYODIDE_SHA512 = (
@@ -36,11 +36,13 @@ def build(out: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch, "site")
         (made / "pyodide").mkdir(parents=True)
-        for name in (*PAGE, *SCRIPTS):
-            shutil.copy(HERE / name, made / name)
+        for path in (*PAGE.iterdir(), *HERE.glob("*.js")):
+            shutil.copy(path, made / path.name)
         unpack_pyodide(Path(scratch), made / "pyodide")
         wheels = make_wheels(made)
-        facts = {"trietok": wheels[0].split("-")[1], "pyodide": PYODIDE, "wheels": wheels}
+        loaded = [*(made / "pyodide").iterdir(), *(made / name for name in wheels)]
+        size = sum(path.stat().st_size for path in loaded if path.suffix != ".mjs")  # of scripts no bytes are counted
+        facts = {"trietok": wheels[0].split("-")[1], "pyodide": PYODIDE, "wheels": wheels, "bytes": size}
         (made / "build.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -82,16 +84,10 @@ def run(command: list[str], folder: Path, environment: dict[str, str] | None = N
         raise SystemExit(f"build.py: this failed: {' '.join(command)}")
 
 
-def default_folder() -> Path:
-    """Where `trietok play` looks."""
-    sys.path.insert(0, str(ROOT))
-    from trietok.cli.play import default_site
-
-    return Path(default_site())
-
-
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else default_folder()
+    if len(sys.argv) != 2:
+        raise SystemExit("build.py takes the folder to make: python docs/playground/build.py OUT")
+    target = Path(sys.argv[1])
     build(target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    print(f"{target}: {size / 1e6:.1f} MB; look at it with: trietok play --site {target}")
+    print(f"{target}: {size / 1e6:.1f} MB; look at it with: python -m http.server -b 127.0.0.1 -d {target}")

@@ -1,68 +1,57 @@
-// Runs trietok in Python, apart from the page. One request at a time; the page drops answers that are out of date.
+// Runs trietok in Python, apart from the page. One question at a time; the page drops answers that are out of date.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
+const OF_LOADING = 0.7; // of the bar: files; the rest is Python itself
 let session;
 
-async function bytesOf(path) {
-  const response = await fetch(path);
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
+function tell(done) {
+  self.postMessage({ done });
 }
 
 const started = start();
 
 async function start() {
   const build = await (await fetch("build.json")).json();
-  const [pyodide, python, ...wheels] = await Promise.all([
+  countBytes(build.bytes);
+  const load = async (name) => new Uint8Array(await (await fetched(name)).arrayBuffer());
+  const [pyodide, ...wheels] = await Promise.all([
     loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).href }),
-    bytesOf("session.py"),
-    ...build.wheels.map(bytesOf),
+    ...build.wheels.map(load),
   ]);
+  tell(0.85);
   wheels.forEach((wheel) => pyodide.unpackArchive(wheel, "wheel"));
-  pyodide.FS.writeFile("session.py", python);
-  session = pyodide.runPython("import sys; sys.path.insert(0, '.'); import session; session.Session()");
-  return pyodide;
+  session = pyodide.runPython("from trietok.cli.session import Session; Session()");
 }
 
-const answers = {
-  boot: async () => ({ python: (await started).version }),
-  ask: ({ request }) => JSON.parse(session.ask(JSON.stringify(request))),
-  drop: ({ name, files }, pyodide) => {
-    const taken = pyodide.toPy(files);
-    try {
-      session.drop(name, taken);
-    } finally {
-      taken.destroy();
-    }
-    return JSON.parse(session.ask(JSON.stringify({ do: "load", model: name })));
-  },
-  unzip: ({ zipped }, pyodide) => {
-    const files = session.unzip(pyodide.toPy(zipped));
-    const plain = files.toJs({ dict_converter: Object.fromEntries });
-    files.destroy();
-    return { files: plain };
-  },
-  save: ({ model, profile, added }, pyodide) => {
-    const tokens = pyodide.toPy(added);
-    const made = session.save(model, profile, tokens);
-    const bytes = made.toJs();
-    made.destroy();
-    tokens.destroy();
-    return { bytes };
-  },
-};
+async function fetched(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response;
+}
 
-self.onmessage = async ({ data: { number, kind, ...values } }) => {
-  const begun = performance.now();
+/** Have what is fetched from now on, by Pyodide too, move the bar as it arrives. */
+function countBytes(all) {
+  const plain = self.fetch;
+  let read = 0;
+  self.fetch = async (...what) => {
+    const response = await plain(...what);
+    const counted = new TransformStream({
+      transform(chunk, to) {
+        read += chunk.length;
+        tell(Math.min(read / all, 1) * OF_LOADING);
+        to.enqueue(chunk);
+      },
+    });
+    const { status, statusText, headers } = response;
+    return response.body ? new Response(response.body.pipeThrough(counted), { status, statusText, headers }) : response;
+  };
+}
+
+self.onmessage = async ({ data: { number, question } }) => {
   try {
-    const answer = await answers[kind](values, await started);
-    self.postMessage({ number, answer, took: performance.now() - begun });
+    await started;
+    self.postMessage({ number, answer: question ? JSON.parse(session.ask(JSON.stringify(question))) : {} });
   } catch (error) {
-    self.postMessage({ number, answer: { error: lastLine(error) } });
+    self.postMessage({ number, answer: { error: String(error.message ?? error).trim().split("\n").at(-1) } });
   }
 };
-
-function lastLine(error) {
-  const lines = String(error.message ?? error).trim().split("\n");
-  return lines[lines.length - 1];
-}

@@ -1,16 +1,20 @@
-"""The playground, built from this checkout, served by `trietok play` and shown by Chromium.
+"""The playground in Chromium: served by `trietok play`, and built from this checkout as a part of a web site.
 
-They need Debian's `chromium`, npm, and Playwright's Python package, which drives the browser.
+They need Debian's `chromium` and Playwright's Python package, which drives the browser; the built one needs npm.
 """
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -33,12 +37,29 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def serve(site):
+def on_a_site(site):
+    """The address of the built folder, served as files."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def serve():
     """Starts `trietok play`; returns its address."""
     started = []
 
     def start(*arguments: str) -> str:
-        command = [sys.executable, "-m", "trietok", "play", "--site", str(site), "--port", "0", "--no-browser"]
+        command = [sys.executable, "-m", "trietok", "play", "--port", "0", "--no-browser"]
         process = subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         started.append(process)
         line = process.stdout.readline()
@@ -54,6 +75,12 @@ def serve(site):
 @pytest.fixture(scope="session")
 def address(serve):
     return serve()
+
+
+@pytest.fixture(scope="session", params=["address", "on_a_site"])
+def everywhere(request):
+    """The page with each of what answers it: the trietok that serves it, and Python in the browser."""
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +114,7 @@ def open_page(browser):
 
 
 class Playground:
-    """The page, once Python is there.
+    """The page, once it is answered.
 
     Attributes:
         page: Playwright's.
@@ -109,6 +136,14 @@ class Playground:
         self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
         self.page.add_init_script(
             "window.answers = []; addEventListener('shown', (event) => window.answers.push(event.detail), true)"
+        )
+        self.page.add_init_script(  # what becomes of the bar
+            """addEventListener("DOMContentLoaded", () => {
+                const bar = document.getElementById("progress");
+                window.bars = [];
+                const note = () => window.bars.push([bar.value, bar.hidden]);
+                new MutationObserver(note).observe(bar, { attributes: true });
+            })"""
         )
         self.page.goto(address)
         self.page.wait_for_selector("html[data-booted]", state="attached")
@@ -139,7 +174,8 @@ class Playground:
 
         Playwright's own way has the page evaluate a string, which its policy forbids.
         """
-        for _ in range(SLOW // 10):
+        end = time.monotonic() + SLOW / 1000
+        while time.monotonic() < end:
             found = self.page.evaluate(function, argument)
             if found:
                 return found

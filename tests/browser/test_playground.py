@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import pathlib
+import shutil
+import subprocess
+import tarfile
 import zipfile
 from urllib.parse import quote
 
@@ -40,6 +43,13 @@ def choose(playground, **values: str) -> None:
         playground.page.select_option(f"#{name}", value)
 
 
+def compare(playground, *names: str) -> list[dict]:
+    """Compare with these; return the answer's others."""
+    for box in playground.page.locator("#against input:enabled").all():
+        box.set_checked(box.get_attribute("value") in names)
+    return playground.answer(against=[*names])["others"]
+
+
 def add(playground, content: str, *flags: str) -> None:
     page = playground.page
     page.fill("#content", content)
@@ -54,8 +64,8 @@ def token(content: str, *flags: str) -> dict:
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
-def test_tokens_are_those_of_python(open_page, address, profile):
-    playground = open_page(address)
+def test_tokens_are_those_of_python(open_page, everywhere, profile):
+    playground = open_page(everywhere)
     for model in MODELS:
         choose(playground, model=model, profile=profile)
         playground.answer(model=model, profile=profile)
@@ -89,8 +99,8 @@ def test_offsets_count_as_javascript_slices(open_page, address):
         assert selected == text[each.start : each.end]
 
 
-def test_hostile_texts_are_text(open_page, address):
-    playground = open_page(address)
+def test_hostile_texts_are_text(open_page, everywhere):
+    playground = open_page(everywhere)
     page = playground.page
     for text in TEXTS:
         playground.type(text)
@@ -99,7 +109,7 @@ def test_hostile_texts_are_text(open_page, address):
     assert page.locator("#x").count() == 0
     add(playground, "<img src=x onerror=alert(1)>")
     answer = playground.answer(added=[token("<img src=x onerror=alert(1)>")])
-    assert answer["added"][0]["id"] == 8000
+    assert answer["added"]["<img src=x onerror=alert(1)>"] == 8000
     assert page.locator("#added img").count() == 0
     assert page.locator("#added code").inner_text() == "<img src=x onerror=alert(1)>"
 
@@ -114,8 +124,8 @@ def test_a_long_text(open_page, address):
     assert playground.type("short")["ids"] == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
 
 
-def test_a_text_that_is_too_long_is_refused(open_page, address):
-    playground = open_page(address)
+def test_a_text_that_is_too_long_is_refused(open_page, everywhere):
+    playground = open_page(everywhere)
     playground.page.evaluate(
         """() => {
             const field = document.getElementById("text");
@@ -150,6 +160,7 @@ def test_stale_answers_are_dropped(open_page, address):
 
 def test_added_tokens_live(open_page, address):
     playground = open_page(address)
+    choose(playground, profile="slow")
     playground.type("ALTernate alt bobcat cat cats <x> dog")
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
     given = [("ALT", "normalized"), ("cat", "single_word"), ("<x>", "lstrip", "rstrip", "special")]
@@ -166,22 +177,29 @@ def test_added_tokens_live(open_page, address):
     assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
 
 
-def test_two_vocabularies_and_two_profiles(open_page, address):
-    playground = open_page(address)
+def test_two_vocabularies_and_two_profiles(open_page, everywhere):
+    playground = open_page(everywhere)
     text = "a\u0378b naïve 東京"
+    choose(playground, profile="slow")
     playground.type(text)
     page = playground.page
-    slow = BertTokenizer.from_pretrained("trietok-en")
-    choose(playground, against="profile")
-    assert playground.answer(against="profile")["other_ids"] == tokenizer_of("trietok-en", "fast")(text)["input_ids"]
-    assert "the left deletes U+0378" in page.locator("#contrast").inner_text()
-    choose(playground, against="trietok-multi")
-    other = BertTokenizer.from_pretrained("trietok-multi")
-    assert playground.answer(against="trietok-multi")["other_ids"] == other(text)["input_ids"]
-    assert slow.explain(text).against(other.explain(text)).summary in page.locator("#contrast").inner_text()
+    slow, fast = (tokenizer_of("trietok-en", profile) for profile in ("slow", "fast"))
+    (other,) = compare(playground, "/profile")
+    assert other["ids"] == fast(text)["input_ids"]
+    assert "slow deletes U+0378" in page.locator("#contrast").inner_text()
+    others = [tokenizer_of(name, "slow") for name in ("trietok-multi", "trietok-zh")]
+    found = compare(playground, "trietok-multi", "trietok-zh")
+    assert [each["ids"] for each in found] == [each(text)["input_ids"] for each in others]
+    contrasts = [slow.explain(text).against(each.explain(text)) for each in others]
+    shown = page.locator("#contrast > div").all_inner_texts()
+    assert all(contrast.summary in each for contrast, each in zip(contrasts, shown, strict=True))
+    parts = [part for contrast in contrasts for part in contrast.parts if part.differs]
+    marked = page.locator("#explanation .tt-t.tt-differs").count()  # of both comparisons, in one row
+    assert marked == len({each.position for part in parts for each in part.left})
+    assert page.locator("#contrast .tt-t.tt-differs:visible").count() == sum(len(part.right) for part in parts)
     add(playground, "naïve")
-    choose(playground, against="plain")
-    assert playground.answer(against="plain", added=[token("naïve")])["other_ids"] == slow(text)["input_ids"]
+    compare(playground, "/plain")
+    assert playground.answer(added=[token("naïve")])["others"][0]["ids"] == slow(text)["input_ids"]
 
 
 @pytest.fixture
@@ -207,6 +225,7 @@ def drop(playground, path: pathlib.Path) -> None:
 
 def test_a_directory_is_dropped(open_page, address, directory):
     playground = open_page(address)
+    choose(playground, profile="slow")
     playground.type("it was zyx here")
     drop(playground, directory)
     expected = BertTokenizer.from_pretrained(directory)("it was zyx here")["input_ids"]
@@ -215,8 +234,8 @@ def test_a_directory_is_dropped(open_page, address, directory):
     assert 8000 in expected
 
 
-def test_single_files_are_chosen(open_page, address, directory, tmp_path):
-    playground = open_page(address)
+def test_single_files_are_chosen(open_page, everywhere, directory, tmp_path):
+    playground = open_page(everywhere)
     playground.type("it was zyx here")
     vocabulary = tmp_path / "words.txt"
     vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "was"]), encoding="utf-8")
@@ -235,8 +254,9 @@ def test_single_files_are_chosen(open_page, address, directory, tmp_path):
     assert playground.answer(model="my-model")["ids"] == answer["ids"]
 
 
-def test_the_extended_vocabulary_is_downloaded(open_page, address, tmp_path):
-    playground = open_page(address)
+def test_the_extended_vocabulary_is_downloaded(open_page, everywhere, tmp_path):
+    playground = open_page(everywhere)
+    choose(playground, profile="slow")
     add(playground, "Chollet", "single_word")
     playground.answer(added=[token("Chollet", "single_word")])
     with playground.page.expect_download() as download:
@@ -298,27 +318,130 @@ def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
             .map((each) => each.outerHTML)"""
     )
     assert nameless == []
-    choose(playground, against="trietok-multi")
-    playground.answer(against="trietok-multi")
+    compare(playground, "trietok-multi")
     assert page.evaluate("() => document.documentElement.scrollWidth") == 390  # nothing to scroll sideways
+    page.click("#adding > summary")
     page.focus("#text")
     reached = []
-    for _ in range(40):
+    for _ in range(100):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("() => document.activeElement.id || document.activeElement.className"))
-    assert {"model", "profile", "against", "choose-files", "choose-folder", "copy", "download"} <= set(reached)
+    assert {"copy", "link", "next", "choose-files", "choose-folder", "download"} <= set(reached)
     assert any("tt-t" in name for name in reached)
 
 
-def test_play_serves_the_tokenizer_of_a_model(open_page, serve, directory):
-    playground = open_page(serve("--model", str(directory)))
+def test_play_shows_the_tokenizers_of_models_side_by_side(open_page, serve, directory, tmp_path):
+    BertTokenizer.from_pretrained("trietok-en").save_pretrained(tmp_path / "plain")
+    models = [str(directory), str(tmp_path / "plain"), "trietok-multi"]
+    playground = open_page(serve(*(each for model in models for each in ("-m", model))))
     answer = playground.type("it was zyx here")
-    assert answer["ids"] == BertTokenizer.from_pretrained(directory)("it was zyx here")["input_ids"]
+    ids = [BertTokenizerFast.from_pretrained(model)("it was zyx here")["input_ids"] for model in models]
+    assert [answer["ids"], *(other["ids"] for other in answer["others"])] == ids
     assert playground.page.input_value("#model") == "my-model"
 
 
-def test_boot_and_keystroke_are_quick(open_page, address):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_pinned_reason_is_beside_its_token_and_covers_nothing(open_page, address, width):
+    playground = open_page(address, viewport={"width": width, "height": 844}, has_touch=width < 800)
+    page = playground.page
+    playground.type("unaffable naïve words " * 8)
+    field, tokens = (page.locator(each).bounding_box() for each in ("#text", "#explanation"))
+    assert 0 < tokens["y"] - field["y"] - field["height"] < 90  # right under the text
+    token = page.locator("#explanation summary.tt-t").nth(5)
+    token.tap() if width < 800 else token.click()
+    page.mouse.move(1, 1)
+    story, mine = page.locator("#explanation .tt-d[open] .tt-story").bounding_box(), token.bounding_box()
+    across, down = story["x"] - mine["x"] - mine["width"], story["y"] - mine["y"] - mine["height"]
+    assert 0 <= across < 30 or 0 <= down < 10
+    for other in page.locator("#explanation summary.tt-t").all():
+        box = other.bounding_box()
+        is_apart = box["y"] >= story["y"] + story["height"] or box["y"] + box["height"] <= story["y"]
+        assert is_apart or box["x"] + box["width"] <= story["x"]
+    page.keyboard.press("Escape")
+    assert page.locator("#explanation .tt-d[open]").count() == 0
+
+
+def test_the_search_step_by_step(open_page, address):
     playground = open_page(address)
+    page = playground.page
+    playground.type("people unaffable 東")
+    assert page.input_value("#word") == "unaffable"  # the first in pieces
+    steps = page.locator("#steps li")
+    assert steps.all_inner_texts() == ["unaffable is no entry"]
+    page.click("#next")
+    assert steps.nth(1).locator("mark").inner_text() == "unaffabl"
+    page.click("#back")
+    assert steps.count() == 1
+    page.click("#all")
+    assert steps.locator("mark").all_inner_texts() == [
+        *("unaffable"[:end] for end in range(9, 1, -1)),
+        *("##affable"[:end] for end in range(9, 4, -1)),
+        "##able",
+    ]
+    assert steps.last.inner_text() == "##able is an entry: the whole word has its tokens"
+    page.locator("#explanation summary", has_text="東").click()
+    assert page.input_value("#word") == "東"
+    assert steps.all_inner_texts() == ["東 is no entry: the whole word is unknown"]
+    playground.type("a" * 101)  # nothing is looked up
+    assert not page.locator("#search").is_visible()
+
+
+def test_counts_and_all_reasons_for_paper(open_page, address):
+    playground = open_page(address, color_scheme="dark")
+    page = playground.page
+    answer = playground.type("unaffable snow☃man")
+    assert answer["counts"] == {"characters": 18, "words": 2, "tokens": 6, "unknown": 1}
+    assert page.locator("#status").inner_text().startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
+    page.click("#reasons")
+    playground.answer(reasons=True)
+    expected = BertTokenizerFast.from_pretrained("trietok-en").explain("unaffable snow☃man")
+    cells = page.locator("#stages tbody tr td:last-child").all_inner_texts()
+    assert cells == [" ".join(each.story) for each in expected.tokens]
+    playground.until("() => location.hash.includes('reasons=yes')")
+    page.emulate_media(media="print")
+    assert page.locator(".controls:visible").count() == 0
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("#stages details[open] p").first.is_visible()  # the search, which nobody opens on paper
+
+
+AXE = "axe-core@4.10.3"
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The script that looks for what keeps people from using a page."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed, which fetches axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    packed = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True)
+    if packed.returncode:
+        pytest.skip(f"npm does not fetch {AXE}: {packed.stderr}")
+    with tarfile.open(folder / packed.stdout.strip()) as archive:
+        return archive.extractfile("package/axe.min.js").read().decode()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_no_serious_fault(browser, serve, axe, scheme, width):
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 844})
+    page = context.new_page()
+    added = quote(json.dumps([token("ALT", "normalized")]))
+    page.goto(f"{serve()}#text=ALTernate+snow☃man+e%E2%80%8D&profile=fast&against=trietok-multi&added={added}")
+    page.locator("#contrast .tt").wait_for()
+    page.locator("#explanation summary").nth(2).click()
+    page.click("#listing summary")
+    page.click("#options summary")
+    page.evaluate(axe)
+    found = page.evaluate("() => axe.run().then((found) => found.violations)")
+    context.close()
+    print([(each["impact"], each["id"]) for each in found])
+    serious = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+    assert serious == []
+
+
+def test_boot_and_keystroke_are_quick(open_page, everywhere):
+    playground = open_page(everywhere)
     page = playground.page
     boot = page.evaluate("() => Number(document.documentElement.dataset.booted)") / 1000
     page.focus("#text")
@@ -335,19 +458,28 @@ def test_boot_and_keystroke_are_quick(open_page, address):
         playground.until("(number) => times.length > number", number)
     times = sorted(page.evaluate("() => times"))
     key = times[len(times) // 2]
-    print(f"\nboot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms")
+    print(f"\n{everywhere}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms")
     assert boot < BUDGET_OF_BOOT * PATIENCE
     assert key < BUDGET_OF_KEY * PATIENCE
 
 
-def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, address):
-    playground = open_page(address)
-    assert {"page.js", "session.py", "pyodide/pyodide.asm.wasm"} <= playground.asked  # the last two by the worker
+def test_a_bar_is_shown_while_python_is_loaded(open_page, on_a_site):
+    seen = open_page(on_a_site).page.evaluate("() => window.bars")
+    values = [value for value, is_hidden in seen if not is_hidden]
+    assert len(values) > 5
+    assert values == sorted(values)
+    assert 0 < values[0] < 0.5 < values[-1] < 1
+    assert seen[-1][1]  # at the end it is hidden
+
+
+def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, on_a_site):
+    playground = open_page(on_a_site)
+    assert {"page.js", "build.json", "pyodide/pyodide.asm.wasm"} <= playground.asked  # the last two by the worker
     playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
     assert playground.elsewhere == []  # the policy of the page forbids it before anything is sent
     assert "Content Security Policy" in " ".join(playground.wrong)
     playground.wrong.clear()
 
 
-def test_the_page_names_its_versions(address, site):
+def test_the_build_names_its_versions(site):
     assert json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"] == trietok.__version__

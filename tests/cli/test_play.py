@@ -3,86 +3,157 @@
 from __future__ import annotations
 
 import http.client
-import io
 import json
+import signal
 import socket
 import subprocess
 import sys
-import zipfile
 
 import pytest
 
 import trietok
-from tests.cli.commands import ROOT, error
-from trietok.cli.play import default_site
+from tests.cli.commands import ROOT, error, posix
+from trietok.cli import play as server
+from trietok.cli.session import Session
 
 
-@pytest.fixture
-def site(tmp_path):
-    folder = tmp_path / "site"
-    (folder / "pyodide").mkdir(parents=True)
-    (folder / "build.json").write_text(json.dumps({"trietok": trietok.__version__}), encoding="utf-8")
-    for name in ("config.json", "pyodide/pyodide.mjs", "pyodide/pyodide.asm.wasm"):
-        (folder / name).write_text('{"model": null}', encoding="utf-8")
-    return folder
+class Served:
+    """A server of the command: its port, its process, and what it answers."""
+
+    def __init__(self, process: subprocess.Popen) -> None:
+        self.process = process
+        self.port = int(process.stdout.readline().split(":")[2].partition("/")[0])
+
+    def request(self, path: str = "/", asked: object = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
+        """GET a path; or POST what is asked as JSON, if anything is."""
+        own = f"localhost:{self.port}"
+        headers = {"Host": own, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        if asked is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            body = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
+            headers = {"Content-Type": "application/json", "Origin": f"http://{headers['Host']}", **headers}
+            connection.request("POST", path, body, headers)
+        response = connection.getresponse()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+
+    def ask(self, **asked: object) -> dict:
+        status, _, content = self.request("/ask", asked)
+        assert status == 200
+        return json.loads(content)
+
+    def explain(self, text: str, *models: str, profile: str = "slow") -> dict:
+        asked = [{"model": model, "profile": profile, "names": ["the first", model]} for model in models]
+        return self.ask(do="explain", text=text, tokenizers=asked)
 
 
-@pytest.fixture
-def serve(site):
+@pytest.fixture(scope="module")
+def serve():
     started = []
 
-    def start(*arguments: str) -> int:
-        command = [sys.executable, "-m", "trietok", "play", "--site", str(site), "--port", "0", "--no-browser"]
+    def start(*arguments: str) -> Served:
+        command = [sys.executable, "-m", "trietok", "play", "--port", "0", "--no-browser", "-q", *arguments]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        started.append(subprocess.Popen([*command, *arguments], cwd=ROOT, text=True, **pipes))
-        return int(started[-1].stdout.readline().split(":")[2].partition("/")[0])
+        started.append(subprocess.Popen(command, cwd=ROOT, text=True, **pipes))
+        return Served(started[-1])
 
     yield start
     for process in started:
         process.terminate()
-        assert "Traceback" not in process.communicate()[1]
+        assert process.communicate()[1] in ("", "trietok: stopped\n")
 
 
-def get(port: int, path: str, host: str = "localhost") -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", path, headers={"Host": f"{host}:{port}"})
-    response = connection.getresponse()
-    headers = {name.lower(): value for name, value in response.getheaders()}
-    return response.status, headers, response.read()
+@pytest.fixture(scope="module")
+def served(serve):
+    return serve()
 
 
-def test_it_serves_the_folder_and_the_model_to_this_machine(serve, tiny):
-    port = serve("--model", tiny)
-    status, headers, _ = get(port, "/pyodide/pyodide.mjs")
-    assert (status, headers["content-type"]) == (200, "text/javascript")
+def test_the_page_is_a_part_of_the_package_and_nothing_else_is_served(served):
+    status, headers, content = served.request("/")
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert headers["content-security-policy"].startswith("default-src 'self';")
-    assert get(port, "/pyodide/pyodide.asm.wasm")[1]["content-type"] == "application/wasm"
-    assert get(port, "/pyodide/")[0] == 404  # no lists of files
-    assert get(port, "/../build.json")[0] == 200  # inside the folder, wherever dots lead
-    assert get(port, "/../../etc/passwd")[0] == 404
-    for path in ("/%00", "/a%00b.js", "/%ED%A0%80", "//["):  # no names of files
-        assert get(port, path)[0] == 404
-    assert get(port, "/build.json", host="evil.example")[0] == 403
-    name = json.loads(get(port, "/config.json")[2])["model"]
-    assert tiny.endswith(name)
-    with zipfile.ZipFile(io.BytesIO(get(port, "/model.zip")[2])) as archive:
-        assert "vocab.txt" in archive.namelist()
+    assert b"<title>trietok playground</title>" in content
+    assert served.request("/page.js?new")[1]["content-type"].startswith("text/javascript")
+    for path in (
+        "/../play.py",
+        "//etc/passwd",
+        "/%2e%2e/play.py",
+        "/%00",
+        "/a\0b",
+        "//[",
+        "/playground/",
+        "/nothing.js",
+    ):
+        assert served.request(path.replace("\0", "%00"))[0] == 404
 
 
-def test_without_a_model_the_page_begins_with_a_built_in_vocabulary(serve):
-    port = serve()
-    assert json.loads(get(port, "/config.json")[2]) == {"model": None}
-    assert get(port, "/model.zip")[0] == 404
+def test_only_the_page_itself_is_answered(served):
+    asked = {"do": "models"}
+    assert served.request("/ask", asked)[0] == 200
+    assert served.request("/ask", asked, Host=f"127.0.0.1:{served.port}")[0] == 200
+    for host in ("evil.example", f"evil.example:{served.port}", "localhost", "127.0.0.1:1", ""):  # rebound names
+        assert served.request("/", Host=host)[0] == 403
+        assert served.request("/ask", asked, Host=host)[0] == 403
+    for origin in (
+        "http://evil.example",
+        "null",
+        f"https://localhost:{served.port}",
+        f"http://127.0.0.1:{served.port}",
+    ):
+        assert served.request("/ask", asked, Origin=origin)[0] == 403
+    for kind in ("text/plain", "application/x-www-form-urlencoded"):  # what a form of another page can send
+        assert served.request("/ask", asked, Content_Type=kind)[0] == 403
 
 
-def test_where_it_is_not_built_one_line_says_how(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_site() == str(tmp_path / "trietok" / "playground")
-    assert "build it from a checkout of trietok: python docs/playground/build.py" in error("play", "--no-browser")
+def test_requests_are_bounded_and_odd_ones_are_answered(served):
+    assert "300,000 characters" in served.explain("a" * 300_001, "trietok-en")["error"]
+    assert served.request("/ask", asked={}, Content_Length="99999999999")[0] == 413
+    assert served.request("/ask", asked={}, Content_Length="-1")[0] == 413
+    for odd in (b"", b"[]", b"\xff", b'{"do": "go"}', b'{"do": "explain", "text": 1}', b"[" * 100_000):
+        status, _, content = served.request("/ask", odd)
+        assert status == 200
+        assert "trietok could not answer" in json.loads(content)["error"]
+    for models in (["/etc"], ["trietok-en", "/etc"]):  # only those that it was given
+        assert "the page has no vocabulary '/etc' in the slow profile" in served.explain("a", *models)["error"]
+    assert "in the quick profile" in served.explain("a", "trietok-en", profile="quick")["error"]
+    ids = trietok.BertTokenizer.from_pretrained("trietok-en")("a")["input_ids"]
+    assert served.explain("a \ud800", "trietok-en")["ids"] == ids
 
 
-def test_a_port_in_use_and_a_model_that_is_not_there(site):
+def test_several_models_stand_side_by_side(serve, tiny, tmp_path):
+    other = trietok.BertTokenizer.from_pretrained(tiny)
+    other.add_tokens(["hellx"])
+    other.save_pretrained(tmp_path / "mine" / "model")
+    other.save_pretrained(tmp_path / "yours" / "model")
+    names = ["-m", tiny, "-m", str(tmp_path / "mine" / "model"), "-m", str(tmp_path / "yours" / "model"), "-m", tiny]
+    served = serve(*names, "--profile", "slow")
+    models = served.ask(do="models")
+    first, *others = models["shown"]
+    assert tiny.endswith(first)
+    assert others == ["model", str(tmp_path / "yours" / "model")]  # the name that is taken is told in whole
+    assert models["models"]["model"] == ["slow", "fast"]
+    assert models["models"]["trietok-zh"] == ["fast", "slow"]
+    answer = served.explain("hello hellx", first, *others)
+    assert answer["ids"] == trietok.BertTokenizer.from_pretrained(tiny)("hello hellx")["input_ids"]
+    assert [each["ids"] for each in answer["others"]] == [other("hello hellx")["input_ids"]] * 2
+    assert answer["counts"] == {"characters": 11, "words": 2, "tokens": 4, "unknown": 1}
+    assert answer["others"][0]["counts"]["unknown"] == 0
+
+
+@posix
+def test_ctrl_c_ends_it(serve):
+    served = serve()
+    assert served.request("/")[0] == 200
+    served.process.send_signal(signal.SIGINT)
+    assert served.process.wait(60) == 130
+
+
+def test_a_port_in_use_and_a_model_that_is_not_there(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        assert f"cannot listen on port {port}" in error("play", "--site", str(site), "--no-browser", "--port", port)
-    assert "no-such" in error("play", "--site", str(site), "--no-browser", "-m", "./no-such")
+        port = taken.getsockname()[1]
+        assert f"cannot listen on port {port}" in error("play", "--no-browser", "--port", str(port))
+        monkeypatch.setattr(server, "_PORT", port)
+        with server._server(Session(), None) as next_one:
+            assert port < next_one.server_address[1] <= port + server._MORE_PORTS
+    assert "no-such" in error("play", "--no-browser", "-m", "./no-such")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import pickle
+import re
 
 import pytest
 
@@ -302,6 +304,60 @@ def test_html_is_one_escaped_fragment_without_scripts(slow):
     assert html.count("<span") == html.count("</span>")
 
 
+def test_html_lists_all_reasons_for_paper(slow):
+    slow.add_tokens(["<i>x</i>"])
+    explained = slow.explain("unaffable unaq <i>x</i>", "hello")
+    listed = explained.to_html(reasons=True)
+    assert '<details class="tt-d"' not in listed  # they are in the table, and nowhere else
+    for token in explained.tokens:
+        assert html.escape(" ".join(token.story)) in listed
+    assert '<details class="tt-search" open>' in listed
+    assert '<details class="tt-d"' in explained.to_html()
+    cut = slow.explain("hello hello hello", max_length=4, truncation=True, padding="max_length")
+    assert "Truncation has removed it" in cut.to_html(reasons=True)
+    assert "[PAD] × 5" in slow.explain("hello", max_length=8, padding="max_length").to_html(reasons=True)
+
+
+def test_html_shows_how_wordpiece_searches(slow):
+    shown = slow.explain("unaffable unaq hello").to_html()
+    searches = re.findall(r"<details class=\"tt-search\">.*?</details>", shown)
+    assert len(searches) == 2  # hello is an entry
+    plain = [re.sub(r"<[^>]+>", "", each.replace("<p", "|<p")).split("|") for each in searches]
+    assert plain[0] == [
+        "unaffable → un ##aff ##able",
+        "no entry: unaffable, unaffabl, unaffab, unaffa, unaff, unaf, una; found: un",
+        "no entry: ##affable, ##affabl, ##affab, ##affa; found: ##aff",
+        "found: ##able",
+    ]
+    assert plain[1][0] == "unaq → unknown"
+    assert plain[1][-1] == "no entry: ##q; nothing is left to try"
+    assert "no entry: xxxx, xxx, xx, x; nothing" in re.sub(r"</?s>", "", slow.explain("xxxx").to_html())
+    long = re.sub(r"</?s>", "", slow.explain("x" * 40).to_html())
+    assert f"no entry: {'x' * 40}, {'x' * 39}, {'x' * 38}, {'x' * 37}, …, xxx, xx, x; nothing" in long
+    assert 'tt-search"' not in slow.explain("x" * 101).to_html().partition("</style>")[2]  # it is not looked up
+
+
+def test_html_reads_without_its_style_sheet(slow):
+    """As where a site takes styles, classes and what scripts could do away."""
+    explained = slow.explain("unaffable hello☃")
+    bare = re.sub(r"<style>.*?</style>| (class|role|aria-label)=\"[^\"]*\"", "", explained.to_html())
+    rows = re.findall(r"<details><summary>(.*?)</summary><div>(.*?)</div></details>", bare)
+    assert len(rows) == len(explained.tokens)
+    for (summary, story), token in zip(rows, explained.tokens, strict=True):
+        read = re.sub(r"<[^>]+>", "", summary).split()
+        assert read == [*dict.fromkeys([token.source or token.token, token.token]), str(token.id)]
+        assert re.sub(r"<[^>]+>", "", story).startswith(f"{token.token} id {token.id}")
+    assert re.search(r"<ol><li value=\"1\">", bare)
+
+
+def test_counts_are_of_the_call(slow, fast):
+    for tokenizer in (slow, fast):
+        text = "hello, unaffable ☃ [UNK] hello"
+        counts = {"characters": len(text), "words": 6, "tokens": 10, "unknown": 2}  # the third one is written
+        assert tokenizer.explain(text).counts == counts
+        assert tokenizer.explain("", "hello").counts["characters"] == 5
+
+
 def test_long_texts_show_the_first_tokens(slow):
     explained = slow.explain("a " * 5000, verbose=False)
     assert len(explained.tokens) == 5002
@@ -355,6 +411,16 @@ def test_two_vocabularies_name_the_entry(slow, vocab_file):
     assert part.source == "affable"
     assert part.why == "WordPiece: the left has the entry “##aff”, “##able”, the right “##affable”"
     assert contrast.to_dict()["parts"][0]["differs"] is False
+
+
+def test_a_contrast_marks_the_tokens_that_differ(slow, vocab_file):
+    other = BertTokenizer(vocab_file("un", "##affable", "hello", name="other.txt"))
+    shown = slow.explain("hello unaffable").against(other.explain("hello unaffable")).to_html()
+    sides = shown.split('<div class="tt-side">')[1:]
+    marked = [re.findall(r"tt-differs\"><span class=\"tt-s\">(.*?)<", side) for side in sides]
+    assert marked == [["aff", "able"], ["affable"]]
+    same = slow.explain("hello").against(slow.explain("hello")).to_html()
+    assert "tt-differs" not in same.partition("</style>")[2]
 
 
 def test_one_added_token_makes_the_difference(slow, small):

@@ -34,7 +34,7 @@ _STYLES = {
     "truncated": "dim strike",
     "hidden": "bold #d55e00",
     "title": "bold underline",
-    **dict.fromkeys(("head", "stage", "changed", "inserted", "same"), "bold"),
+    **dict.fromkeys(("head", "stage", "changed", "rejected", "inserted", "same"), "bold"),
     **dict.fromkeys(("place", "id"), "cyan"),
     "deleted": "#d55e00",
     "left": "#d98200",

@@ -263,10 +263,10 @@ profile = together(
     ),
     flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
 )
-_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
-model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=_MODEL), profile)
+A_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
+model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=A_MODEL), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
-required_model = tokenizer("--model", "-m", help=f"{_MODEL}  [required]")
+required_model = tokenizer("--model", "-m", help=f"{A_MODEL}  [required]")
 model_directory = tokenizer("--model", "-m", help="The model: a directory with its weights and tokenizer.  [required]")
 column = name("--column", default="text", help="The field or column that holds the text; meta.text is a field within.")
 no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")

@@ -1,66 +1,72 @@
-"""`trietok play`: the playground, a page in which trietok runs, on this machine, with the vocabulary of a model.
+"""`trietok play`: the playground, a page for trying texts in vocabularies, served to this machine alone.
 
-In: the folder that `docs/playground/build.py` makes. Out: a server for this machine alone, until it is stopped.
+In: the names of models, and the requests of a page. Out: the page's files, and answers of a `Session`, until the server
+is stopped.
 """
 
 from __future__ import annotations
 
-import functools
-import http.server
-import io
 import json
-import os
-import tempfile
-import zipfile
-from typing import Any
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import TCPServer
 
 import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import DEFAULT_MODEL, tokenizer_of
-from trietok.cli.output import warn, write_line
+from trietok.cli.options import DEFAULT_MODEL, choice_of
+from trietok.cli.output import write_line
+from trietok.cli.session import PROFILES, Session
+from trietok.files.load import BUILT_IN_NAMES
 
 _HOST = "127.0.0.1"
 _PORT = 8642
-# Scripts, styles and requests of this server alone; Python in the browser is WebAssembly.
+_MORE_PORTS = 20  # to try after it
+_MOST_BYTES = 50_000_000  # of a request: the files of a large vocabulary
+_PATIENCE = 60  # seconds for a request to arrive
+_PAGE = Path(__file__).with_name("playground")
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+# Scripts, styles and requests of this server alone.
 _POLICY = (
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
 @options.command()
-@options.model
+@options.tokenizer(
+    "--model", "-m", "models", multiple=True, default=[DEFAULT_MODEL], help=f"{options.A_MODEL} May be repeated."
+)
+@options.profile
 @options.number(
-    "--port", type=click.IntRange(min=0, max=65535), default=_PORT, help="The port to listen on; 0 is any free one."
+    "--port", type=click.IntRange(min=0, max=65535), help=f"The port to listen on; by default {_PORT} or one after it."
 )
 @options.flag("--no-browser", help="Do not open a browser.")
-@options.file("--site", metavar="DIR", help="The folder that docs/playground/build.py made.")
 @options.offline
-def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
+def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
     """Serve the playground, a page for trying texts, on this machine only.
 
     \b
     Examples:
       trietok play
-      trietok play -m my-tokenizer --port 0
+      trietok play -m google-bert/bert-base-uncased -m my-tokenizer
     """
-    folder = site or default_site()
-    _check(folder)
-    served: dict[str, bytes] = {}
-    if model != DEFAULT_MODEL:
-        name = os.path.basename(os.path.normpath(model))
-        served = {"/config.json": json.dumps({"model": name}).encode(), "/model.zip": _zipped(tokenizer_of(model))}
-    try:
-        server = http.server.ThreadingHTTPServer(
-            (_HOST, port), functools.partial(_Handler, served=served, directory=folder)
-        )
-    except OSError as error:
-        reason = f"cannot listen on port {port}: {error.strerror}; choose another one with --port"
-        raise trietok.InputError(reason) from error
-    with server:
-        address = f"http://{_HOST}:{server.server_port}/"
+    session = Session()
+    for model in dict.fromkeys(models):
+        profile = choice_of(model).kind.profile
+        name = Path(model).name
+        name = model if not name or name in (*session.shown, *BUILT_IN_NAMES) else name
+        session.load(name, model, (profile, *(other for other in PROFILES if other != profile)))
+        session.shown.append(name)
+    with _server(session, port) as server:
+        address = f"http://{_HOST}:{server.server_address[1]}/"
         write_line(f"the playground is at {address}; Ctrl-C stops it")
         if not no_browser:
             import webbrowser
@@ -69,84 +75,79 @@ def play(model: str, port: int, no_browser: bool, site: str | None) -> None:
         server.serve_forever()
 
 
-def default_site() -> str:
-    """The folder where the playground is looked for, and where `build.py` puts it.
+class _Server(ThreadingHTTPServer):
+    server_bind = TCPServer.server_bind  # that of HTTP asks for the machine's name, for which some networks take long
 
-    >>> os.path.basename(default_site())
-    'playground'
-    """
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(cache, "trietok", "playground")
+    def __init__(self, session: Session, port: int) -> None:
+        self.session, self.lock = session, threading.Lock()
+        super().__init__((_HOST, port), _Handler)
+        self.own = {f"{host}:{self.server_address[1]}" for host in (_HOST, "localhost")}
 
-
-def _check(folder: str) -> None:
-    try:
-        with open(os.path.join(folder, "build.json"), encoding="utf-8") as file:
-            version = json.load(file)["trietok"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise trietok.FileError(
-            f"there is no playground in {folder}; build it from a checkout of trietok: python docs/playground/build.py "
-            f"{folder}",
-            path=folder,
-        ) from None
-    if version != trietok.__version__:
-        warn(f"the playground in {folder} runs trietok {version}, and this is {trietok.__version__}; build it again")
+    def handle_error(self, *request: object) -> None:
+        """Nothing: a page that was closed takes no answer."""
 
 
-def _zipped(tokenizer: Any) -> bytes:
-    """The files of a tokenizer."""
-    made = io.BytesIO()
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made, "w") as archive:
-        tokenizer.save_pretrained(folder)
-        for name in sorted(os.listdir(folder)):
-            archive.write(os.path.join(folder, name), name)
-    return made.getvalue()
+def _server(session: Session, port: int | None) -> _Server:
+    """The server on a port; where none is given, on the first that is free."""
+    for each in range(_PORT, _PORT + _MORE_PORTS) if port is None else [port]:
+        try:
+            return _Server(session, each)
+        except OSError as error:
+            reason = f"cannot listen on port {each}: {error.strerror}; choose another one with --port"
+    raise trietok.InputError(reason)
 
 
-class _Handler(http.server.SimpleHTTPRequestHandler):
-    """The files of a folder, and some that are only here."""
+class _Handler(BaseHTTPRequestHandler):
+    """The files of the page, and answers to its requests; to nobody else."""
 
-    extensions_map = {  # the same on every system
-        **http.server.SimpleHTTPRequestHandler.extensions_map,
-        ".js": "text/javascript",
-        ".mjs": "text/javascript",
-        ".wasm": "application/wasm",
-    }
+    server: _Server
+    timeout = _PATIENCE
 
-    def __init__(self, *arguments: Any, served: dict[str, bytes], **options: Any) -> None:
-        self._served = served
-        super().__init__(*arguments, **options)
+    def do_GET(self) -> None:
+        path = _PAGE / (self.path.partition("?")[0].removeprefix("/") or "index.html")
+        if not self._is_own():
+            self.send_error(HTTPStatus.FORBIDDEN)
+        elif path not in _PAGE.iterdir():
+            self.send_error(HTTPStatus.NOT_FOUND)
+        else:
+            self._send(path.read_bytes(), _KINDS.get(path.suffix, "application/octet-stream"))
 
-    def send_head(self) -> Any:
-        """Send what goes before the content, and return the content to be read, as for files."""
-        if not self._is_asked_by_name():
-            self.send_error(403)
-            return None
-        content = self._served.get(self.path)
-        if content is None:
+    def do_POST(self) -> None:
+        """Answer a request of the page: JSON for JSON."""
+        size = self.headers.get("Content-Length", "")
+        if not self._is_own() or self.headers.get("Content-Type") != "application/json":
+            self.send_error(HTTPStatus.FORBIDDEN)
+        elif not (size.isascii() and size.isdigit()) or int(size) > _MOST_BYTES:
+            self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        else:
             try:
-                return super().send_head()
-            except ValueError:  # no file can have that name
-                self.send_error(404)
-                return None
-        self.send_response(200)
-        self.send_header("Content-Type", self.guess_type(self.path))
+                request = self.rfile.read(int(size)).decode()
+                with self.server.lock:
+                    answer = self.server.session.ask(request)
+            except Exception as error:  # a request that the page does not make, or a fault that it is to show
+                answer = json.dumps({"error": f"trietok could not answer: {error}"})
+            self._send(answer.encode(), "application/json")
+
+    def _is_own(self) -> bool:
+        """Whether the request is of this server's own page: its host, and its origin if it names one, are this server.
+
+        A page from elsewhere names another origin; if its name was made to lead here, another host.
+        """
+        host = self.headers.get("Host", "")
+        return host in self.server.own and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
+
+    def _send(self, content: bytes, kind: str) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        return io.BytesIO(content)
-
-    def _is_asked_by_name(self) -> bool:
-        """Whether the request names this machine: a page from elsewhere, whose name was made to lead here, does not."""
-        return self.headers.get("Host", "").rpartition(":")[0] in (_HOST, "localhost")
+        self.wfile.write(content)
 
     def end_headers(self) -> None:
         self.send_header("Content-Security-Policy", _POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Cache-Control", "no-cache")
+        self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
-    def list_directory(self, path: Any) -> None:
-        self.send_error(404)
-
-    def log_message(self, format: str, *arguments: Any) -> None:
+    def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: the page says what goes wrong."""

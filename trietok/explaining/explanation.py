@@ -350,6 +350,24 @@ class TextTokens(Lazy[Token]):
             for (start, end), token, number in columns
         ]
 
+    @property
+    def words(self) -> tuple[int, int]:
+        """How many words they are of, and how many of these are unknown; a text may have the unknown token written."""
+        wordpiece, words = self._stages.wordpiece, self._trace.words
+        written = sum(words[number] == wordpiece.unk_token for number in self._trace.added)
+        return len(words), self._located.ids.count(wordpiece.vocab.get(wordpiece.unk_token, -1)) - written
+
+    def searched(self, word: str) -> list[tuple[int, Match]]:
+        """How WordPiece searches a word for pieces, and how far each piece reaches; the last search may be in vain."""
+        found: list[tuple[int, Match]] = []
+        at = 0
+        while at < len(word) and (not found or found[-1][1].entries):
+            match = self._entries.match(word, at)
+            prefix = len(match.left) - len(word) + at
+            at += len(match.entries[-1]) - prefix if match.entries else 0
+            found.append((at, match))
+        return found
+
     def has_entry(self, entry: str) -> bool:
         """Whether WordPiece has an entry."""
         return entry in self._stages.wordpiece.vocab
@@ -395,15 +413,9 @@ class TextTokens(Lazy[Token]):
         wordpiece = self._stages.wordpiece
         if len(word) > wordpiece.max_input_chars_per_word:
             return Unknown("too-long", (), word, places[0][0], places[-1][1], 0)
-        covered: list[str] = []
-        at = 0
-        while True:
-            match = self._entries.match(word, at)
-            if not match.entries:
-                break
-            covered.append(match.entries[-1])
-            at += len(match.entries[-1]) - (len(wordpiece.continuing_subword_prefix) if at else 0)
-        return Unknown("no-piece", tuple(covered), match.left, *places[at], match.reached, word[at])
+        *found, (_, last) = self.searched(word)
+        covered, at = tuple(match.entries[-1] for _, match in found), found[-1][0] if found else 0
+        return Unknown("no-piece", covered, last.left, *places[at], last.reached, word[at])
 
     def _added(self, number: int, start: int, end: int) -> AddedMatch:
         content = self._trace.words[number]
@@ -424,29 +436,23 @@ class TextTokens(Lazy[Token]):
 
 
 @dataclass(eq=False, repr=False)
-class _Placed(Lazy[Value]):
-    """What is known of added tokens, by where they stand in a text."""
+class Made(Lazy[Value]):
+    """What is known of added tokens, made of where they stand in a text."""
 
+    _make: Callable[[str, RejectedMatch], Value]
     _text: str
     _places: Sequence[RejectedMatch]
 
     def __len__(self) -> int:
         return len(self._places)
 
-
-class Finds(_Placed[Found]):
-    """The added tokens that a stage cut out."""
-
-    def item(self, index: int) -> Found:
-        start, end, content = self._places[index]
-        return Found(content, start, end)
+    def item(self, index: int) -> Value:
+        return self._make(self._text, self._places[index])
 
 
-class Rejections(_Placed[Rejected]):
-    """The added tokens that `single_word` rejected."""
-
-    def item(self, index: int) -> Rejected:
-        return _rejected(self._text, self._places[index])
+def _found(text: str, place: RejectedMatch) -> Found:
+    start, end, content = place
+    return Found(content, start, end)
 
 
 def _rejected(text: str, place: RejectedMatch) -> Rejected:
@@ -479,7 +485,7 @@ class RowTokens(Lazy[Token]):
     def padding(self) -> tuple[Token, int, bool] | None:
         """The padding token, how many there are, and whether they stand before the texts; None for a row without."""
         for number, (tokens, start, end) in enumerate(self._stretches):
-            if isinstance(tokens, Same):
+            if tokens[start].kind == "padding":
                 return tokens[start], end - start, number == 0
         return None
 
@@ -487,20 +493,6 @@ class RowTokens(Lazy[Token]):
         number = bisect_right(self._ends, index)
         tokens, _, end = self._stretches[number]
         return tokens[end - (self._ends[number] - index)]
-
-
-@dataclass(eq=False, repr=False)
-class Same(Lazy[Token]):
-    """One token many times, such as padding."""
-
-    _token: Token
-    _count: int
-
-    def __len__(self) -> int:
-        return self._count
-
-    def item(self, index: int) -> Token:
-        return self._token
 
 
 class Stage(NamedTuple):
@@ -609,6 +601,16 @@ class Explanation(Report):
         return self.rows[0]
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many characters and words the texts have, how many tokens the row, and how many words are unknown.
+
+        Characters are code points; words are what WordPiece is given, punctuation marks and added tokens among them.
+        """
+        words, unknown = map(sum, zip(*(text.tokens.words for text in self.texts), strict=True))
+        characters = sum(len(text.text) for text in self.texts)
+        return {"characters": characters, "words": words, "tokens": len(self.tokens), "unknown": unknown}
+
+    @property
     def truncated(self) -> RowTokens:
         """The tokens that truncation removed from the first row, text by text."""
         stretches: list[tuple[Sequence[Token], int, int]] = []
@@ -656,10 +658,18 @@ class Explanation(Report):
         """The explanation to read on a terminal of so many columns, without colours; at most 2,000 tokens."""
         return plain(explanation_lines(self, width))
 
-    def to_html(self) -> str:
+    def to_html(self, *, reasons: bool = False) -> str:
         """The explanation as one fragment of HTML, which needs no script and nothing from elsewhere; at most 2,000
-        tokens. Point at a token, or move the focus to it, to read its story."""
-        return fragment(*explanation_parts(self), label="Explanation of tokens")
+        tokens. A click on a token opens its story beside it.
+
+        Args:
+            reasons: list the stories of all tokens in a table instead, for paper.
+
+        >>> import trietok
+        >>> "The whole word “people”" in trietok.BertTokenizer.from_pretrained("trietok-en").explain("people").to_html()
+        True
+        """
+        return fragment(*explanation_parts(self, reasons), label="Explanation of tokens")
 
     def __str__(self) -> str:
         return self.to_text()
@@ -772,8 +782,8 @@ def _reports(text: str, stages: Stages, trace: Trace) -> Iterator[Stage]:
     given = text
     for name in stages.order:
         gave = trace.gave(name)
-        found, rejected = Finds(text, trace.found.get(name, ())), Rejections(text, trace.rejected.get(name, ()))
-        yield Stage(name, given, gave, trace.changes[name], found, rejected)
+        found, rejected = trace.found.get(name, ()), trace.rejected.get(name, ())
+        yield Stage(name, given, gave, trace.changes[name], Made(_found, text, found), Made(_rejected, text, rejected))
         given = gave
 
 
@@ -786,7 +796,7 @@ def _row(row: Row, texts: tuple[ExplainedText, ...], padding: Token) -> RowToken
             stretches.append(((special,), 0, 1))
         else:
             stretches.append((texts[piece.sequence].tokens, *row.windows[piece.sequence]))
-    filling = [(Same(padding, row.missing), 0, row.missing)]
+    filling = [((padding,) * row.missing, 0, row.missing)]
     return RowTokens(filling + stretches if row.pad_left else stretches + filling)
 
 

@@ -10,7 +10,7 @@ import unicodedata
 from abc import abstractmethod
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import eq
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
@@ -89,13 +89,13 @@ def _of_added(added: AddedMatch) -> Iterator[str]:
         yield f"It is cut out of a word: {touch(added.touches)}. With single_word it would not be."
 
 
-def touch(chars: tuple[str, str], shown: Callable[[str], str] = visible) -> str:
+def touch(chars: tuple[str, str]) -> str:
     """That the word characters before and after an added token touch it; `""` stands for none.
 
     >>> touch(("a", "")), touch(("a", "b"))
     ('“a” touches it', '“a” and “b” touch it')
     """
-    quoted = [f"“{shown(char)}”" for char in chars if char]
+    quoted = [f"“{visible(char)}”" for char in chars if char]
     return f"{' and '.join(quoted)} {'touch' if len(quoted) > 1 else 'touches'} it"
 
 

@@ -7,14 +7,25 @@ to be looked at; the stretches of the text in order, alike or not, each with the
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.explaining.values import TITLES, Change, Found, Lazy, Rejected, Token, touch
+from trietok.explaining.values import TITLES, Change, Lazy, Token, touch
 from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
-from trietok.showing.html import COLOURS, coloured_token, escaped, fragment, gap, heading, note, padding_tokens, title
+from trietok.showing.html import (
+    COLOURS,
+    coloured_token,
+    escaped,
+    fragment,
+    gap,
+    heading,
+    note,
+    padding_tokens,
+    table,
+    title,
+)
 from trietok.showing.report import Report
 from trietok.text.characters import normalize
 
@@ -62,21 +73,15 @@ def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
     return found
 
 
-class Place(NamedTuple):
-    """Changes side by side: where they are in the original, the characters before the stage and after it."""
-
-    start: int
-    end: int
-    before: str
-    after: str
+Place = tuple[int, int, str]  # where something is in the original, and what became of it, to read
 
 
 class ShownChange(NamedTuple):
-    """Changes that have one reason.
+    """What a stage did for one reason.
 
     Attributes:
-        kind: `"deleted"`, `"changed"` or `"inserted"`.
-        why: the reason, with the names of the characters.
+        kind: `"deleted"`, `"changed"` or `"inserted"`; of added tokens `"changed"` or `"rejected"`.
+        why: the reason, with the names of the characters; `""` for added tokens that were found.
         places: the first places; those side by side are one.
         more: how many places there are beside these.
     """
@@ -88,7 +93,7 @@ class ShownChange(NamedTuple):
 
 
 def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
-    """The changes of a stage by their reasons, and how many changes there are beside those."""
+    """What a stage did, by the reasons, and how many changes there are beside those."""
     runs: list[list[Change]] = []
     for change in stage.changes[:_MOST_LOOKED_AT]:
         last = runs[-1][-1] if runs else None
@@ -107,25 +112,30 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
         if key not in groups and len(groups) == _MOST_REASONS:
             left_out += len(run)
             continue
-        groups.setdefault(key, []).append(Place(run[0].start, run[-1].end, before, after))
+        groups.setdefault(key, []).append((run[0].start, run[-1].end, _became(run[0].kind, before, after)))
     shown = [
         ShownChange(kind, why, places[:_MOST_PLACES], max(len(places) - _MOST_PLACES, 0))
         for (kind, why), places in groups.items()
     ]
-    return shown, left_out
+    found = [(each.start, each.end, visible(each.content)) for each in stage.found[:_MOST_ADDED]]
+    shown += [ShownChange("changed", "", found, len(stage.found) - len(found))] if found else []
+    for each in stage.rejected[:_MOST_ADDED]:
+        why = f"single_word rejects it: {touch(each.touching)}"
+        shown.append(ShownChange("rejected", why, [(each.start, each.end, visible(each.content))], 0))
+    return shown, left_out + max(len(stage.rejected) - _MOST_ADDED, 0)
 
 
-def became(kind: str, at: Place) -> str:
+def _became(kind: str, before: str, after: str) -> str:
     """What became of characters, to read.
 
-    >>> became("changed", Place(0, 2, "AB", "ab")), became("deleted", Place(0, 1, "\\0", ""))
+    >>> _became("changed", "AB", "ab"), _became("deleted", "\\0", "")
     ('AB → ab', '⟨NUL⟩')
     """
-    after = visible(at.after)
+    after = visible(after)
     if kind == "deleted":
-        return visible(at.before)
+        return visible(before)
     is_spaced = kind == "inserted" or after.isspace()
-    return f"{visible(at.before)} → {after.replace(' ', '␣') if is_spaced else after}"
+    return f"{visible(before)} → {after.replace(' ', '␣') if is_spaced else after}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -278,30 +288,19 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         yield [("    ", ""), (cut_to(visible(stage.gave[: 2 * columns]), columns - 4), "gave")]
     changes, more = shown_changes(stage)
     for change in changes:
-        if len(change.places) == 1:
-            at = change.places[0]
-            front = [("      ", ""), (place(at.start, at.end), "place"), ("  ", "")]
-            yield from _with_text(front, became(change.kind, at), change.kind, change.why, columns)
+        if len(change.places) == 1 and change.why:
+            start, end, text = change.places[0]
+            front = [("      ", ""), (place(start, end), "place"), ("  ", "")]
+            yield from _with_text(front, text, change.kind, change.why, columns)
             continue
-        places = [f"{place(at.start, at.end)} {became(change.kind, at)}".replace(" ", _GLUE) for at in change.places]
+        places = [f"{place(start, end)} {text}".replace(" ", _GLUE) for start, end, text in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
-        yield from _hung([("        ", "")], change.why, "story", columns)
+        if change.why:
+            yield from _hung([("        ", "")], change.why, "story", columns)
     if more:
         yield [(f"      … and {more:,} more", "dim")]
-    if stage.found:
-        shown = stage.found[:_MOST_ADDED]
-        found = [f"{place(each.start, each.end)} {visible(each.content)}".replace(" ", _GLUE) for each in shown]
-        more_found = f", … {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""
-        for line in wrapped(", ".join(found) + more_found, columns - 6):
-            yield [("      ", ""), (line.replace(_GLUE, " "), "changed")]
-    for rejected in stage.rejected[:_MOST_ADDED]:
-        why = f"single_word rejects it: {touch(rejected.touching)}"
-        front = [("      ", ""), (place(rejected.start, rejected.end), "place"), ("  ", "")]
-        yield from _with_text(front, visible(rejected.content), "changed", why, columns)
-    if len(stage.rejected) > _MOST_ADDED:
-        yield [(f"      … and {len(stage.rejected) - _MOST_ADDED:,} more", "dim")]
 
 
 def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
@@ -388,122 +387,146 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         yield from [(same[-1], len(same))] if is_padding else [(token, 1) for token in same]
 
 
-# ---- an explanation as one fragment of HTML without scripts; a token has its story where it is pointed at ------------
+# ---- an explanation as one fragment of HTML without scripts; a click on a token opens its story beside it ------------
 
 _MOST_GAVE = 2000  # characters of the text after a stage
-_HINT = "Point at a token, or move to it with the Tab key, to read why it is one."
+_MOST_SEARCHES = 60  # words
+_MOST_TRIED = 8  # entries looked up in vain, of each piece
+_HINT = "Choose a token to read, beside it, why it is one."
 
 
-def explanation_parts(explanation: Explanation) -> Iterator[str]:
-    """The parts of the fragment."""
-    profile = f"{explanation.profile} profile" + (f" · {explanation.name}" if explanation.name else "")
-    yield heading(explanation.tokenizer, aside=profile)
-    yield '<div class="tt-stage-area">'
-    yield from _rows(explanation)
-    yield f'<p class="tt-hint">{_HINT}</p></div>'
+def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
+    """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at its token."""
+    named = f" · {explanation.name}" if explanation.name else ""
+    counts = ", ".join(f"{number:,} {what}" for what, number in explanation.counts.items())
+    yield heading(explanation.tokenizer, aside=f"{explanation.profile} profile{named} · {counts}")
+    yield from _rows(explanation, "" if reasons else _HINT)
     for line in notes(explanation):
         yield note(line)
-    count = len(explanation.tokens) + len(explanation.truncated)
+    tokens, truncated = explanation.tokens, explanation.truncated
+    count = len(tokens) + len(truncated)
     if count > MOST_SHOWN:
         yield note(f"The first {MOST_SHOWN:,} of {count:,} tokens are shown.")
+    if reasons:
+        listed = _runs([*tokens[:MOST_SHOWN], *truncated[: max(MOST_SHOWN - len(tokens), 0)]])
+        rows = [
+            (
+                visible(each.token) + (f" × {number}" if number > 1 else ""),
+                str(each.id),
+                "" if each.text is None else place(each.start, each.end),
+                " ".join(each.story),
+            )
+            for each, number in listed
+        ]
+        yield title("Reasons") + table(["token", "id", "place", "why"], rows, right=[1], mono=[0])
     for number, text in enumerate(explanation.texts):
-        yield title(_title(explanation, number))
-        yield _stages_html(text.stages)
+        yield title(_title(explanation, number)) + _stages_html(text, reasons)
 
 
-def _rows(explanation: Explanation) -> Iterator[str]:
-    """The row of ids: special tokens, and the texts with what is between their tokens."""
+def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | None, int | None]] = ()) -> Iterator[str]:
+    """The row of ids: special tokens, and the texts with what is between their tokens.
+
+    `marked` are texts and positions of tokens to mark. Without a hint how to read them the tokens have no stories.
+    """
+
+    def shown(each: Token, colour: int = 0, source: str = "") -> str:
+        look = f"tt-c{colour}"
+        if each.kind in ("special", "unknown"):
+            look = f"tt-{each.kind}"
+        elif each.kind in ("added", "kept"):
+            look += " tt-added"
+        look += " tt-cut" * each.is_truncated + " tt-differs" * ((each.text, each.position) in marked)
+        return coloured_token(source, each.token, each.id, look, _story(each) if hint else "")
+
     left = MOST_SHOWN
     specials = iter(explanation.tokens.specials)
     lines: list[list[str]] = [[]]
     pad, count, is_left = explanation.tokens.padding or (None, 0, False)
-    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad))]
+    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad) if hint else "")]
     if is_left:
         lines[-1] += filling
     for name in explanation.template:
         if name not in ("A", "B"):
-            lines[-1].append(_token_html(next(specials), 0))
+            lines[-1].append(shown(next(specials)))
             continue
         if name == "B":
             lines.append([])
         text = explanation.texts["AB".index(name)]
-        tokens = text.tokens[:left]
-        left -= len(tokens)
-        lines[-1] += _of_text(text, tokens)
+        parts = segments(text, text.tokens[:left])
+        left -= min(len(text.tokens), left)
+        lines[-1] += [
+            gap(part.text) if part.token is None else shown(part.token, part.colour, part.text) for part in parts
+        ]
     if not is_left:
         lines[-1] += filling
-    for line in lines:
-        yield f'<div class="tt-text">{"".join(line)}</div>'
-
-
-def _of_text(text: ExplainedText, tokens: Sequence[Token]) -> Iterator[str]:
-    if not text.text:
-        yield gap(" ")
-    for part in segments(text, tokens):
-        yield gap(part.text) if part.token is None else _token_html(part.token, part.colour, part.text)
-
-
-def _token_html(each: Token, colour: int, source: str = "") -> str:
-    look = f"tt-c{colour % COLOURS}"
-    if each.kind in ("special", "unknown"):
-        look = f"tt-{each.kind}"
-    elif each.kind in ("added", "kept"):
-        look += " tt-added"
-    if each.is_truncated:
-        look += " tt-cut"
-    return coloured_token(source, each.token, each.id, look, _story(each), name=f"{each.token}, id {each.id}")
+    rows = "".join(f'<div class="tt-text">{"".join(line)}</div>' for line in lines)
+    told = f'<p class="tt-hint">{hint}</p>' if hint else ""
+    yield f'<div class="tt-stage-area">{rows}{told}</div>'
 
 
 def _story(each: Token) -> str:
-    where = "" if each.text is None else f"<em>{place(each.start, each.end)}</em>"
-    types = f"<em>type {each.type_id}</em>" if each.type_id else ""
+    where = "" if each.text is None else f" <em>{place(each.start, each.end)}</em>"
+    types = f" <em>type {each.type_id}</em>" if each.type_id else ""
     sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
-    return f"<b>{escaped(each.token)}</b><em>id {each.id}</em>{where}{types}{sentences}"
+    return f"<b>{escaped(each.token)}</b> <em>id {each.id}</em>{where}{types}{sentences}"
 
 
-def _stages_html(stages: Sequence[Stage]) -> str:
-    """What each stage did, as a numbered list."""
+def _stages_html(text: ExplainedText, open_all: bool) -> str:
+    """What each stage did, as a numbered list, with what can be opened open where nobody can open it."""
     items: list[str] = []
-    for is_idle, run in _in_runs(stages):
+    for is_idle, run in _in_runs(text.stages):
         if is_idle:
             titles = "; ".join(stage.title for _, stage in run)
             to = "" if len(run) == 1 else f"to {run[-1][0]}, "
-            items.append(f'<li class="tt-idle">{_number(run[0][0])}{to}no change: {escaped(titles)}</li>')
+            items.append(f'<li class="tt-idle" value="{run[0][0]}">{to}no change: {escaped(titles)}</li>')
         else:
-            items += [f"<li>{_number(number)}{_stage_html(stage)}</li>" for number, stage in run]
-    return f"<ol>{''.join(items)}</ol>"
-
-
-def _number(number: int) -> str:
-    return f'<span class="tt-no">{number}</span>'
+            items += [f'<li value="{number}">{_stage_html(stage)}</li>' for number, stage in run]
+    return f"<ol>{''.join([*items[:-1], items[-1].removesuffix('</li>'), *_searches(text, open_all), '</li>'])}</ol>"
 
 
 def _stage_html(stage: Stage) -> str:
     gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
-    shown = f'<span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
-    return f'<span class="tt-n">{escaped(stage.title)}</span>{shown}{"".join(_changes_html(stage))}'
+    shown = f' <span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
+    return f'<b class="tt-n">{escaped(stage.title)}</b>{shown}{"".join(_changes_html(stage))}'
+
+
+def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
+    """How WordPiece searched each word that is no entry: what it looked up, the longest first, and what it found."""
+    tokens = [token for token in text.tokens[:MOST_SHOWN] if token.kind in ("wordpiece", "unknown")]
+    words = {token.word_text: token.unknown for token in tokens if token.unknown or token.token != token.word_text}
+    for word, unknown in list(words.items())[:_MOST_SEARCHES]:
+        if unknown and unknown.reason != "no-piece":
+            continue
+        searches = text.tokens.searched(word)
+        pieces = [match.entries[-1] if match.entries else "" for _, match in searches]
+        lines = []
+        for piece, (covered, match) in zip(pieces, searches, strict=True):
+            shortest = len(piece) or len(match.left) - (len(word) - covered)  # of nothing but what marks a rest
+            tried = [escaped(match.left[:end]) for end in range(len(match.left), shortest, -1)]
+            if len(tried) > _MOST_TRIED:
+                tried[_MOST_TRIED // 2 : 1 - _MOST_TRIED // 2] = ["…"]
+            vain = f"no entry: {', '.join(f'<s>{each}</s>' for each in tried)}" if tried else ""
+            end = f"found: <b>{escaped(piece)}</b>" if piece else "nothing is left to try"
+            lines.append(f'<p class="tt-mono">{"; ".join(filter(None, [vain, end]))}</p>')
+        shown = _mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
+        look = f'class="tt-search"{" open" * open_all}'
+        yield f"<details {look}><summary>{shown}</summary>{''.join(lines)}</details>"
+    if len(words) > _MOST_SEARCHES:
+        yield _why(f"… and {len(words) - _MOST_SEARCHES:,} more words")
 
 
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        chips = "".join(_chip(at, became(change.kind, at), f" tt-{change.kind}") for at in change.places)
+        chips = "".join(_chip(change.kind, *at) for at in change.places)
         left = f" and {change.more:,} more" if change.more else ""
         yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
         yield _why(f"… and {more:,} more")
-    if stage.found:
-        chips = "".join(_chip(each, each.content) for each in stage.found[:_MOST_ADDED])
-        yield _why(chips + (f" and {len(stage.found) - _MOST_ADDED:,} more" if len(stage.found) > _MOST_ADDED else ""))
-    for rejected in stage.rejected[:_MOST_ADDED]:
-        why = escaped(f"single_word rejects it: {touch(rejected.touching, shown=str)}")
-        yield _why(f"{_chip(rejected, rejected.content, ' tt-deleted')} {why}")
-    if len(stage.rejected) > _MOST_ADDED:
-        yield _why(f"… and {len(stage.rejected) - _MOST_ADDED:,} more")
 
 
-def _chip(at: Place | Found | Rejected, text: str, look: str = "") -> str:
-    return f'<span class="tt-ch{look}"><small>{place(at.start, at.end)}</small><span>{escaped(text)}</span></span>'
+def _chip(kind: str, start: int, end: int, text: str) -> str:
+    return f' <span class="tt-ch tt-{kind}"><small>{place(start, end)}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:
@@ -688,8 +711,6 @@ def _alike(tokens: Sequence[Token]) -> str:
 
 def _row(part: Part) -> str:
     where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
-    if not part.differs:
-        return f'<tr class="tt-idle">{where}<td colspan="3">{_mono(_alike(part.left))}</td></tr>'
     cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
     why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
     return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
@@ -849,15 +870,24 @@ class Contrast(Report):
         return plain(contrast_lines(self, width))
 
     def to_html(self) -> str:
-        """Both sides as one fragment of HTML, which needs no script."""
-        sides = (escaped(_name(side)).replace(" · ", "<br>", 1) for side in (self.left, self.right))
-        names = "".join(f'<th class="tt-name">{side}</th>' for side in sides)
-        rows = "".join(map(_row, self.parts[:_MOST_PARTS]))
-        heads = f"<thead><tr><th></th><th>text</th>{names}</tr></thead>"
-        table = f'<div class="tt-wrap"><table>{heads}<tbody>{rows}</tbody></table></div>'
-        parts = [heading("Side by side", aside=self.summary), *map(note, self.notes), table]
-        if len(self.parts) > _MOST_PARTS:
-            parts.append(note(f"… and {len(self.parts) - _MOST_PARTS:,} more stretches"))
+        """Both sides as one fragment of HTML, which needs no script, with the tokens marked that differ."""
+        differing = [part for part in self.parts if part.differs]
+        parts = [heading("Side by side", aside=self.summary)]
+        for side, sides in (
+            (self.left, [part.left for part in differing]),
+            (self.right, [part.right for part in differing]),
+        ):
+            marked = {(each.text, each.position) for tokens in sides for each in tokens}
+            parts.append(f'<div class="tt-side">{note(_name(side))}{"".join(_rows(side, _HINT, marked))}</div>')
+        parts += map(note, self.notes)
+        if differing:
+            heads = "".join(f"<th>{head}</th>" for head in ("", "text", *self.names))
+            rows = "".join(map(_row, differing[:_MOST_PARTS]))
+            parts.append(
+                f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+            )
+        if len(differing) > _MOST_PARTS:
+            parts.append(note(f"… and {len(differing) - _MOST_PARTS:,} more stretches"))
         return fragment(*parts, label="Two explanations side by side")
 
     def __str__(self) -> str:

@@ -42,11 +42,6 @@ def escaped(text: str) -> str:
     return "".join([_label(char) if is_hidden(char) else html.escape(char) for char in text])
 
 
-def attribute(text: str) -> str:
-    """A text for an attribute in quotes; what UTF-8 cannot keep is escaped."""
-    return html.escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))
-
-
 def _label(char: str) -> str:
     return f'<span class="tt-x" title="{html.escape(described(char))}">{short_name(char)}</span>'
 
@@ -96,7 +91,7 @@ def note(text: str, kind: str = "") -> str:
     return f'<p class="tt-note{f" tt-{kind}" if kind else ""}">{escaped(text)}</p>'
 
 
-def coloured_token(source: str, piece: str, token_id: object, look: str, story: str, *, name: str) -> str:
+def coloured_token(source: str, piece: str, token_id: object, look: str, story: str) -> str:
     """One token over the text: what it stands for, the token where it is written otherwise, its id, and its story.
 
     Args:
@@ -104,21 +99,19 @@ def coloured_token(source: str, piece: str, token_id: object, look: str, story: 
         piece: the token.
         token_id: its id.
         look: the class of its colour, or `"special"`, `"unknown"`, ...
-        story: HTML that is shown where the token is pointed at or has the focus; nothing for none.
-        name: what a screen reader calls it.
+        story: HTML that a click on the token opens beside it; nothing for none.
     """
-    below = f'<i class="tt-p">{escaped(piece) if source and piece != source else "&nbsp;"}</i>'
-    told = f'<span class="tt-story" role="note">{story}</span>' if story else ""
-    return (
-        f'<span class="tt-t {look}" tabindex="0" aria-label="{attribute(name)}">'
-        f'<span class="tt-s">{escaped(source or piece)}</span>'
-        f"{below}<i>{token_id}</i>{told}</span>"
-    )
+    below = escaped(piece) if source and piece != source else ""
+    shown = f'<span class="tt-s">{escaped(source or piece)}</span> <i class="tt-p">{below}</i> <i>{token_id}</i>'
+    if not story:
+        return f'<span class="tt-t {look}">{shown}</span> '
+    summary = f'<summary class="tt-t {look}">{shown}</summary>'
+    return f'<details class="tt-d">{summary}<div class="tt-story">{story}</div></details>'
 
 
 def padding_tokens(piece: str, count: int, token_id: object = "", story: str = "") -> str:
     """Padding as one token, with how often it stands there."""
-    return coloured_token("", f"{piece} × {count}", token_id, "tt-padding", story, name=f"{piece}, {count} times")
+    return coloured_token("", f"{piece} × {count}", token_id, "tt-padding", story)
 
 
 def gap(text: str) -> str:
@@ -212,7 +205,7 @@ def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterat
             padding = 0
             continue
         if which is None:
-            yield coloured_token("", str(piece), token_id, "tt-special", "", name=f"{piece}, id {token_id}")
+            yield coloured_token("", str(piece), token_id, "tt-special", "")
             continue
         text = texts[which] if which < len(texts) else None
         start, end = row.offsets[number]
@@ -227,8 +220,8 @@ def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterat
             word = row.word_ids[number]
             source = text[word][start:end] if word is not None else ""
         look = "tt-unknown" if piece == unknown and source != unknown else f"tt-c{number % COLOURS}"
-        told = f"<b>{number}</b><em>id {token_id}</em><em>{start}-{end}</em><em>word {row.word_ids[number]}</em>"
-        yield coloured_token(source, piece, token_id, look, told, name=f"{piece}, id {token_id}")
+        told = f"<b>{number}</b> <em>id {token_id}</em> <em>{start}-{end}</em> <em>word {row.word_ids[number]}</em>"
+        yield coloured_token(source, piece, token_id, look, told)
 
 
 def _shape(value: Any) -> str:

@@ -8,7 +8,7 @@ const NAMES = [
   "added_tokens.json",
   "config.json",
 ];
-const LARGEST = 100e6; // bytes
+const LARGEST = 30e6; // bytes
 
 /** What was dropped: a directory, or files. */
 export async function dropped(transfer) {
@@ -26,14 +26,24 @@ export async function chosen(files) {
   const top = all.filter((file) => file.webkitRelativePath.split("/").length <= 2);
   const known = top.filter((file) => NAMES.includes(file.name));
   if (folder || known.length) return taken(folder || known[0].name, known);
-  return taken(all[0].name, all.slice(0, 1).filter((file) => /\.(txt|json)$/.test(file.name)));
+  const { name, files: read } = await taken(all[0].name, all.slice(0, 1).filter((file) => /\.(txt|json)$/.test(file.name)));
+  const as = name.endsWith(".json") ? "tokenizer.json" : "vocab.txt"; // a file of another name
+  return { name, files: name in read ? { [as]: read[name] } : {} };
 }
 
+/** The name, and the files by their names, in base64. */
 async function taken(name, files) {
-  const read = await Promise.all(
-    files.filter((file) => file.size <= LARGEST).map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]),
-  );
-  return { name, files: Object.fromEntries(read) };
+  const read = files.filter((file) => file.size <= LARGEST).map(async (file) => [file.name, await base64Of(file)]);
+  return { name, files: Object.fromEntries(await Promise.all(read)) };
+}
+
+function base64Of(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }
 
 async function filesIn(folder) {
