@@ -51,7 +51,7 @@ PAGES = {
     "relatives": Page(
         "BERT's relatives",
         "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart is said here and in"
-        " [BERT's relatives, and AutoTokenizer](../family.md).",
+        " [BERT's relatives](../profiles.md#berts-relatives).",
         (
             *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
             "DPRReaderOutput",
