@@ -85,7 +85,7 @@ def with_links(markdown: str, depth: int = 0) -> str:
 def of_root(markdown: str) -> str:
     """The text of a page at the root, whose links lead into docs/, as a page of docs/.
 
-    >>> of_root("[sizes](docs/sizes.md)")
-    '[sizes](sizes.md)'
+    >>> of_root("[saving](docs/saving.md)")
+    '[saving](saving.md)'
     """
     return markdown.replace("](docs/", "](")

@@ -83,7 +83,7 @@ PAGES = {
     ),
     "changing": Page(
         "Changing vocabularies and models",
-        "[Which words to add](../suggesting.md), [how to add or drop them](../trimming.md), and"
+        "[Which words to add, and how to add or drop them](../vocabularies.md), and"
         " [the rows of the model](../model_rows.md). `adapt` does [all of it](../adapting.md).",
         tuple(
             """

@@ -113,8 +113,8 @@ def make_model_of(page: pathlib.Path) -> None:
         "guides/train",
         "locking",
         "training",
-        "trimming",
         "unknown_words",
+        "vocabularies",
     ],
 )
 def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):

@@ -39,7 +39,7 @@ class Page(NamedTuple):
 
 
 _ALL = Page("The command line", "docs/command_line.md")
-_TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
+_SIZES = Page("Smaller and larger vocabularies", "docs/vocabularies.md")
 _LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
 _GROUPS = {
     "Texts to ids": "encode tokenize decode encode-files",
@@ -65,16 +65,13 @@ _COMMANDS: dict[str, tuple[str, Page]] = {
     "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
     "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
     "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
-    "suggest": (
-        "List the words of your texts that are worth adding.",
-        Page("Which words to add", "docs/suggesting.md"),
-    ),
+    "suggest": ("List the words of your texts that are worth adding.", _SIZES),
     "adapt": (
         "Find words that deserve a token, and add them to a model.",
         Page("Adapting a model to your texts", "docs/adapting.md"),
     ),
-    "add": ("Add a list of terms to a tokenizer; no id moves.", _TRIMMING),
-    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _TRIMMING),
+    "add": ("Add a list of terms to a tokenizer; no id moves.", _SIZES),
+    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _SIZES),
     "rows": (
         "Copy a model with the rows that a changed tokenizer needs.",
         Page("The rows of a model", "docs/model_rows.md"),
