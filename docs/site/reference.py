@@ -189,9 +189,9 @@ def with_references(docstring: str, of: str = "") -> str:
         docstring: its Markdown.
         of: the name that it belongs to, which is no link in its own docstring.
 
-    >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/hub.md`. `lock` is a file.")
+    >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/saving.md`. `lock` is a file.")
     'As [`BatchEncoding`][trietok.BatchEncoding]; see [`plan_rows`][trietok.plan_rows], or
-    [Loading from the HuggingFace hub](../hub.md). `lock` is a file.'
+    [Loading and saving](../saving.md). `lock` is a file.'
     """
 
     def linked(code: re.Match[str]) -> str:
