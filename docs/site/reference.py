@@ -72,7 +72,7 @@ PAGES = {
     "checking": Page(
         "Checking, comparing, locking",
         "Questions about a tokenizer or a directory: [what is wrong with it](../checking.md),"
-        " [what differs between two](../comparing.md), [whether the ids are still the same](../locking.md),"
+        " [what differs between two, and whether ids are still the same](../locking.md),"
         " [how fast it is](../benchmarks.md).",
         tuple(
             """

@@ -40,7 +40,7 @@ class Page(NamedTuple):
 
 _ALL = Page("The command line", "docs/command_line.md")
 _SIZES = Page("Smaller and larger vocabularies", "docs/vocabularies.md")
-_LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
+_LOCKING = Page("The same ids: fingerprints, comparisons, locks", "docs/locking.md")
 _GROUPS = {
     "Texts to ids": "encode tokenize decode encode-files",
     "Questions": "explain unknown diff check lock verify bench play",
@@ -54,10 +54,7 @@ _COMMANDS: dict[str, tuple[str, Page]] = {
     "decode": ("Turn ids back into text.", _ALL),
     "explain": ("Show what each stage does to a text, and why.", Page("Why a text has its ids", "docs/explaining.md")),
     "play": ("Serve the playground, a page for trying texts.", Page("The playground", "docs/playground.md")),
-    "diff": (
-        "Compare two tokenizers, and show what differs.",
-        Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
-    ),
+    "diff": ("Compare two tokenizers, and show what differs.", _LOCKING),
     "check": (
         "Find contradictions in a tokenizer's files, and repair them.",
         Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
@@ -97,7 +94,7 @@ def page_of(name: str) -> Page:
     """The page of a command.
 
     >>> page_of("diff").path, page_of("encode").path
-    ('docs/comparing.md', 'docs/command_line.md')
+    ('docs/locking.md', 'docs/command_line.md')
     """
     return _COMMANDS[name][1]
 
