@@ -9,8 +9,7 @@ The pages of the documentation are in docs/ of the source, which an installation
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
 - "Guides" (docs/guides/add_tokens.md, docs/guides/domain_terms.md, docs/guides/replace_transformers.md,
-  docs/adapting.md, docs/guides/train.md, docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use
-  it for
+  docs/adapting.md, docs/training.md, docs/corpora.md, docs/guides/debug_a_text.md): what people use it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
 - "Errors" (docs/errors.md): what each error means, and what to do
 - "The command line" (docs/command_line.md): the command `trietok`

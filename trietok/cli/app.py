@@ -61,7 +61,7 @@ _COMMANDS: dict[str, tuple[str, Page]] = {
     ),
     "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
     "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
-    "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
+    "unknown": ("List the words that become the unknown token.", Page("Debug a text", "docs/guides/debug_a_text.md")),
     "suggest": ("List the words of your texts that are worth adding.", _SIZES),
     "adapt": (
         "Find words that deserve a token, and add them to a model.",

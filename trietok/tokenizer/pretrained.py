@@ -334,7 +334,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
             verbose: log warnings.
             **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as in transformers;
                 `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
-                special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
+                special and to refuse others (tiktoken's names; see `docs/guides/add_tokens.md`); and what
                 `prepare_for_tokenization` takes.
 
         Returns:
