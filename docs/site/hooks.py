@@ -27,7 +27,8 @@ def on_files(files: Files, config: Any) -> Files:
     texts = {f"reference/{name}.md": reference.page_text(name) for name in reference.PAGES}
     texts["reference/index.md"] = reference.index_text()
     texts["reference/commands.md"] = commands.commands_text()
-    texts["security.md"] = pages.of_root((ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    for name, source in {"index.md": "README.md", "security.md": "SECURITY.md"}.items():
+        texts[name] = pages.of_root((ROOT / source).read_text(encoding="utf-8"))
     for name, text in texts.items():
         files.append(File.generated(config, name, content=text))
     files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "site.css")))
