@@ -1,4 +1,4 @@
-"""Each page with commands can be followed in order, from its first line, in an empty directory, and prints what it shows.
+"""Each page with commands can be followed in order, in an empty directory, and its commands print what it shows.
 
 A page's Python examples share one namespace. What commands say of the profile is left out, as on the pages.
 """
@@ -21,7 +21,7 @@ from tests.cli.commands import PROFILE, ROOT, environment, posix, run
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(console|python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-# tests/batches/test_training_batches.py and tests/corpus/test_corpus_engines.py run what these print, with torch and engines.
+# With torch and engines: tests/batches/test_training_batches.py and tests/corpus/test_corpus_engines.py.
 ELSEWHERE = {"corpora.md", "training_batches.md"}
 PAGES = [
     page

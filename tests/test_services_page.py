@@ -1,4 +1,4 @@
-"""The service of docs/guides/replace_transformers.md, started by the page's own commands. What needs no packages there is a doctest."""
+"""The service of docs/guides/replace_transformers.md, started by the page's own commands."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Makes the pictures of the pages: `python docs/pictures/make_pictures.py [NAME ...]`.
 
 It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), without which it stops, since
-Chromium would draw boxes, Pillow, and trietok with the extra `cli`. Each picture is what a browser shows of a page that trietok has written, or of what the command writes to a
-terminal.
+Chromium would draw boxes, Pillow, and trietok with the extra `cli`. Each picture is what a browser shows of a page that
+trietok has written, or of what the command writes to a terminal.
 """
 
 from __future__ import annotations

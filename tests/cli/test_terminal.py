@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.cli.commands import COLOURS, PAGE, on_terminal, out, posix, unframed
 
 # ---- on a terminal --------------------------------------------------------------------------------------------------
