@@ -1,4 +1,4 @@
-"""Hatch's hooks: the README with links that work on a package index, and the compiled kernel in a wheel.
+"""Hatch's hooks: the README with links that work on a package index; the pages and the compiled kernel in a wheel.
 
 A wheel gets the kernel where a C compiler is there: one for every CPython from 3.11 on, or, where `TRIETOK_FULL_API=1`
 asks for that, a faster one for the Python that makes the wheel. Elsewhere it is pure Python, and so it is where
@@ -37,10 +37,15 @@ def with_absolute_links(page: str, repository: str) -> str:
 
 
 class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles the kernel into a wheel; an editable install runs from the checkout, which has its own."""
+    """Puts the kernel and the pages into a wheel; an editable install runs from the checkout, which has its own."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name != "wheel" or version == "editable" or os.environ.get("TRIETOK_KERNEL") == "0":
+        if self.target_name != "wheel" or version == "editable":
+            return
+        pages = pathlib.Path(self.root, "docs")
+        for page in pages.rglob("*.md"):  # for `trietok docs`
+            build_data["force_include"][str(page)] = f"trietok/docs/{page.relative_to(pages).as_posix()}"
+        if os.environ.get("TRIETOK_KERNEL") == "0":
             return
         # By its path: trietok itself cannot be imported before what it depends on is installed.
         build = runpy.run_path(str(pathlib.Path(self.root, "trietok", "text", "kernel", "build.py")))

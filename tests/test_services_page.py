@@ -1,4 +1,4 @@
-"""The service of docs/services.md, started by the page's own commands. What needs no packages there is a doctest."""
+"""The service of docs/guides/replace_transformers.md, started by the page's own commands."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ import trietok
 pytestmark = pytest.mark.clients
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "services.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guides" / "replace_transformers.md").read_text(encoding="utf-8")
 COMMANDS = [
     command
     for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     for command in block.splitlines()
-    if not command.startswith("pip ")
+    if not command.startswith(("pip ", "trietok "))
 ]
 START_SECONDS = 60  # only to notice a service that never answers
 TEXTS = ["The people", "of the United States [SEP]"]

@@ -89,7 +89,7 @@ def test_names_of_the_reference_are_links_in_docstrings():
     assert linked("A `Lock`, see `lock`.", of="verify") == ("A [`Lock`][trietok.Lock], see [`lock`][trietok.lock].")
     assert linked("A `Lock`; `lock` is a path.", of="Lock") == "A `Lock`; `lock` is a path."
     assert linked("```pycon\n>>> # `Lock`\n```") == "```pycon\n>>> # `Lock`\n```"
-    assert linked("see `docs/offsets.md`") == "see [Offsets: where a token came from](../offsets.md)"
+    assert linked("see `docs/saving.md`") == "see [Loading and saving](../saving.md)"
 
 
 def test_the_page_of_commands_keeps_the_lines_of_examples():

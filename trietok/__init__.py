@@ -1,19 +1,16 @@
-"""trietok: BERT's tokenizer in Python, exactly as HuggingFace's slow one, with room for your own tokens.
+"""trietok: BERT's tokenizer in Python, with exactly HuggingFace's ids, slow or fast, and room for your own tokens.
 
 >>> from trietok import BertTokenizer
 >>> tokenizer = BertTokenizer.from_pretrained("trietok-en")  # or a directory, a vocab.txt, a name on the hub
 >>> tokenizer("The people").input_ids
 [2, 134, 289, 3]
 
-The pages of the documentation are in docs/ of the source, which an installation does not have. To begin with:
+`trietok docs` (with the extra `cli`) shows the pages of the documentation, docs/ in the source. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
 - "Guides" (docs/guides/add_tokens.md, docs/guides/domain_terms.md, docs/guides/replace_transformers.md,
-  docs/adapting.md, docs/guides/train.md, docs/guides/encode_a_corpus.md, docs/guides/debug_a_text.md): what people use
-  it for
-- "Where trietok and transformers agree and differ" (docs/hf_compatibility.md)
-- "Errors" (docs/errors.md): what each error means, and what to do
-- "The command line" (docs/command_line.md): the command `trietok`
+  docs/adapting.md, docs/training.md, docs/corpora.md, docs/guides/debug_a_text.md): what people use it for
+- "Where trietok and transformers agree and differ" (docs/hf_compatibility.md), "Errors" (docs/errors.md)
 """
 
 from importlib import import_module

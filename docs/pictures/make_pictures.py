@@ -1,8 +1,8 @@
-"""Makes the pictures of docs/explaining.md, and of the first page: `python docs/pictures/make_pictures.py [NAME ...]`.
+"""Makes the pictures of the pages: `python docs/pictures/make_pictures.py [NAME ...]`.
 
-It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), Pillow, and trietok with the
-extra `cli`. Each picture is what a browser shows of a page that trietok has written, or of what the command writes to a
-terminal.
+It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), without which it stops, since
+Chromium would draw boxes, Pillow, and trietok with the extra `cli`. Each picture is what a browser shows of a page that
+trietok has written, or of what the command writes to a terminal.
 """
 
 from __future__ import annotations
@@ -13,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trietok import Explanation
 
 HERE = Path(__file__).parent
 TEXT = "ALTernate naïve 東京 unaffable [MASK] e\u200d"
@@ -49,7 +53,22 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()
     text = "a\u0378b \ud800 naïve"
+    added, english = (trietok.BertTokenizer.from_pretrained("trietok-en") for _ in range(2))
+    added.add_tokens(["able"])
+    fast, chinese = (
+        trietok.BertTokenizerFast.from_pretrained("trietok-en"),
+        trietok.BertTokenizer.from_pretrained("trietok-zh"),
+    )
+    fast.add_tokens([trietok.AddedToken("<ent>", lstrip=True)])
+    exercises = {
+        "unknown": (english.explain("a snow☃man"), 4),
+        "added": (added.explain("unbelievable tables"), 5),
+        "accents": (english.explain("naïve café"), 0),
+        "chinese": (chinese.explain("猫爱吃鱼"), 0),
+        "lstrip": (fast.explain("the <ent> people"), 3),
+    }
     return {
+        **{f"exercise-{name}": (page(of_exercise(*each)), 760) for name, each in exercises.items()},
         "explained": (page(told), 820),
         "explained-dark": (page(told, "tt-dark"), 820),
         "explained-narrow": (page(explained.to_html()), 500),
@@ -60,6 +79,16 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
         "terminal": (terminal(["explain", TEXT, "-m", "model"], 80, folder), 720),
         "terminal-narrow": (terminal(["explain", "naïve ☃\u200d", "-m", "model"], 40, folder), 380),
     }
+
+
+def of_exercise(explained: Explanation, pinned: int) -> str:
+    """An explanation with the story of a token, from 1; or with the stages, where that is 0."""
+    html = explained.to_html()
+    if not pinned:
+        return html
+    html = html.replace(".tt-t:focus>", f".tt-t:nth-of-type({pinned})>.tt-story,.tt-t:focus>")
+    html = html.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Point at", " hidden>Point at")
+    return html + '<div style="height:64px"></div>'
 
 
 def page(fragment: str, look: str = "tt-light") -> str:
@@ -114,6 +143,8 @@ def photograph(name: str, html: str, width: int, folder: Path) -> int:
 
 
 def main() -> int:
+    if not subprocess.run(["fc-list", ":lang=zh"], capture_output=True, check=True).stdout:
+        raise SystemExit("no font has Chinese characters: install fonts-noto-cjk")
     with tempfile.TemporaryDirectory() as folder:
         too_big = 0
         for name, (html, width) in pages(Path(folder)).items():

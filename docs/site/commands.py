@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
-_PAGE = re.compile(r'the page "([^"]+)" \(docs/([\w/\\]+)\.md in the source\)')
+_PAGE = re.compile(r"trietok docs ((?:\w|\\_)+)")
+_DOCS = Path(__file__).parents[1]
 
 
 def commands_text() -> str:
@@ -71,7 +73,11 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _link(named: re.Match[str]) -> str:
-    return f"[{named[1]}](../{named[2].replace(chr(92), '')}.md)"
+    page = next(_DOCS.rglob(f"{named[1].replace(chr(92), '')}.md"), None)
+    if page is None:  # trietok docs, and what it does
+        return named[0]
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return f"[{title}](../{page.relative_to(_DOCS).as_posix()})"
 
 
 def _row(option: click.Option, context: click.Context) -> str:

@@ -27,7 +27,8 @@ def on_files(files: Files, config: Any) -> Files:
     texts = {f"reference/{name}.md": reference.page_text(name) for name in reference.PAGES}
     texts["reference/index.md"] = reference.index_text()
     texts["reference/commands.md"] = commands.commands_text()
-    texts["security.md"] = pages.of_root((ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    for name, source in {"index.md": "README.md", "security.md": "SECURITY.md"}.items():
+        texts[name] = pages.of_root((ROOT / source).read_text(encoding="utf-8"))
     for name, text in texts.items():
         files.append(File.generated(config, name, content=text))
     files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "site.css")))
@@ -53,6 +54,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """A page as the site shows it."""
     name = page.file.src_uri
     page.meta["search"] = {"boost": BOOSTS.get(name.partition("/")[0], 1)}
+    if name == "index.md":  # so that the picture is on the first screen
+        page.meta["hide"] = ["navigation", "toc"]
     if name == "playground.md":
         markdown = playground.with_link(markdown, config.extra["playground"])
     return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))

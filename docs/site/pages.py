@@ -83,9 +83,14 @@ def with_links(markdown: str, depth: int = 0) -> str:
 
 
 def of_root(markdown: str) -> str:
-    """The text of a page at the root, whose links lead into docs/, as a page of docs/.
+    """The text of a page at the root, whose links and pictures lead into docs/, as a page of docs/.
 
-    >>> of_root("[sizes](docs/sizes.md)")
-    '[sizes](sizes.md)'
+    A link to a file that is no page of the site becomes its text.
+
+    >>> of_root("[saving](docs/saving.md), [how](vocab/README.md), [ids](SECURITY.md)")
+    '[saving](saving.md), how, [ids](security.md)'
+    >>> of_root('<img src="docs/pictures/reason.png">')
+    '<img src="pictures/reason.png">'
     """
-    return markdown.replace("](docs/", "](")
+    markdown = re.sub(r"\[([^\]]*)\]\(vocab/[^)]*\)", r"\1", markdown)
+    return re.sub(r'(\]\(|(?:src|srcset)=")docs/', r"\1", markdown).replace("](SECURITY.md", "](security.md")

@@ -1,20 +1,26 @@
 """The pages of the reference: which public name is on which page, and the pages' text.
 
 Out: Markdown, in which mkdocstrings puts signature, docstring and source at each `:::`. A name that is public and on
-no page fails a test (tests/test_site_pages.py). Nothing here needs more than the standard library.
+no page fails a test (tests/test_site_pages.py). Nothing here needs more than trietok.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 DOCS = Path(__file__).parents[1]
 
-# Classes that are shown with the methods of their parents, and pages whose classes are shown without methods.
+# Classes that are shown with the members of their parents, methods before attributes; and pages whose classes are shown
+# without methods.
 WITH_PARENTS = {"BertTokenizer", "BatchEncoding"}
 WITHOUT_MEMBERS = {"errors", "relatives"}
+
+# What people look up first, at the head of the list and of its class.
+FIRST = ("from_pretrained", "__call__", "add_tokens", "save_pretrained")
 
 _RELATIVES = """
     ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra Funnel LayoutLM Lxmert MPNet MobileBert
@@ -51,7 +57,7 @@ PAGES = {
     "relatives": Page(
         "BERT's relatives",
         "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart is said here and in"
-        " [BERT's relatives, and AutoTokenizer](../family.md).",
+        " [BERT's relatives](../profiles.md#berts-relatives).",
         (
             *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
             "DPRReaderOutput",
@@ -72,7 +78,7 @@ PAGES = {
     "checking": Page(
         "Checking, comparing, locking",
         "Questions about a tokenizer or a directory: [what is wrong with it](../checking.md),"
-        " [what differs between two](../comparing.md), [whether the ids are still the same](../locking.md),"
+        " [what differs between two, and whether ids are still the same](../locking.md),"
         " [how fast it is](../benchmarks.md).",
         tuple(
             """
@@ -83,7 +89,7 @@ PAGES = {
     ),
     "changing": Page(
         "Changing vocabularies and models",
-        "[Which words to add](../suggesting.md), [how to add or drop them](../trimming.md), and"
+        "[Which words to add, and how to add or drop them](../vocabularies.md), and"
         " [the rows of the model](../model_rows.md). `adapt` does [all of it](../adapting.md).",
         tuple(
             """
@@ -143,10 +149,14 @@ PAGES = {
     ),
 }
 
+# What is no class or function: in a few words, and on its page.
 _VALUES = {
-    "kernel": "`trietok.kernel` is a str: `compiled` where texts are encoded by [the compiled kernel](../kernel.md),"
-    " `plain` where Python does it. It is asked anew each time.",
-    "__version__": "`trietok.__version__` is a str, such as `1.2.3`.",
+    "kernel": (
+        "Whether texts are encoded by the compiled kernel.",
+        "`trietok.kernel` is a str: `compiled` where texts are encoded by [the compiled"
+        " kernel](../benchmarks.md#the-compiled-kernel), `plain` where Python does it. It is asked anew each time.",
+    ),
+    "__version__": ("The version, as a str.", "`trietok.__version__` is a str, such as `1.2.3`."),
 }
 
 
@@ -158,7 +168,7 @@ def page_text(name: str) -> str:
 
 
 def _value(public: str) -> str:
-    return f"## `{public}` {{ #{anchor(public)} }}\n\n{_VALUES[public]}"
+    return f"## `{public}` {{ #{anchor(public)} }}\n\n{_VALUES[public][1]}"
 
 
 def anchor(public: str) -> str:
@@ -167,13 +177,31 @@ def anchor(public: str) -> str:
 
 
 def _object(name: str, public: str) -> str:
-    options = []
     if public in WITH_PARENTS:
-        options.append("inherited_members: true")
-    if name in WITHOUT_MEMBERS:
-        options.append("members: false")
-    lines = [f"::: trietok.{public}", *(["    options:"] if options else []), *(f"      {each}" for each in options)]
-    return "\n".join(lines)
+        members = [_directive(f"{public}.{member}", "heading_level: 3") for member in _members(public)]
+        return "\n\n".join([_directive(public, "members: false"), *members])
+    return _directive(public, *(["members: false"] if name in WITHOUT_MEMBERS else []))
+
+
+def _directive(public: str, *options: str) -> str:
+    return "\n".join(
+        [f"::: trietok.{public}", *(["    options:"] if options else []), *(f"      {each}" for each in options)]
+    )
+
+
+def _members(public: str) -> list[str]:
+    """The public members of a class and its parents: those that come first, other methods, then what is no method."""
+    shown = getattr(importlib.import_module("trietok"), public)
+    of_trietok = [each for each in shown.__mro__ if each.__module__.startswith("trietok.")]
+    names = dict.fromkeys(
+        name
+        for each in of_trietok
+        for name, value in vars(each).items()
+        if (not name.startswith("_") or name == "__call__") and inspect.getdoc(value)
+    )
+    methods = [name for name in names if callable(getattr(shown, name))]
+    first = [name for name in FIRST if name in methods]
+    return [*first, *(name for name in methods if name not in first), *(name for name in names if name not in methods)]
 
 
 _CODE = re.compile(r"^ *```.*?^ *```$|(\bsee )?`([^`\n]+)`", re.MULTILINE | re.DOTALL)
@@ -189,9 +217,9 @@ def with_references(docstring: str, of: str = "") -> str:
         docstring: its Markdown.
         of: the name that it belongs to, which is no link in its own docstring.
 
-    >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/hub.md`. `lock` is a file.")
+    >>> with_references("As `BatchEncoding`; see `plan_rows`, or `docs/saving.md`. `lock` is a file.")
     'As [`BatchEncoding`][trietok.BatchEncoding]; see [`plan_rows`][trietok.plan_rows], or
-    [Loading from the HuggingFace hub](../hub.md). `lock` is a file.'
+    [Loading and saving](../saving.md). `lock` is a file.'
     """
 
     def linked(code: re.Match[str]) -> str:
@@ -222,15 +250,35 @@ def _title(page: str) -> str:
 
 
 def index_text() -> str:
-    """The page of all names, in the order of the alphabet."""
-    homes = [(public, name) for name, page in PAGES.items() for public in page.names]
-    homes.sort(key=lambda home: home[0].rpartition(".")[2].strip("_").lower())
-    rows = [
-        f"| [`trietok.{public}`]({name}.md#{anchor(public)}) | [{PAGES[name].title}]({name}.md) |"
-        for public, name in homes
-    ]
+    """The page of all names: the first methods, then each page's names, a line for each with what it is."""
     text = (
         "Every public name; its page has its signature, its docstring and its source. What is not listed here may"
         " change without notice. The commands are in [commands and options](commands.md)."
     )
-    return "\n\n".join(["# Every name", text, "\n".join(["| name | page |", "| --- | --- |", *rows])]) + "\n"
+    home = "tokenizers.md#trietok.BertTokenizer"
+    first = [(f"[`tokenizer.{name}`]({home}.{name})", _summary("BertTokenizer", name)) for name in FIRST]
+    parts = ["# Every name", text, "## To begin with", _list(first)]
+    for name, page in PAGES.items():
+        rows = [(f"[`trietok.{each}`]({name}.md#{anchor(each)})", _summary(each)) for each in page.names]
+        parts += [f"## [{page.title}]({name}.md)", _list(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _list(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(["| name | what it is |", "| --- | --- |", *(f"| {link} | {said} |" for link, said in rows)])
+
+
+def _summary(public: str, method: str = "") -> str:
+    """The first sentence of a docstring, for a cell of a table."""
+    if public in _VALUES:
+        return _VALUES[public][0]
+    module, _, attribute = f"trietok.{public}".rpartition(".")
+    try:
+        shown = getattr(importlib.import_module(module), attribute)
+    except ImportError:  # of vllm, whose class needs it
+        return "what it is called there"
+    said = inspect.getdoc(getattr(shown, method) if method else shown) or ""
+    if said.startswith(f"{attribute}("):  # what Python says of a tuple with names
+        return ""
+    sentence = re.split(r"(?<=\.)\s", " ".join(said.partition("\n\n")[0].split()))[0]
+    return re.sub(r"[|<]", lambda found: {"|": "\\|", "<": "&lt;"}[found[0]], sentence).rstrip(":")

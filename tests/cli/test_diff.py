@@ -1,20 +1,15 @@
-"""The command `diff`, and its page in docs/."""
+"""The command `diff`."""
 
 from __future__ import annotations
 
-import doctest
 import json
-import os
 import re
-import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, WHY, on_terminal, posix, run
+from tests.cli.commands import WHY, on_terminal, posix, run
 from tests.comparing.parts import WORDS
 from trietok import BertTokenizerFast, compare
-
-PAGE = ROOT / "docs" / "comparing.md"
 
 
 @pytest.fixture
@@ -79,16 +74,3 @@ def test_the_report_on_a_terminal(two):
         "\n18 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint trietok-1:[0-9a-f]{8} → trietok-1:[0-9a-f]{8}$",
         plain.rstrip(),
     )
-
-
-@posix
-def test_the_page_is_true_from_top_to_bottom(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    examples = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert (examples.failed, os.listdir()) == (0, ["mine"])  # what its Python saves, its commands read
-    shown = re.findall(r"^\$ (trietok .*)\n((?:[^$`].*\n)*)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(shown) > 2
-    for command, output in shown:
-        result = run(*shlex.split(command.removesuffix(" | cat").removesuffix("; echo $?"))[1:])
-        code = f"{result.exit_code}\n" if command.endswith("; echo $?") else ""
-        assert result.stderr + result.stdout + code == output

@@ -102,8 +102,8 @@ def test_commands_about_many_texts_read_them_alike():
         has = {long_name(each) for each in command.params if isinstance(each, click.Option)}
         assert ("files" in arguments) == ("--on-error" in has), name
         assert ("--output" in has) == ("--force" in has), name
-        assert ("--model" in has) or name in ("diff", "train wordpiece", "train bpe")
-        assert not {"files", "texts", "ids", "lock", "old", "new"}.isdisjoint(arguments) or not arguments
+        assert ("--model" in has) or name in ("diff", "docs", "train wordpiece", "train bpe")
+        assert not {"files", "texts", "ids", "lock", "old", "new", "page"}.isdisjoint(arguments) or not arguments
 
 
 def test_the_page_lists_all_former_spellings():

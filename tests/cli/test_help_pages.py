@@ -6,30 +6,37 @@ import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, out
-from trietok.cli.app import COMMANDS, app, page_of
+from tests.cli.commands import ROOT, out, run
+from trietok.cli.app import COMMANDS, PAGES, app
 
 BELOW = [("train", "wordpiece"), ("train", "bpe")]
 
 
 @pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)
 def test_the_help_ends_with_a_page_that_speaks_of_the_command(command):
-    page = page_of(command[0])
+    page = PAGES[command[0]]
     for _ in range(2):  # once, however often the command is asked for
         help_text = " ".join(" ".join(out(*command, "--help")).split())
-        assert help_text.endswith(f"Documentation: {page}")
+        assert help_text.endswith(f"Documentation: trietok docs {page}")
         assert help_text.count("Documentation:") == 1
-    text = (ROOT / page.path).read_text(encoding="utf-8")
-    assert text.startswith(f"# {page.title}\n")
+    (path,) = (ROOT / "docs").rglob(f"{page}.md")
+    text = path.read_text(encoding="utf-8")
     assert f"trietok {' '.join(command)}" in text
+    assert "\n".join(out("docs", command[0])) == text.rstrip("\n")
 
 
-def test_the_help_of_all_commands_names_its_page_and_the_first_one():
+def test_the_help_of_all_commands_names_the_first_page():
     assert " ".join(" ".join(out("--help")).split()).endswith(
-        'Documentation: the page "The command line" (docs/command_line.md in the source); for a first look, the page'
-        ' "Get started" (docs/get_started.md in the source)'
+        "Documentation: trietok docs get_started; trietok docs lists all pages"
     )
-    assert (ROOT / "docs" / "get_started.md").read_text(encoding="utf-8").startswith("# Get started\n")
+    assert out("docs", "get_started")[0] == "# Get started"
+
+
+def test_all_pages_are_listed_and_a_misspelt_one_is_answered():
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    assert [line.split()[0] for line in out("docs")] == [page.stem for page in pages]
+    assert len({page.stem for page in pages}) == len(pages)
+    assert "No such page 'lockin'. Did you mean 'locking'" in run("docs", "lockin").stderr
 
 
 @pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)

@@ -1,18 +1,10 @@
-"""What commands write to a terminal, and what the pages in docs/ show of them."""
+"""What commands write to a terminal, and what a page shows of it."""
 
 from __future__ import annotations
 
-import doctest
-import os
-import pathlib
 import re
-import shlex
-import subprocess
-import sys
 
-import pytest
-
-from tests.cli.commands import COLOURS, PAGE, PROFILE, environment, on_terminal, out, posix, run, unframed
+from tests.cli.commands import COLOURS, PAGE, on_terminal, out, posix, unframed
 
 # ---- on a terminal --------------------------------------------------------------------------------------------------
 
@@ -79,65 +71,6 @@ def test_a_terminal_that_could_be_typed_at_is_no_input():
 
 
 # ---- the page in docs/ ----------------------------------------------------------------------------------------------
-
-
-def shown_on(page: pathlib.Path) -> dict[str, str]:
-    """The commands of a page's console blocks, each with the output shown."""
-    shown: dict[str, str] = {}
-    for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            shown[command] = output
-    return shown
-
-
-def make_model_of(page: pathlib.Path) -> None:
-    """Run the first Python block of a page, which makes the model that its commands take."""
-    block = re.search(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert block is not None
-    exec("".join(example.source for example in doctest.DocTestParser().get_examples(block[1])), {})
-
-
-@posix
-@pytest.mark.parametrize(
-    "page",
-    [
-        "adapting",
-        "command_line",
-        "explaining",
-        "get_started",
-        "guides/debug_a_text",
-        "guides/domain_terms",
-        "guides/encode_a_corpus",
-        "guides/replace_transformers",
-        "guides/train",
-        "locking",
-        "training",
-        "trimming",
-        "unknown_words",
-    ],
-)
-def test_the_page_shows_what_the_commands_print(tmp_path, monkeypatch, page):
-    script = tmp_path / "trietok"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trietok "$@"\n')
-    script.chmod(0o755)
-    env = environment(PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.chdir(tmp_path)
-
-    if page in ("adapting", "guides/domain_terms"):
-        make_model_of(PAGE.parent / f"{page}.md")
-
-    def printed(command: str) -> str:
-        alone = command.removesuffix(" | cat")
-        if alone.startswith("trietok ") and not set("|<>$") & set(alone):  # no shell is needed, which is quicker
-            result = run(*shlex.split(alone)[1:])
-            return result.stdout + result.stderr
-        done = subprocess.run(["/bin/sh", "-c", command], env=env, capture_output=True)
-        return PROFILE.sub("", (done.stdout + done.stderr).decode("utf-8"))  # which pages leave out
-
-    shown = shown_on(PAGE.parent / f"{page}.md")
-    assert sum("trietok" in command for command in shown) >= 1
-    assert {command: printed(command) for command in shown} == shown
 
 
 @posix

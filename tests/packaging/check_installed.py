@@ -18,7 +18,7 @@ IDS = [2, 134, 289, 32, 509, 32, 266, 408, 120, 1684, 259, 120, 21, 3]
 
 
 def can_load_it() -> bool:
-    """Whether this Python is one that the kernel is made for, as docs/kernel.md says."""
+    """Whether this Python is one that the kernel is made for, as docs/benchmarks.md says."""
     free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
     cpython = sys.implementation.name == "cpython" and sys.version_info >= (3, 11)
     return cpython and not free_threaded and sys.platform != "win32"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -24,67 +24,37 @@ _MODULES = {
 }
 
 
-class Page(NamedTuple):
-    """A page of the documentation: its title, and its path in the source, since an installation has no pages.
-
-    >>> print(Page("The command line", "docs/command_line.md"))
-    the page "The command line" (docs/command_line.md in the source)
-    """
-
-    title: str
-    path: str
-
-    def __str__(self) -> str:
-        return f'the page "{self.title}" ({self.path} in the source)'
-
-
-_ALL = Page("The command line", "docs/command_line.md")
-_TRIMMING = Page("A smaller vocabulary, and a larger one", "docs/trimming.md")
-_LOCKING = Page("Locking ids, and exporting a tokenizer", "docs/locking.md")
 _GROUPS = {
     "Texts to ids": "encode tokenize decode encode-files",
-    "Questions": "explain unknown diff check lock verify bench play",
+    "Questions": "explain unknown diff check lock verify bench play docs",
     "Vocabularies": "train suggest add trim export",
     "Models": "adapt rows",
 }
-# The summary of each command, so that listing them imports none; and the page that its help ends with.
-_COMMANDS: dict[str, tuple[str, Page]] = {
-    "encode": ("Turn texts into ids, special tokens included.", _ALL),
-    "tokenize": ("Split texts into tokens, without adding special tokens.", _ALL),
-    "decode": ("Turn ids back into text.", _ALL),
-    "explain": ("Show what each stage does to a text, and why.", Page("Why a text has its ids", "docs/explaining.md")),
-    "play": ("Serve the playground, a page for trying texts.", Page("The playground", "docs/playground.md")),
-    "diff": (
-        "Compare two tokenizers, and show what differs.",
-        Page("Whether two tokenizers give the same ids", "docs/comparing.md"),
-    ),
-    "check": (
-        "Find contradictions in a tokenizer's files, and repair them.",
-        Page("Checking a tokenizer's files, and repairing them", "docs/checking.md"),
-    ),
-    "bench": ("Measure speed on your text, beside other tokenizers.", Page("Benchmarks", "docs/benchmarks.md")),
-    "encode-files": ("Encode files of texts into files of ids.", Page("Corpora", "docs/corpora.md")),
-    "unknown": ("List the words that become the unknown token.", Page("Unknown words", "docs/unknown_words.md")),
-    "suggest": (
-        "List the words of your texts that are worth adding.",
-        Page("Which words to add", "docs/suggesting.md"),
-    ),
-    "adapt": (
-        "Find words that deserve a token, and add them to a model.",
-        Page("Adapting a model to your texts", "docs/adapting.md"),
-    ),
-    "add": ("Add a list of terms to a tokenizer; no id moves.", _TRIMMING),
-    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", _TRIMMING),
-    "rows": (
-        "Copy a model with the rows that a changed tokenizer needs.",
-        Page("The rows of a model", "docs/model_rows.md"),
-    ),
-    "lock": ("Record the ids of golden texts in a lock file.", _LOCKING),
-    "verify": ("Check that a tokenizer still gives the locked ids.", _LOCKING),
-    "export": ("Write a tokenizer as one file.", _LOCKING),
-    "train": ("Train a vocabulary from text.", Page("Training a vocabulary", "docs/training.md")),
+# The summary of each command, so that listing them imports none; and the page of docs/ that its help ends with.
+_COMMANDS = {
+    "encode": ("Turn texts into ids, special tokens included.", "command_line"),
+    "tokenize": ("Split texts into tokens, without adding special tokens.", "command_line"),
+    "decode": ("Turn ids back into text.", "command_line"),
+    "explain": ("Show what each stage does to a text, and why.", "explaining"),
+    "play": ("Serve the playground, a page for trying texts.", "playground"),
+    "docs": ("Show a page of the documentation.", "command_line"),
+    "diff": ("Compare two tokenizers, and show what differs.", "locking"),
+    "check": ("Find contradictions in a tokenizer's files, and repair them.", "checking"),
+    "bench": ("Measure speed on your text, beside other tokenizers.", "benchmarks"),
+    "encode-files": ("Encode files of texts into files of ids.", "corpora"),
+    "unknown": ("List the words that become the unknown token.", "debug_a_text"),
+    "suggest": ("List the words of your texts that are worth adding.", "vocabularies"),
+    "adapt": ("Find words that deserve a token, and add them to a model.", "adapting"),
+    "add": ("Add a list of terms to a tokenizer; no id moves.", "vocabularies"),
+    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", "vocabularies"),
+    "rows": ("Copy a model with the rows that a changed tokenizer needs.", "model_rows"),
+    "lock": ("Record the ids of golden texts in a lock file.", "locking"),
+    "verify": ("Check that a tokenizer still gives the locked ids.", "locking"),
+    "export": ("Write a tokenizer as one file.", "locking"),
+    "train": ("Train a vocabulary from text.", "training"),
 }
 COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
+PAGES = {name: page for name, (_, page) in _COMMANDS.items()}
 _WIDEST = max(map(len, COMMANDS))
 
 
@@ -96,24 +66,15 @@ _ARGUMENTS = {
 }
 
 
-def page_of(name: str) -> Page:
-    """The page of a command.
-
-    >>> page_of("diff").path, page_of("encode").path
-    ('docs/comparing.md', 'docs/command_line.md')
-    """
-    return _COMMANDS[name][1]
-
-
 @cache
 def _imported(name: str) -> click.Command:
     function = name.replace("-", "_")
     command: click.Command = getattr(import_module(f"trietok.cli.{_MODULES.get(name, function)}"), function)
-    _prepare(command, page_of(name))
+    _prepare(command, PAGES[name])
     return command
 
 
-def _prepare(command: click.Command, page: Page) -> None:
+def _prepare(command: click.Command, page: str) -> None:
     """Have the help of a command, and of those in it, say what its texts are and name its page; and texts be UTF-8."""
     for parameter in command.params:
         if parameter.type is click.STRING:
@@ -121,7 +82,7 @@ def _prepare(command: click.Command, page: Page) -> None:
         if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument) and not parameter.required:
             summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
             command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
-    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: {page}"]))
+    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: trietok docs {page}"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
             _prepare(each, page)
@@ -192,7 +153,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog=f"Documentation: {_ALL}; for a first look, {Page('Get started', 'docs/get_started.md')}",
+    epilog="Documentation: trietok docs get_started; trietok docs lists all pages",
 )
 @click.option(
     "--version",

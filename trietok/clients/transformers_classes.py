@@ -131,8 +131,8 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 )
             raise NotSupportedError(
                 f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives some texts other "
-                "ids, such as those with characters newer than Unicode 9 (docs/profiles.md lists all). Use the fast "
-                f"profile ({fast.__name__}), or pass allow_differences=True",
+                "ids, such as those with characters newer than Unicode 9 (`trietok docs profiles` lists all). Use the "
+                f"fast profile ({fast.__name__}), or pass allow_differences=True",
                 name="to_rust",
             )
         tokenizers = package("tokenizers", "to_rust")

@@ -307,7 +307,7 @@ Specials = Literal["all"] | Collection[str]
 
 
 class PolicyKeywords(TypedDict, total=False):
-    """Which special tokens in texts are special; see `docs/untrusted_text.md`."""
+    """Which special tokens in texts are special; see `docs/guides/add_tokens.md`."""
 
     allowed_special: Specials | None
     disallowed_special: Specials | None

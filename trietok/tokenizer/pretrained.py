@@ -334,7 +334,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
             verbose: log warnings.
             **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as in transformers;
                 `allowed_special` and `disallowed_special`, each `"all"` or a set of special tokens, to let some be
-                special and to refuse others (tiktoken's names; see `docs/untrusted_text.md`); and what
+                special and to refuse others (tiktoken's names; see `docs/guides/add_tokens.md`); and what
                 `prepare_for_tokenization` takes.
 
         Returns:
@@ -1006,7 +1006,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         Args:
             pretrained_model_name_or_path: a directory as `save_pretrained` or transformers writes it; a vocab.txt; a
                 built-in name such as `trietok-en`; or a name on the HuggingFace hub (needs the `hub` extra).
-            cache_dir, force_download, local_files_only, token, revision: how to ask the hub; see `docs/hub.md`.
+            cache_dir, force_download, local_files_only, token, revision: how to ask the hub; see `docs/saving.md`.
             trust_remote_code: accepted and ignored: no code of a model is ever run.
             **kwargs: `subfolder` names a folder below; all others go to the tokenizer and override what its files say.
 

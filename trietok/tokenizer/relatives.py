@@ -73,7 +73,7 @@ class DPRQuestionEncoderTokenizer(BertTokenizer):
 
 
 class DPRReaderTokenizer(BertTokenizer):
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/family.md`."""
+    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/profiles.md`."""
 
     model_input_names = WITHOUT_TYPES
 
