@@ -1,7 +1,7 @@
 """A run of files on a cluster of three machines, simulated here: what is lost on the way, and the bytes of one machine.
 
-`pytest -m engines`. Ray's machines are those of its `Cluster`, Spark's those of its `local-cluster`: processes that know
-of each other what they would on a network. What this cannot show is a network and a shared disk.
+`pytest -m engines`. Ray's machines are those of its `Cluster`, Spark's those of its `local-cluster`: processes that
+know of each other what they would on a network. What this cannot show is a network and a shared disk.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Ray and Spark as the workers of a run: a function like `map` over a cluster, for `encode_files(..., map_shards=)`.
 
 In: a function that can be pickled, and an iterator of jobs for it. Out: what the function returns for each job, in the
-order in which they end. The cluster does not keep the jobs: few are handed out before others are done, so a machine that
-joins it takes its part, and the jobs of one that is lost are done by the others.
+order in which they end. Few jobs are handed out before others are done, so a machine that joins the cluster takes its
+part, and the jobs of one that is lost are done by the others.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def _reached(engine: str, address: str | None) -> None:
     try:
         socket.create_connection((found[1], int(found[2])), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise TrietokError(f"{engine} does not answer at {address} ({error}); is the address right, and it up?") from error
+        raise TrietokError(
+            f"{engine} does not answer at {address} ({error}); is the address right, and it up?"
+        ) from error
 
 
 def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:
@@ -142,7 +144,7 @@ def _on_spark(address: str | None, function: Callable[[Any], Any], jobs: Iterato
     shared = context.broadcast(function)  # goes to each executor once
 
     def collect(wave: list[Any]) -> list[Any]:
-        return context.parallelize(wave, len(wave)).map(lambda job: _tried(shared.value, job)).collect()
+        return [*context.parallelize(wave, len(wave)).map(lambda job: _tried(shared.value, job)).collect()]
 
     executor = ThreadPoolExecutor(2)
     try:
