@@ -488,6 +488,7 @@ def require_room(vocab_size: int, needed: int, what: str) -> None:
 
 _MERGES_PER_REPORT = 100
 _MOST_COUNTED = 1 << 62  # by the compiled kernel
+_MOST_IN_LONG = 100 * LONG  # tokens of long words: the kernel scans each word as a whole
 
 
 def learnt(
@@ -520,10 +521,11 @@ class _Merging:
         words, counts, options = self.pairs.words, self.pairs.word_counts, self.options
         marks = (options.continuing_subword_prefix or "") + (options.end_of_word_suffix or "")
         longest = max(map(len, words), default=0)
+        in_long = sum(len(word) for word in words if len(word) > LONG) if longest > LONG else 0
         return (
             chosen.kernel_at_work() == "compiled"
             and options.max_token_length is None
-            and longest <= LONG
+            and in_long <= _MOST_IN_LONG
             and 2 * longest * (_LARGEST_CHARACTER + bytes_of(marks)) <= LONGEST_LINE
             and max(counts, default=0) * longest * len(words) < _MOST_COUNTED
         )
