@@ -320,8 +320,7 @@ class _CountElsewhere(NamedTuple):
 
     def __call__(self, path: str) -> CountedFile:
         counts = WordCounts()
-        texts = TextFiles([glob.escape(path)], column=self.column, on_error=self.on_error)
-        for batch in _batches(texts):
+        for batch in _batches(TextFiles(glob.escape(path), column=self.column, on_error=self.on_error)):
             counts.texts += len(batch)
             counts.add(self.count(batch))
             counts.prune(self.max_words)
