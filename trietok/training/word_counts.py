@@ -313,7 +313,7 @@ class CountedFile(NamedTuple):
 class _CountElsewhere(NamedTuple):
     """A function of a path, to be pickled."""
 
-    count: _Count
+    counter: _Count
     column: str
     on_error: str
     max_words: int
@@ -322,7 +322,7 @@ class _CountElsewhere(NamedTuple):
         counts = WordCounts()
         for batch in _batches(TextFiles(glob.escape(path), column=self.column, on_error=self.on_error)):
             counts.texts += len(batch)
-            counts.add(self.count(batch))
+            counts.add(self.counter(batch))
             counts.prune(self.max_words)
         return CountedFile(path, counts)
 
