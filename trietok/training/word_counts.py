@@ -304,7 +304,7 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
 
 
 class CountedFile(NamedTuple):
-    """The words of a file, counted."""
+    """The words of a file."""
 
     path: str
     counts: WordCounts
@@ -330,7 +330,8 @@ class _CountElsewhere(NamedTuple):
 def _counted_elsewhere(map_files: MapFiles, count: _Count, texts: TextFiles, max_words: int) -> Iterator[WordCounts]:
     """The counts of each file, by an engine's map."""
     left = {os.path.abspath(path) if os.path.exists(path) else path for path in texts.paths}
-    for counted in map_files(_CountElsewhere(count, texts.column, texts.on_error, max_words), iter(sorted(left))):
+    count_file = _CountElsewhere(count, texts.column, texts.on_error, max_words).__call__
+    for counted in map_files(count_file, iter(sorted(left))):
         if not isinstance(counted, CountedFile) or counted.path not in left:
             raise TrietokError(
                 f"map_files has given {type(counted).__name__} for no file that it was given; it has to give back what "
