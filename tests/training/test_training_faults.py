@@ -26,6 +26,7 @@ from trietok import (
     train_wordpiece,
 )
 from trietok.files.atomic import Staging
+from trietok.text.kernel.chosen import using_kernel
 from trietok.training import ChineseBpe, save_chinese_bpe
 
 HALF = "a\ud800b"
@@ -93,7 +94,8 @@ def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
         return original(self, pair, merged, positions)
 
     monkeypatch.setattr(pairs.Pairs, "_merged", counted)
-    train({word: 1, "ab": 1}, vocab_size=400)
+    with using_kernel("plain"):  # the compiled one does not call what is counted here
+        train({word: 1, "ab": 1}, vocab_size=400)
     assert merges > 5
     assert steps <= merges * (len(word) + 2)
 

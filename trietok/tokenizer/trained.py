@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,6 +35,7 @@ from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import RustProfile
+from trietok.tokenizer.moment import is_replaced
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
@@ -192,6 +194,7 @@ class PreTrainedTokenizerFast(RustProfile):
 
 
 _BERT_UNKNOWN = "[UNK]"
+_ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc")
 
 
 class ChineseBpeTokenizer(PreTrainedTokenizer):
@@ -249,6 +252,14 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
+
+    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
+        tokens = list(tokens)
+        if is_replaced(self, _ID_HOOKS) or None in tokens:
+            return super()._ids_of(table, tokens)
+        added, known = table.added.encoder.flat(), self._vocabulary.token_to_id
+        unknown = known.get(str(self.unk_token))
+        return [added[token] if token in added else known.get(token, unknown) for token in tokens]
 
     def _convert_token_to_id(self, token: str) -> int | None:
         ids = self._vocabulary.token_to_id

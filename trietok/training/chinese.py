@@ -26,9 +26,11 @@ import logging
 import os
 import re
 import sys
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice
+from operator import add, neg
 from pathlib import Path
 from typing import NamedTuple
 
@@ -226,8 +228,8 @@ def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[st
     """The chains, ended at these characters too."""
     ends = dict.fromkeys(map(ord, characters), "\n")
     shorter: Counter[str] = Counter()
-    for chain, count in chains.items():
-        for part in chain.translate(ends).split():
+    for longer, count in chains.items():
+        for part in longer.translate(ends).split():
             shorter[part] += count
     return shorter
 
@@ -313,6 +315,23 @@ class _Merging:
 # ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
 
 
+_REMEMBERED = 50_000  # segments
+_LONGEST_REMEMBERED = 32  # characters
+
+
+class _Segments(dict[str, list[str]]):
+    """What segments have become; `cut` works out those that are missing, and short ones are kept."""
+
+    def __init__(self, cut: Callable[[str], list[str]]) -> None:
+        self._cut = cut
+
+    def __missing__(self, segment: str) -> list[str]:
+        pieces = self._cut(segment)
+        if len(segment) <= _LONGEST_REMEMBERED:
+            self[segment] = pieces
+        return pieces
+
+
 class Segmenter:
     """Cuts sentences by a vocabulary.
 
@@ -334,6 +353,8 @@ class Segmenter:
         if not self.vocabulary:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
+        self._joined = {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
+        self._known = _Segments(self._longest_in)
 
     def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
         """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
@@ -342,10 +363,24 @@ class Segmenter:
     @staticmethod
     def cleaned(sentence: str) -> str:
         """A sentence without whitespace and control characters."""
-        return "".join(char for char in "".join(sentence.split()) if not is_control(char))
+        text = "".join(sentence.split())
+        return text if text.isprintable() else "".join(char for char in text if not is_control(char))
 
     def longest_anywhere(self, sentence: str) -> list[str]:
         """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.
+
+        No token stands across two neighbours that are in no token side by side. So the sentence is cut there first, and
+        what becomes of each segment is remembered, as most are short and come again.
+        """
+        joined = map(self._joined.__contains__, map(add, sentence, sentence[1:]))
+        ends = [end for end, is_joined in enumerate(joined, start=1) if not is_joined]
+        segments = map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+        return list(chain.from_iterable(map(self._known.__getitem__, segments)))
+
+    def _longest_in(self, sentence: str) -> list[str]:
+        """`longest_anywhere`, of all the text at once.
 
         The text to the left of the longest token contains no token as long, and the text to its right none longer. So
         the result is the same as taking, for each length from the longest on, from left to right, every token whose
@@ -354,7 +389,7 @@ class Segmenter:
         vocabulary = self.vocabulary
         cut = [0] * len(sentence)  # start → length of the token that starts there
         free = bytearray(b"\x01" * len(sentence))
-        for length in self._lengths:
+        for length in self._lengths[bisect_left(self._lengths, -len(sentence), key=neg) :]:
             whole = b"\x01" * length
             start = free.find(whole)
             while start >= 0:

@@ -28,6 +28,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
+from trietok.text.kernel import chosen
 from trietok.text.trie import bulk
 from trietok.training.word_counts import COUNTING_PAIRS, MERGING, OnProgress, Progress, as_word_counts, require_whole
 
@@ -486,6 +487,8 @@ def require_room(vocab_size: int, needed: int, what: str) -> None:
 # ---- the merges ------------------------------------------------------------------------------------------------------
 
 _MERGES_PER_REPORT = 100
+_MOST_COUNTED = 1 << 62  # by the compiled kernel
+_MOST_IN_LONG = 100 * LONG  # tokens of long words: the kernel scans each word as a whole
 
 
 def learnt(
@@ -510,30 +513,58 @@ class _Merging:
         self.report = report
         self.lengths = [1] * len(self.tokens)  # in characters
         self.sizes = Sizes(self.tokens)
+        self.merges: dict[tuple[int, int], None] = {}
+        self._bounds = options.vocab_size, max(options.min_frequency, 1)
+
+    def _fits_kernel(self) -> bool:
+        """Whether the compiled kernel is at work and no limit of its own, or on the length of tokens, matters."""
+        words, counts, options = self.pairs.words, self.pairs.word_counts, self.options
+        marks = (options.continuing_subword_prefix or "") + (options.end_of_word_suffix or "")
+        longest = max(map(len, words), default=0)
+        in_long = sum(len(word) for word in words if len(word) > LONG) if longest > LONG else 0
+        return (
+            chosen.kernel_at_work() == "compiled"
+            and options.max_token_length is None
+            and in_long <= _MOST_IN_LONG
+            and 2 * longest * (_LARGEST_CHARACTER + bytes_of(marks)) <= LONGEST_LINE
+            and max(counts, default=0) * longest * len(words) < _MOST_COUNTED
+        )
 
     def run(self) -> list[tuple[str, str]]:
+        """Make the merges; the result is the pairs in their order."""
+        if self._fits_kernel():
+            total = len(self.pairs.words)
+            self.report(Progress(COUNTING_PAIRS, total, total, "words"))
+            chosen.merge_pairs(self.pairs.words, self.pairs.word_counts, len(self.tokens), *self._bounds, self._merge)
+        else:
+            self._run_plain()
+        self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
+        return [(self.tokens[left], self.tokens[right]) for left, right in self.merges]
+
+    def _run_plain(self) -> None:
         pair_counts = self.pairs.counts
         where = self.pairs.count(self.report)
         waiting: MostFrequent[tuple[str, int, list[int]]] = MostFrequent()
         for pair, positions in where.items():
             waiting.push(pair_counts[pair], (pair, 0, positions))
-        vocab_size, least = self.options.vocab_size, max(self.options.min_frequency, 1)
-        merges: dict[str, None] = {}
+        vocab_size, least = self._bounds
         serial = 0
         while len(self.tokens) < vocab_size and (best := waiting.best(pair_counts, least)):
             pair, _, positions = best[1]
-            merged = self._token(*map(ord, pair))
-            merges.pop(pair, None)  # a pair merged once more goes to the end
-            merges[pair] = None
+            merged = self._merge(*map(ord, pair))
             _, new = self.pairs.merge(pair, chr(merged), positions, self._limit(merged))
             for come_up, in_words in new.items():
                 if pair_counts[come_up] > 0:
                     serial += 1  # of two entries of one pair the older comes first
                     waiting.push(pair_counts[come_up], (come_up, serial, in_words))
-            if not len(merges) % _MERGES_PER_REPORT:
-                self.report(Progress(MERGING, len(self.tokens), vocab_size, "tokens"))
-        self.report(Progress(MERGING, len(self.tokens), len(self.tokens), "tokens"))
-        return [(self.tokens[ord(pair[0])], self.tokens[ord(pair[1])]) for pair in merges]
+
+    def _merge(self, left: int, right: int) -> int:
+        """Note a merge; return the token that the pair becomes."""
+        self.merges.pop((left, right), None)  # a pair merged once more goes to the end
+        self.merges[left, right] = None
+        if not len(self.merges) % _MERGES_PER_REPORT:
+            self.report(Progress(MERGING, len(self.tokens), self.options.vocab_size, "tokens"))
+        return self._token(left, right)
 
     def _token(self, left: int, right: int) -> int:
         """The id of the token that a pair becomes; another merge may have made it before."""

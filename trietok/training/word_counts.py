@@ -6,6 +6,7 @@ words; above a limit on these the rarest are dropped.
 
 from __future__ import annotations
 
+import glob
 import logging
 import os
 from collections import Counter, deque
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, TrietokError
+from trietok.files.texts import TextFiles
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -50,6 +52,8 @@ _CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop 
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
 ToWords = Callable[[str], Iterable[str]]
+CountFile = Callable[[str], "CountedFile"]
+MapFiles = Callable[[CountFile, Iterator[str]], "Iterable[CountedFile]"]
 
 logger = logging.getLogger("trietok")
 
@@ -79,6 +83,13 @@ class WordCounts(dict[str, int]):
         get = self.get
         for word, count in counted.items():
             self[word] = get(word, 0) + count
+
+    def merge(self, part: WordCounts) -> None:
+        """Add the counts of other texts, and what is known of words that were dropped there."""
+        self.texts += part.texts
+        self.pruned_below += part.pruned_below
+        self.pruned_occurrences += part.pruned_occurrences
+        self.add(part)
 
     def prune(self, max_words: int) -> dict[str, int]:
         """Drop the rarest words where there are more than `max_words`, until three quarters of that are left, or fewer.
@@ -117,6 +128,7 @@ def count_words(
     workers: int | None = 1,
     max_words: int = MAX_WORDS,
     progress: OnProgress | None = None,
+    map_files: MapFiles | None = None,
 ) -> WordCounts:
     """Count the words of texts.
 
@@ -130,7 +142,11 @@ def count_words(
             a script needs the usual `if __name__ == "__main__":`. The counts are the same for any number.
         max_words: the most different words to hold. When there are more after a batch, all words that occur once so far
             are dropped, then those that occur twice, and so on, until at most three quarters of the limit are left.
-        progress: called with a `Progress` after every batch.
+        progress: called with a `Progress` after every batch, or every file of `map_files`.
+        map_files: a function like `map`, by which an engine counts each of `TextFiles` on its own workers, in place of
+            `workers`: it takes a function and an iterator of paths, and gives what the function returns for each, in
+            any order. Each worker holds `max_words` at most, as this process does. Where that drops words, the counts
+            depend on how the texts are divided into files.
 
     >>> count_words(["low lower", "Lower!"])
     {'low': 1, 'lower': 2, '!': 1}
@@ -146,12 +162,21 @@ def count_words(
     require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
     counts = WordCounts()
-    for batch, counted in _counted(_batches(texts), count, workers or cores()):
-        counts.texts += batch
-        counts.add(counted)
-        counts.prune(max_words)
-        if progress is not None:
-            progress(_progress(texts, counts))
+    if map_files is not None:
+        if workers != 1 or not isinstance(texts, TextFiles):
+            raise InputError("map_files counts the files of TextFiles, on the workers of the engine; leave workers out")
+        for done, part in enumerate(_counted_elsewhere(map_files, count, texts, max_words), start=1):
+            counts.merge(part)
+            counts.prune(max_words)
+            if progress is not None:
+                progress(Progress(COUNTING_WORDS, done, len(texts.paths), "files"))
+    else:
+        for batch, counted in _counted(_batches(texts), count, workers or cores()):
+            counts.texts += batch
+            counts.add(counted)
+            counts.prune(max_words)
+            if progress is not None:
+                progress(_progress(texts, counts))
     if not counts.texts:
         raise InputError("there is no text to train on; the files or the iterator are empty")
     if not counts and counts.pruned_below:
@@ -276,6 +301,49 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
         raise TrietokError(
             "a process that counts words has died, perhaps because memory ran out; try fewer processes (--workers)"
         ) from None
+
+
+class CountedFile(NamedTuple):
+    """The words of a file."""
+
+    path: str
+    counts: WordCounts
+
+
+class _CountElsewhere(NamedTuple):
+    """A function of a path, to be pickled."""
+
+    counter: _Count
+    column: str
+    on_error: str
+    max_words: int
+
+    def __call__(self, path: str) -> CountedFile:
+        counts = WordCounts()
+        for batch in _batches(TextFiles(glob.escape(path), column=self.column, on_error=self.on_error)):
+            counts.texts += len(batch)
+            counts.add(self.counter(batch))
+            counts.prune(self.max_words)
+        return CountedFile(path, counts)
+
+
+def _counted_elsewhere(map_files: MapFiles, count: _Count, texts: TextFiles, max_words: int) -> Iterator[WordCounts]:
+    """The counts of each file, by an engine's map."""
+    left = {os.path.abspath(path) if os.path.exists(path) else path for path in texts.paths}
+    count_file = _CountElsewhere(count, texts.column, texts.on_error, max_words).__call__
+    for counted in map_files(count_file, iter(sorted(left))):
+        if not isinstance(counted, CountedFile) or counted.path not in left:
+            raise TrietokError(
+                f"map_files has given {type(counted).__name__} for no file that it was given; it has to give back what "
+                "the function returns for each, once"
+            )
+        left.remove(counted.path)
+        yield counted.counts
+    if left:
+        raise TrietokError(
+            f"map_files has ended without the counts of {len(left)} files, such as {min(left)}; it has to give back "
+            "what the function returns for each"
+        )
 
 
 _counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache

@@ -17,6 +17,7 @@
 #endif
 #include <Python.h>
 
+#include "_kernel_merging.h"
 #include "_kernel_rows.h"
 
 #ifndef TRIETOK_SOURCES
@@ -448,6 +449,7 @@ static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 #endif
 
 static PyMethodDef module_functions[] = {
+    {"merge_pairs", merge_pairs, METH_VARARGS, merge_pairs_doc},
     {"hold_kernels", hold_kernels, METH_NOARGS, hold_doc},
     {"release_in_parent", release_in_parent, METH_NOARGS, parent_doc},
     {"release_in_child", release_in_child, METH_NOARGS, child_doc},

@@ -50,6 +50,7 @@ TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
+Name = Callable[[int, int], int]  # of the token that two tokens become
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
 
@@ -113,6 +114,11 @@ def kernels_alive() -> int:
 def kernels_made() -> int:
     """How many compiled kernels this process has made."""
     return _made
+
+
+def merge_pairs(words: list[str], counts: list[int], tokens: int, most: int, least: int, name: Name) -> None:
+    """Merge the pairs of neighbours in words by the compiled kernel, as `trietok.training.merging` says it."""
+    _kernel.merge_pairs(words, counts, tokens, most, least, name)
 
 
 def text_before_kernel() -> int:

@@ -1,0 +1,258 @@
+/* Training: the most frequent pair of neighbours in words becomes one token, everywhere; then the next.
+
+   In: words, spelled in tokens, and how often each occurs. A Python function is told of each pair, and says which token
+   it becomes. What is done, in which order, is said in `merging.py`, the reference. The words lie one behind the other,
+   with `END` behind each. A heap has the pairs that wait, each with the words in which it came up; behind the heap are
+   those that come up now. Where memory fails, that is noted, and nothing more is written. */
+#ifndef TRIETOK_KERNEL_MERGING_H
+#define TRIETOK_KERNEL_MERGING_H
+
+#include "_kernel_memory.h"
+
+#define END UINT32_MAX
+enum { FIRST_PAIRS = 1024 };
+
+typedef struct {
+    uint64_t pair; /* the left token, then the right one */
+    int64_t count; /* when it was put in */
+    uint32_t *words, size, serial;
+} Waiting;
+
+typedef struct {
+    uint64_t key; /* the pair, plus one */
+    int64_t count;
+    size_t fresh; /* of a pair that comes up now: its place behind the heap, plus one */
+} PairCount;
+
+typedef struct {
+    uint32_t *tokens;
+    size_t *starts; /* of each word, in `tokens` */
+    int64_t *word_counts;
+    PairCount *pairs, nowhere; /* a hash table; what is written to without memory */
+    Waiting *heap;
+    size_t pairs_used, pairs_size, heap_used, heap_filled;
+    int has_failed;
+} Merging;
+
+/* How often a pair occurs. The place is good until the next is asked for: a table that fills up is made anew, without
+   the pairs that are gone. */
+static PairCount *pair_count(Merging *merging, uint64_t pair)
+{
+    PairCount *pairs = merging->pairs, *more;
+    size_t size = merging->pairs_size, at = mixed(pair + 1, 0x9e3779b97f4a7c15u) & (size - 1), left = 0;
+    while (pairs[at].key && pairs[at].key != pair + 1)
+        at = (at + 1) & (size - 1);
+    if (pairs[at].key || 3 * merging->pairs_used < 2 * size) {
+        merging->pairs_used += !pairs[at].key;
+        pairs[at].key = pair + 1;
+        return &pairs[at];
+    }
+    for (size_t i = 0; i < size; i++)
+        left += pairs[i].count || pairs[i].fresh;
+    merging->pairs_size = 3 * left < size ? size : 2 * size;
+    more = new_zeroed(merging->pairs_size, sizeof *more);
+    merging->has_failed |= !more;
+    if (!more) {
+        merging->pairs_size = size;
+        return &merging->nowhere;
+    }
+    merging->pairs = more;
+    merging->pairs_used = 0;
+    for (size_t i = 0; i < size; i++)
+        if (pairs[i].count || pairs[i].fresh)
+            *pair_count(merging, pairs[i].key - 1) = pairs[i];
+    give_back(pairs);
+    return pair_count(merging, pair);
+}
+
+/* Room for one more item behind so many, of which there is room for a power of two. */
+static void *with_room(Merging *merging, void *items, size_t used, size_t each)
+{
+    void *more = used & (used - 1) ? items : resized(items, (used ? 2 * used : 1) * each);
+    merging->has_failed |= !more;
+    return more ? more : items;
+}
+
+/* A pair comes up in a word, or is gone from it. Words come one after the other, and each is noted once. */
+static void note(Merging *merging, uint64_t left, uint32_t right, uint32_t word, int is_new)
+{
+    PairCount *pair = pair_count(merging, left << 32 | right);
+    pair->count += is_new ? merging->word_counts[word] : -merging->word_counts[word];
+    if (is_new && !pair->fresh) {
+        merging->heap = with_room(merging, merging->heap, merging->heap_filled, sizeof *merging->heap);
+        if (merging->has_failed)
+            return;
+        merging->heap[merging->heap_filled++] = (Waiting){.pair = left << 32 | right};
+        pair->fresh = merging->heap_filled;
+    }
+    if (merging->has_failed || !is_new)
+        return;
+    Waiting *fresh = &merging->heap[pair->fresh - 1];
+    if (!fresh->size || fresh->words[fresh->size - 1] != word) {
+        fresh->words = with_room(merging, fresh->words, fresh->size, sizeof *fresh->words);
+        if (!merging->has_failed)
+            fresh->words[fresh->size++] = word;
+    }
+}
+
+static int goes_first(const Waiting *one, const Waiting *other)
+{
+    if (one->count != other->count)
+        return one->count > other->count;
+    return one->pair != other->pair ? one->pair < other->pair : one->serial < other->serial;
+}
+
+/* Put what has come up into the heap, but for pairs that are gone again. Of two of one pair the older goes first. */
+static void put_in(Merging *merging, uint32_t serial)
+{
+    for (size_t i = merging->heap_used; i < merging->heap_filled; i++) {
+        Waiting *heap = merging->heap, fresh = heap[i];
+        PairCount *pair = pair_count(merging, fresh.pair);
+        pair->fresh = 0;
+        fresh.count = pair->count;
+        fresh.serial = serial;
+        if (fresh.count <= 0) {
+            give_back(fresh.words);
+            continue;
+        }
+        size_t at = merging->heap_used++;
+        for (; at && goes_first(&fresh, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+            heap[at] = heap[(at - 1) / 2];
+        heap[at] = fresh;
+    }
+    merging->heap_filled = merging->heap_used;
+}
+
+/* Put one in the place of the heap's first. */
+static void put_first(Merging *merging, Waiting waiting)
+{
+    Waiting *heap = merging->heap;
+    size_t at = 0, below;
+    for (; (below = 2 * at + 1) < merging->heap_used; at = below) {
+        below += below + 1 < merging->heap_used && goes_first(&heap[below + 1], &heap[below]);
+        if (goes_first(&waiting, &heap[below]))
+            break;
+        heap[at] = heap[below];
+    }
+    heap[at] = waiting;
+}
+
+/* Take out the first that has the count it was put in with; 0 where there is none, or its count is below `least`. */
+static int take_best(Merging *merging, Waiting *best, int64_t least)
+{
+    while (merging->heap_used) {
+        int64_t count = pair_count(merging, merging->heap->pair)->count;
+        *best = *merging->heap;
+        best->count = count;
+        if (count != merging->heap->count && count > 0) {
+            put_first(merging, *best);
+            continue;
+        }
+        int is_best = count == merging->heap->count;
+        merging->heap_filled = --merging->heap_used;
+        put_first(merging, merging->heap[merging->heap_used]);
+        if (is_best && count >= least)
+            return 1;
+        give_back(best->words);
+        if (is_best)
+            return 0;
+    }
+    return 0;
+}
+
+/* Merge a pair in a word, from the left to the right. */
+static void merge_in_word(Merging *merging, uint32_t word, const Waiting *best, uint32_t merged)
+{
+    uint32_t *from = merging->tokens + merging->starts[word], *to = from, *start = from;
+    uint32_t left = (uint32_t)(best->pair >> 32), right = (uint32_t)best->pair;
+    while (*from != END) {
+        if (*from != left || from[1] != right) {
+            *to++ = *from++;
+            continue;
+        }
+        from += 2;
+        if (to > start) {
+            note(merging, to[-1], merged, word, 1);
+            note(merging, to[-1], left, word, 0);
+        }
+        if (*from != END) {
+            note(merging, merged, *from, word, 1);
+            note(merging, right, *from, word, 0);
+        }
+        *to++ = merged;
+    }
+    *to = END;
+}
+
+/* Read the words, and count their pairs; -1 with an exception. The list is emptied, which takes less memory. */
+static int take_words(Merging *merging, PyObject *words, PyObject *counts)
+{
+    Py_ssize_t number = PyList_Size(words), size = number;
+    for (Py_ssize_t i = 0; i < number; i++)
+        size += PyUnicode_GetLength(PyList_GetItem(words, i));
+    merging->tokens = resized(NULL, ((size_t)size + 1) * sizeof(uint32_t));
+    merging->starts = resized(NULL, ((size_t)number + 1) * sizeof(size_t));
+    merging->word_counts = resized(NULL, ((size_t)number + 1) * sizeof(int64_t));
+    merging->pairs = new_zeroed(merging->pairs_size = FIRST_PAIRS, sizeof *merging->pairs);
+    merging->has_failed = !merging->tokens || !merging->starts || !merging->word_counts || !merging->pairs;
+    size_t at = 0;
+    for (Py_ssize_t i = 0; i < number && !merging->has_failed; i++) {
+        PyObject *word = PyList_GetItem(words, i);
+        size_t end = at + (size_t)PyUnicode_GetLength(word);
+        merging->starts[i] = at;
+        merging->word_counts[i] = PyLong_AsLongLong(PyList_GetItem(counts, i));
+        if (PyErr_Occurred() || !PyUnicode_AsUCS4(word, merging->tokens + at, (Py_ssize_t)(end - at + 1), 1))
+            return -1;
+        for (; at + 1 < end; at++)
+            note(merging, merging->tokens[at], merging->tokens[at + 1], (uint32_t)i, 1);
+        merging->tokens[end] = END;
+        at = end + 1;
+    }
+    put_in(merging, 0);
+    return PyList_SetSlice(words, 0, number, NULL);
+}
+
+PyDoc_STRVAR(merge_pairs_doc,
+    "merge_pairs(words, counts, tokens, most, least, name, /)\n--\n\n"
+    "Merge pairs until there are `most` tokens, or none occurs `least` times.\n\n"
+    "Args:\n"
+    "    words: a list of str with a character for each token; it is emptied.\n"
+    "    counts: a list of how often each occurs, together less than 2 ** 62.\n"
+    "    tokens: how many there are.\n"
+    "    name: the two tokens of a pair -> the one they become, which is either there or the next.");
+
+static PyObject *merge_pairs(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    PyObject *words, *counts, *name;
+    Merging merging = {0};
+    Waiting best = {0};
+    Py_ssize_t known, most;
+    long long least;
+    if (!PyArg_ParseTuple(arguments, "O!O!nnLO", &PyList_Type, &words, &PyList_Type, &counts, &known, &most, &least, &name)
+        || PyList_Size(counts) < PyList_Size(words))
+        return NULL;
+    int failed = take_words(&merging, words, counts);
+    for (uint32_t serial = 1; !failed && !merging.has_failed && known < most; serial++) {
+        if (!take_best(&merging, &best, least))
+            break;
+        PyObject *token = PyObject_CallFunction(name, "KK", best.pair >> 32, best.pair & UINT32_MAX);
+        unsigned long merged = token ? PyLong_AsUnsignedLong(token) : 0;
+        Py_XDECREF(token);
+        failed = PyErr_Occurred() != NULL;
+        known += (Py_ssize_t)merged == known;
+        for (uint32_t i = 0; i < best.size && !failed; i++)
+            merge_in_word(&merging, best.words[i], &best, (uint32_t)merged);
+        put_in(&merging, serial);
+        give_back(best.words);
+    }
+    for (size_t i = 0; i < merging.heap_filled; i++)
+        give_back(merging.heap[i].words);
+    void *const all[] = {merging.tokens, merging.starts, merging.word_counts, merging.pairs, merging.heap};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        give_back(all[i]);
+    if (!failed && merging.has_failed)
+        PyErr_NoMemory();
+    return failed || merging.has_failed ? NULL : Py_NewRef(Py_None);
+}
+
+#endif
