@@ -183,7 +183,7 @@ def test_a_mistake_on_a_worker_is_told_in_its_own_words(place, tmp_path, monkeyp
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
-        with pytest.raises(InputError, match="^no such number: 3$"):
+        with pytest.raises(InputError, match=r"^no such number: 3$"):
             list(map_on("ray")(not_three, iter(range(9))))
         assert sorted(map_on("ray")(not_three, iter((1, 2)))) == [1, 2]
         assert ray.is_initialized()  # it was there before

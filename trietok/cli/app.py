@@ -19,6 +19,7 @@ from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_err
 # The module of a command, where it is not the one of its name: commands that share their options share a file.
 _MODULES = {
     **dict.fromkeys(("tokenize", "decode"), "encode"),
+    "diff": "unknown",
     "docs": "play",
     **dict.fromkeys(("verify", "export"), "lock"),
     **dict.fromkeys(("add", "trim", "suggest", "rows"), "adapt"),

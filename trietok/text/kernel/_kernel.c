@@ -301,7 +301,7 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 2 };
+enum { INTERFACE = 3 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
