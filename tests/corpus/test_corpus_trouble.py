@@ -139,7 +139,9 @@ def test_files_that_are_not_what_they_say(english, tmp_path):
     refused("a.txt.zst", zstandard.compress(many)[:-100], FileFormatError, r"a\.txt\.zst is truncated")
     refused("b.txt.zst", b"plain", FileFormatError, "no zstd file")
     refused("a.parquet", b"plain", FileFormatError, r"a\.parquet is not a Parquet file")
-    refused("a.csv", b"plain", InputError, r"a\.csv is of an unknown kind; files end in \.parquet, \.jsonl or \.txt")
+    refused(
+        "a.pdf", b"plain", InputError, r"a\.pdf is of an unknown kind; files end in \.parquet, or in \.txt, \.jsonl"
+    )
     refused("a.parquet.gz", b"plain", InputError, "of an unknown kind")
     refused("a", b"plain", InputError, "of an unknown kind")
 
