@@ -301,7 +301,7 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 3 };
+enum { INTERFACE = 4 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -348,7 +348,7 @@ static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(Kernel_ids), METH_FASTCALL, ids_doc},
     {"rows", FUNCTION(Kernel_rows), METH_VARARGS, rows_doc},
     {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS, rows_between_doc},
-    {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
+    {"steps", FUNCTION(Kernel_steps), METH_O, steps_doc},
     {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},
     {"forget", FUNCTION(Kernel_forget), METH_NOARGS, forget_doc},
     {NULL, NULL, 0, NULL},
@@ -449,7 +449,14 @@ static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 #endif
 
 static PyMethodDef module_functions[] = {
-    {"merge_pairs", merge_pairs, METH_VARARGS, merge_pairs_doc},
+    {"merge_pairs", merge_pairs, METH_VARARGS,
+        "merge_pairs(words, counts, tokens, most, least, name, /)\n--\n\n"
+        "Merge pairs until there are `most` tokens, or none occurs `least` times.\n\n"
+        "Args:\n"
+        "    words: a writable buffer of uint32, the tokens of each word with 0x10FFFF behind them; it is used up.\n"
+        "    counts: int64 in a buffer, how often each word occurs; together less than 2 ** 62.\n"
+        "    tokens: how many there are.\n"
+        "    name: the two tokens of a pair -> the one they become, which is either there or the next."},
     {"hold_kernels", hold_kernels, METH_NOARGS, hold_doc},
     {"release_in_parent", release_in_parent, METH_NOARGS, parent_doc},
     {"release_in_child", release_in_child, METH_NOARGS, child_doc},

@@ -1,4 +1,4 @@
-/* What Python gets for one text: a list of ids, or of spans.
+/* What Python gets for one text: a list of ids, or of the steps from which spans follow.
 
    In: a str. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
 #ifndef TRIETOK_KERNEL_RESULTS_H
@@ -94,40 +94,12 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     return list;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------------------------- */
-
-static PyObject *pair_of_numbers(const Numbers *numbers, long long start, long long stop)
-{
-    PyObject *first = number_of(numbers, start), *second = number_of(numbers, stop);
-    PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    return pair;
-}
-
-/* The spans that steps lead to. */
-static PyObject *spans_of(const Numbers *numbers, const int32_t *steps, size_t count)
-{
-    PyObject *spans = PyList_New((Py_ssize_t)count / 2);
-    long long at = -1; /* a space before the text, as it were */
-    for (size_t i = 0; spans && i + 1 < count; i += 2) {
-        long long start = at + steps[i];
-        at = start + steps[i + 1];
-        PyObject *pair = pair_of_numbers(numbers, start, at);
-        if (pair)
-            PyList_SetItem(spans, (Py_ssize_t)i / 2, pair);
-        else
-            Py_CLEAR(spans);
-    }
-    return spans;
-}
-
-PyDoc_STRVAR(spans_doc,
-    "spans(text, /)\n--\n\n"
-    "The spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
+PyDoc_STRVAR(steps_doc,
+    "steps(text, /)\n--\n\n"
+    "The steps that lead to the spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
     "A chunk with characters behind its last token ends with an empty span.");
 
-static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
+static PyObject *Kernel_steps(Kernel *kernel, PyObject *text)
 {
     size_t size;
     const uint8_t *bytes = utf8_of(text, &size);
@@ -140,11 +112,11 @@ static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
         return NULL;
     Outcome outcome = put_steps(&call, bytes, size);
     take_gil(&call);
-    PyObject *spans = outcome == DONE ? spans_of(&kernel->numbers, call.ids, call.count) : NULL;
+    PyObject *steps = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
     end(&call, outcome == FAILURE);
     if (outcome == FOR_PLAIN)
         Py_RETURN_NONE;
-    return spans;
+    return steps;
 }
 
 #endif
