@@ -1,9 +1,9 @@
 /* Training: the most frequent pair of neighbours in words becomes one token, everywhere; then the next.
 
    In: words, spelled in tokens, and how often each occurs. A Python function is told of each pair, and says which token
-   it becomes. What is done, in which order, is said in `merging.py`, the reference. A heap has the pairs that wait, each
-   with the words in which it came up; behind the heap are those that come up now. Where memory fails, that is noted,
-   and nothing more is written. */
+   it becomes. What is done, in which order, is said in `merging.py`, the reference. A heap has the pairs that wait,
+   each with the words in which it came up; behind the heap are those that come up now. Where memory fails, that is
+   noted, and nothing more is written. */
 #ifndef TRIETOK_KERNEL_MERGING_H
 #define TRIETOK_KERNEL_MERGING_H
 
@@ -139,21 +139,20 @@ static void put_first(Merging *merging, Waiting waiting)
 static int take_best(Merging *merging, Waiting *best, int64_t least)
 {
     while (merging->heap_used) {
-        int64_t count = pair_count(merging, merging->heap->pair)->count;
         *best = *merging->heap;
-        best->count = count;
-        if (count != merging->heap->count && count > 0) {
+        best->count = pair_count(merging, best->pair)->count;
+        int is_best = best->count == merging->heap->count;
+        if (is_best && best->count < least)
+            return 0;
+        if (!is_best && best->count > 0) {
             put_first(merging, *best);
             continue;
         }
-        int is_best = count == merging->heap->count;
         merging->heap_filled = --merging->heap_used;
         put_first(merging, merging->heap[merging->heap_used]);
-        if (is_best && count >= least)
+        if (is_best)
             return 1;
         give_back(best->words);
-        if (is_best)
-            return 0;
     }
     return 0;
 }
@@ -210,16 +209,13 @@ static PyObject *merge_pairs(PyObject *Py_UNUSED(module), PyObject *arguments)
         return NULL;
     merging.word_counts = counts.buf;
     count_pairs(&merging, words.buf, (uint32_t *)words.buf + words.len / 4, (size_t)counts.len / 8);
-    int failed = 0;
-    for (uint32_t serial = 1; known < most && !failed && !merging.has_failed; serial++) {
-        if (!take_best(&merging, &best, least))
-            break;
+    for (uint32_t serial = 1; known < most && !merging.has_failed && take_best(&merging, &best, least); serial++) {
         PyObject *token = PyObject_CallFunction(name, "KK", best.pair >> 32, best.pair & UINT32_MAX);
         unsigned long merged = token ? PyLong_AsUnsignedLong(token) : 0;
         Py_XDECREF(token);
-        failed = PyErr_Occurred() != NULL;
+        merging.has_failed |= PyErr_Occurred() != NULL;
         known += (Py_ssize_t)merged == known;
-        for (uint32_t i = 0; i < best.size && !failed; i++)
+        for (uint32_t i = 0; i < best.size && !merging.has_failed; i++)
             merge_in_word(&merging, best.words[i], &best, (uint32_t)merged);
         put_in(&merging, serial);
         give_back(best.words);
@@ -231,9 +227,9 @@ static PyObject *merge_pairs(PyObject *Py_UNUSED(module), PyObject *arguments)
     give_back(merging.starts);
     PyBuffer_Release(&words);
     PyBuffer_Release(&counts);
-    if (!failed && merging.has_failed)
+    if (merging.has_failed && !PyErr_Occurred())
         PyErr_NoMemory();
-    return failed || merging.has_failed ? NULL : Py_NewRef(Py_None);
+    return merging.has_failed ? NULL : Py_NewRef(Py_None);
 }
 
 #endif

@@ -16,8 +16,7 @@ static inline PyObject *number_of(const Numbers *numbers, long long number)
     PyObject **made = &numbers->made[number];
     if (!*made)
         *made = PyLong_FromLongLong(number);
-    Py_XINCREF(*made);
-    return *made;
+    return Py_XNewRef(*made);
 }
 
 #ifdef Py_LIMITED_API
@@ -32,11 +31,8 @@ enum { INTS_AHEAD = 12 }; /* ints lie far from each other, so memory is asked fo
 static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
 {
     Py_ssize_t count = from ? PyList_Size(from) : 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PyList_GetItem(from, i);
-        Py_INCREF(item);
-        PUT_ITEM(list, at++, item);
-    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        PUT_ITEM(list, at++, Py_NewRef(PyList_GetItem(from, i)));
     return at;
 }
 
@@ -63,25 +59,13 @@ static PyObject *list_of(const Numbers *numbers, PyObject *front, const int32_t 
     return list;
 }
 
-static int is_list_or_absent(PyObject *around)
-{
-    if (!around || PyList_Check(around))
-        return 1;
-    PyErr_SetString(PyExc_TypeError, "the ids around a text are a list");
-    return 0;
-}
-
-PyDoc_STRVAR(ids_doc, "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists.");
-
 static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
 {
-    if (count != 1 && count != 3) {
+    if (count != 1 && (count != 3 || !PyList_Check(arguments[1]) || !PyList_Check(arguments[2]))) {
         PyErr_SetString(PyExc_TypeError, "ids takes a text, and two lists of ids or none");
         return NULL;
     }
     PyObject *text = arguments[0], *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
-    if (!is_list_or_absent(front) || !is_list_or_absent(back))
-        return NULL;
     Call call;
     Item item = {.text = text};
     item.bytes = utf8_of(text, &item.size);
@@ -94,19 +78,12 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     return list;
 }
 
-PyDoc_STRVAR(steps_doc,
-    "steps(text, /)\n--\n\n"
-    "The steps that lead to the spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
-    "A chunk with characters behind its last token ends with an empty span.");
-
 static PyObject *Kernel_steps(Kernel *kernel, PyObject *text)
 {
     size_t size;
     const uint8_t *bytes = utf8_of(text, &size);
-    if (!bytes && PyErr_Occurred())
-        return NULL;
     if (!bytes)
-        Py_RETURN_NONE;
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     Call call;
     if (begin(&call, kernel, size > BYTES_WITH_GIL))
         return NULL;
@@ -114,9 +91,7 @@ static PyObject *Kernel_steps(Kernel *kernel, PyObject *text)
     take_gil(&call);
     PyObject *steps = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
     end(&call, outcome == FAILURE);
-    if (outcome == FOR_PLAIN)
-        Py_RETURN_NONE;
-    return steps;
+    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : steps;
 }
 
 #endif
