@@ -105,7 +105,7 @@ def sanitizers(session: nox.Session) -> None:
     libraries = [_library_of_the_compiler(name) for name in ("libasan.so", "libubsan.so")]
     session.run(
         *("python", "-m", "pytest", "-p", "tests.text.kernel_from_the_start", "-q"),
-        *("tests/text", "tests/inputs", "tests/tokenizer", "tests/property"),
+        *("tests/text", "tests/inputs", "tests/tokenizer", "tests/training", "tests/property"),
         # What these change between two calls is Python's, and each takes a sanitized process minutes.
         *("--ignore", "tests/tokenizer/test_one_moment.py", "--ignore", "tests/tokenizer/test_forks.py"),
         *session.posargs,

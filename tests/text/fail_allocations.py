@@ -8,6 +8,7 @@ The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`.
 from __future__ import annotations
 
 import gc
+import random
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -56,7 +57,7 @@ def use(compiled: Any) -> tuple[object, ...]:
     rows.cut(40, True)
     shared = compiled.rows(TEXTS, lambda forks: 2).extremes()  # by a thread that helps, too
     ids = [compiled.ids(text, [1], [2]) for text in TEXTS]
-    spans = [compiled.spans(text) for text in TEXTS[::50]]
+    spans = [compiled.steps(text) for text in TEXTS[::50]]
     compiled.forget()
     return ids, shared, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
 
@@ -64,6 +65,21 @@ def use(compiled: Any) -> tuple[object, ...]:
 def use_new() -> object:
     """The same with a kernel that is made for it, and goes with it."""
     return use(new_kernel())
+
+
+def merge() -> object:
+    """What training asks for: words of more pairs than there is room for at first, merged until few are left."""
+    rng = random.Random(1)
+    words = ["".join(map(chr, rng.choices(range(40), k=rng.randrange(12)))) for _ in range(150)]
+    merged: list[tuple[int, int]] = []
+
+    def name(left: int, right: int) -> int:
+        merged.append((left, right))
+        return 39 + len(merged)
+
+    kernel.merge_pairs(words, [1 + i % 3 for i in range(150)], 40, 140, 1, name)
+    assert len(merged) == 100
+    return merged
 
 
 def use_after_failure(number: int, expected: object) -> None:
@@ -79,7 +95,7 @@ def use_after_failure(number: int, expected: object) -> None:
     assert use(compiled) == expected
 
 
-def count_of_failures(expected: object, work: Callable[[], object]) -> int:
+def count_of_failures(expected: object, work: Callable[[], object], after: Callable[[int, object], None]) -> int:
     """Let the first allocation fail, then the second, and so on until all is done before one fails."""
     number = 0
     while True:
@@ -96,7 +112,7 @@ def count_of_failures(expected: object, work: Callable[[], object]) -> int:
             return number
         del result
         assert module.count_alive() == 0, f"allocation {number}: {module.count_alive()} are not given back"
-        use_after_failure(number, expected)
+        after(number, expected)
         gc.collect(0)
         number += 1
 
@@ -105,4 +121,6 @@ if __name__ == "__main__":
     expected = use_new()
     gc.collect()
     assert module.count_alive() == 0, module.count_alive()
-    print(f"{count_of_failures(expected, use_new)} allocations have failed in turn, and nothing was lost")
+    number = count_of_failures(expected, use_new, use_after_failure)
+    number += count_of_failures(merge(), merge, lambda number, expected: None)
+    print(f"{number} allocations have failed in turn, and nothing was lost")

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import trietok
 from tests.reference import pair_merging
 from trietok import (
     AddedToken,
@@ -32,7 +33,8 @@ from trietok import (
     train_bpe,
     train_wordpiece,
 )
-from trietok.training.merging import alphabet
+from trietok.text.kernel.chosen import using_kernel
+from trietok.training.merging import Options, alphabet, learnt
 
 ROOT = pathlib.Path(__file__).parents[2]
 SENTENCES = ["The lowest lower low.", "Newest and widest, newer and wider!", "Über Öfen: lower, newer"] * 3
@@ -292,6 +294,33 @@ def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
     assert len(bpe.merges) == 990
     # 7 pairs a word to begin with, at most two new ones for each of at most 7 merges; rescanning: 990 × 2000.
     assert looked_at <= 2000 * (7 + 2 * 7)
+
+
+@pytest.mark.skipif(trietok.kernel != "compiled", reason="compares the compiled kernel with plain Python")
+def test_the_kernel_makes_the_same_merges_of_random_words():
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for _ in range(25):
+        letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
+        words = ("".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300]))) for _ in range(rng.randrange(1, 40)))
+        counts = {word: rng.choice([1, 2, 7, 10**12]) for word in words}
+        options = Options(
+            vocab_size=rng.choice([60, 100, 1000]),
+            min_frequency=rng.choice([0, 1, 2, 8]),
+            limit_alphabet=None,
+            initial_alphabet=(),
+            special_tokens=rng.choice([(), ("[UNK]", "##a")]),
+            continuing_subword_prefix=rng.choice([None, "#", "##"]),
+            end_of_word_suffix=rng.choice([None, "</w>"]),
+            max_token_length=None,
+        )
+        made = []
+        for name in ("compiled", "plain"):
+            with using_kernel(name):
+                spelling, merges = learnt(counts, options, None)
+            made.append((spelling.tokens, spelling.token_to_id, merges))
+        assert made[0] == made[1], (counts, options)
 
 
 # ---- what decides ---------------------------------------------------------------------------------------------------

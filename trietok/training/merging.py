@@ -525,6 +525,7 @@ class _Merging:
         return (
             chosen.kernel_at_work() == "compiled"
             and options.max_token_length is None
+            and len(self.tokens) < sys.maxunicode
             and in_long <= _MOST_IN_LONG
             and 2 * longest * (_LARGEST_CHARACTER + bytes_of(marks)) <= LONGEST_LINE
             and max(counts, default=0) * longest * len(words) < _MOST_COUNTED
@@ -572,7 +573,7 @@ class _Merging:
         merged = self.token_to_id.get(token)
         if merged is None:
             merged = self.token_to_id[token] = len(self.tokens)
-            if merged > sys.maxunicode:  # a word has a character for each of its tokens
+            if merged >= sys.maxunicode:  # a word has a character for each of its tokens, the kernel one at its end
                 raise VocabularyError(
                     f"training makes {merged:,} tokens at most; give a lower vocab_size (--vocab-size)"
                 )

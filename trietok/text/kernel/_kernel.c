@@ -26,8 +26,6 @@
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-PyDoc_STRVAR(info_doc, "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more.");
-
 static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernels(1);
@@ -41,40 +39,30 @@ static PyObject *Kernel_info(Kernel *kernel, PyObject *Py_UNUSED(ignored))
         "times_full", times_full, "handed_over", handed_over, "helped", helped);
 }
 
-PyDoc_STRVAR(forget_doc, "forget()\n--\n\nForget what words and chunks became.");
-
 static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 {
     lock_kernels(1);
     int failed = forget_all(&kernel->memory);
     sweep(kernel);
     unlock_kernels();
-    if (failed)
-        return PyErr_NoMemory();
-    Py_RETURN_NONE;
+    return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
 }
 
 /* ---- forks ------------------------------------------------------------------------------------------------------- */
 
 /* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing
    is written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
-PyDoc_STRVAR(hold_doc, "hold_kernels()\n--\n\nBefore a fork: wait until nothing is written into any kernel.");
-
 static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     lock_kernels(1);
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(parent_doc, "release_in_parent()\n--\n\nAfter a fork: undo `hold_kernels`.");
-
 static PyObject *release_in_parent(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
     unlock_kernels();
     Py_RETURN_NONE;
 }
-
-PyDoc_STRVAR(child_doc, "release_in_child()\n--\n\nThe same in the child, which has none of the other threads.");
 
 static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
@@ -87,8 +75,6 @@ static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUS
     unlock_kernels();
     Py_RETURN_NONE;
 }
-
-PyDoc_STRVAR(alive_doc, "count_kernels()\n--\n\nHow many kernels there are.");
 
 static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
 {
@@ -178,7 +164,71 @@ PyDoc_STRVAR(kernel_doc,
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
 
-static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords));
+enum { VOCABULARY, ROWS, KERNEL, TYPES };
+
+typedef struct {
+    PyTypeObject *types[TYPES];
+} State;
+
+static PyTypeObject *type_of_rows(PyObject *kernel)
+{
+    State *state = PyType_GetModuleState(Py_TYPE(kernel));
+    return state ? state->types[ROWS] : NULL;
+}
+
+/* Take what added tokens look like from a tuple of `Vocabulary`. */
+static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
+{
+    if (patterns == Py_None)
+        return 0;
+    Py_ssize_t count = PyTuple_Size(patterns);
+    kernel->has_patterns = count >= 0 && count <= MOST_PATTERNS; /* more are left to Python, chunk by chunk */
+    for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
+        PyObject *set = PyTuple_GetItem(patterns, i);
+        if (!Py_IS_TYPE(set, vocabulary)) {
+            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
+            return -1;
+        }
+        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
+{
+    State *state = PyType_GetModuleState(type);
+    PyObject *objects[KERNEL_OBJECTS];
+    const char *seed;
+    Py_ssize_t seed_length, limit;
+    unsigned int alone_first, alone_last;
+    if (!state
+        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->types[VOCABULARY], objects, objects + 1, objects + 2,
+            objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
+            &seed_length))
+        return NULL;
+    if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
+        return NULL;
+    }
+    Kernel *kernel = (Kernel *)PyType_GenericAlloc(type, 0);
+    if (!kernel)
+        return NULL;
+    for (int i = 0; i < KERNEL_OBJECTS; i++)
+        kernel->objects[i] = Py_NewRef(objects[i]);
+    kernel->alone_first = alone_first;
+    kernel->alone_last = alone_last;
+    if (set_up(kernel, (size_t)limit, seed)) {
+        Py_DECREF((PyObject *)kernel);
+        return PyErr_NoMemory();
+    }
+    kernel->next = first_kernel;
+    first_kernel = kernel;
+    if (take_patterns(kernel, state->types[VOCABULARY], kernel->patterns)) {
+        Py_DECREF((PyObject *)kernel);
+        return NULL;
+    }
+    return (PyObject *)kernel;
+}
 
 /* ---- the vocabulary ---------------------------------------------------------------------------------------------- */
 
@@ -263,23 +313,16 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     return NULL;
 }
 
-PyDoc_STRVAR(vocabulary_ids_doc,
-    "ids(word, /)\n--\n\nThe ids of a word's pieces, as a list; None for a word that the kernel cannot read.");
-
 static PyObject *Vocabulary_ids(Vocabulary *vocabulary, PyObject *word)
 {
-    size_t size;
+    size_t size = 0;
     const uint8_t *bytes = utf8_of(word, &size);
-    if (!bytes && PyErr_Occurred())
-        return NULL;
-    if (!bytes || !size)
-        Py_RETURN_NONE;
+    if (!size)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     int32_t *ids = resized(NULL, size * sizeof *ids);
-    uint8_t *copy = resized(NULL, size + READ_AT_ONCE);
+    uint8_t *copy = padded(bytes, size, NULL, 0);
     PyObject *list = NULL;
     if (ids && copy) {
-        memcpy(copy, bytes, size);
-        memset(copy + size, 0, READ_AT_ONCE);
         size_t count = ids_of_word(&vocabulary->pieces, copy, size, (size_t)PyUnicode_GetLength(word), ids);
         list = list_of(&(Numbers){NULL, 0}, NULL, ids, count, NULL);
     } else {
@@ -301,12 +344,13 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 3 };
+enum { INTERFACE = 4 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef vocabulary_methods[] = {
-    {"ids", FUNCTION(Vocabulary_ids), METH_O, vocabulary_ids_doc},
+    {"ids", FUNCTION(Vocabulary_ids), METH_O,
+        "ids(word, /)\n--\n\nThe ids of a word's pieces, as a list; None for a word that the kernel cannot read."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot vocabulary_slots[] = {
@@ -324,12 +368,20 @@ static PyType_Spec vocabulary_spec = {
 };
 
 static PyMethodDef rows_methods[] = {
-    {"extremes", FUNCTION(Rows_extremes), METH_NOARGS, extremes_doc},
-    {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS, int32_lengths_doc},
-    {"cut", FUNCTION(Rows_cut), METH_VARARGS, cut_doc},
-    {"lists", FUNCTION(Rows_lists), METH_VARARGS, lists_doc},
-    {"int64", FUNCTION(Rows_int64), METH_VARARGS, int64_doc},
-    {"int32", FUNCTION(Rows_int32), METH_VARARGS, int32_doc},
+    {"extremes", FUNCTION(Rows_extremes), METH_NOARGS,
+        "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none."},
+    {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS,
+        "int32_lengths(around, /)\n--\n\nHow many ids each row has, and as many more as are around it, as int32."},
+    {"cut", FUNCTION(Rows_cut), METH_VARARGS,
+        "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end."},
+    {"lists", FUNCTION(Rows_lists), METH_VARARGS,
+        "lists(front, back, /)\n--\n\nEach row as a list of ids between those of two lists."},
+    {"int64", FUNCTION(Rows_int64), METH_VARARGS,
+        "int64(width, front, back, padding, pads_left, filler=-1, /)\n--\n\n"
+        "All rows as int64 of one width, each between `front` and `back`, with padding for what it lacks.\n\n"
+        "Where `filler` is not negative, it stands for each id."},
+    {"int32", FUNCTION(Rows_int32), METH_VARARGS,
+        "int32(front, back, /)\n--\n\nAll rows as int32, one behind the other, each between what is in two bytes."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot rows_slots[] = {
@@ -345,12 +397,24 @@ static PyType_Spec rows_spec = {
 };
 
 static PyMethodDef kernel_methods[] = {
-    {"ids", FUNCTION(Kernel_ids), METH_FASTCALL, ids_doc},
-    {"rows", FUNCTION(Kernel_rows), METH_VARARGS, rows_doc},
-    {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS, rows_between_doc},
-    {"spans", FUNCTION(Kernel_spans), METH_O, spans_doc},
-    {"info", FUNCTION(Kernel_info), METH_NOARGS, info_doc},
-    {"forget", FUNCTION(Kernel_forget), METH_NOARGS, forget_doc},
+    {"ids", FUNCTION(Kernel_ids), METH_FASTCALL,
+        "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists."},
+    {"rows", FUNCTION(Kernel_rows), METH_VARARGS,
+        "rows(texts, threads=None, /)\n--\n\n"
+        "The ids of each text, worked out without the GIL.\n\n"
+        "Where there is much to read, `threads` is asked how many threads may do it; None for this one alone. It gets\n"
+        "the number of forks since the kernel was loaded of which this process is the child."},
+    {"rows_between", FUNCTION(Kernel_rows_between), METH_VARARGS,
+        "rows_between(data, offsets, first, count, threads=None, /)\n--\n\n"
+        "The ids of `count` texts that lie in a buffer of UTF-8, between int64 offsets, from the offset `first` on.\n\n"
+        "None where what lies there is no UTF-8. Nobody may write into the buffers meanwhile."},
+    {"steps", FUNCTION(Kernel_steps), METH_O,
+        "steps(text, /)\n--\n\n"
+        "The steps to the spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
+        "A chunk with characters behind its last token ends with an empty span."},
+    {"info", FUNCTION(Kernel_info), METH_NOARGS,
+        "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more."},
+    {"forget", FUNCTION(Kernel_forget), METH_NOARGS, "forget()\n--\n\nForget what words and chunks became."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot kernel_slots[] = {
@@ -369,72 +433,6 @@ static PyType_Spec kernel_spec = {
     .slots = kernel_slots,
 };
 
-enum { VOCABULARY, ROWS, KERNEL, TYPES };
-
-typedef struct {
-    PyTypeObject *types[TYPES];
-} State;
-
-static PyTypeObject *type_of_rows(PyObject *kernel)
-{
-    State *state = PyType_GetModuleState(Py_TYPE(kernel));
-    return state ? state->types[ROWS] : NULL;
-}
-
-/* Take what added tokens look like from a tuple of `Vocabulary`. */
-static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *patterns)
-{
-    if (patterns == Py_None)
-        return 0;
-    Py_ssize_t count = PyTuple_Size(patterns);
-    kernel->has_patterns = count >= 0 && count <= MOST_PATTERNS; /* more are left to Python, chunk by chunk */
-    for (Py_ssize_t i = 0; kernel->has_patterns && i < count; i++) {
-        PyObject *set = PyTuple_GetItem(patterns, i);
-        if (!Py_IS_TYPE(set, vocabulary)) {
-            PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
-            return -1;
-        }
-        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
-    }
-    return count < 0 ? -1 : 0;
-}
-
-static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
-{
-    State *state = PyType_GetModuleState(type);
-    PyObject *objects[KERNEL_OBJECTS];
-    const char *seed;
-    Py_ssize_t seed_length, limit;
-    unsigned int alone_first, alone_last;
-    if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->types[VOCABULARY], objects, objects + 1, objects + 2,
-            objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
-            &seed_length))
-        return NULL;
-    if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
-        return NULL;
-    }
-    Kernel *kernel = (Kernel *)PyType_GenericAlloc(type, 0);
-    if (!kernel)
-        return NULL;
-    for (int i = 0; i < KERNEL_OBJECTS; i++)
-        kernel->objects[i] = Py_NewRef(objects[i]);
-    kernel->alone_first = alone_first;
-    kernel->alone_last = alone_last;
-    if (set_up(kernel, (size_t)limit, seed)) {
-        Py_DECREF((PyObject *)kernel);
-        return PyErr_NoMemory();
-    }
-    kernel->next = first_kernel;
-    first_kernel = kernel;
-    if (take_patterns(kernel, state->types[VOCABULARY], kernel->patterns)) {
-        Py_DECREF((PyObject *)kernel);
-        return NULL;
-    }
-    return (PyObject *)kernel;
-}
-
 #ifdef TRIETOK_FAILING_ALLOCATOR
 static PyObject *fail_allocation(PyObject *Py_UNUSED(module), PyObject *number)
 {
@@ -449,11 +447,21 @@ static PyObject *count_alive(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ig
 #endif
 
 static PyMethodDef module_functions[] = {
-    {"merge_pairs", merge_pairs, METH_VARARGS, merge_pairs_doc},
-    {"hold_kernels", hold_kernels, METH_NOARGS, hold_doc},
-    {"release_in_parent", release_in_parent, METH_NOARGS, parent_doc},
-    {"release_in_child", release_in_child, METH_NOARGS, child_doc},
-    {"count_kernels", count_kernels, METH_NOARGS, alive_doc},
+    {"merge_pairs", merge_pairs, METH_VARARGS,
+        "merge_pairs(words, counts, tokens, most, least, name, /)\n--\n\n"
+        "Merge pairs until there are `most` tokens, or none occurs `least` times.\n\n"
+        "Args:\n"
+        "    words: a writable buffer of uint32, the tokens of each word with 0x10FFFF behind them; it is used up.\n"
+        "    counts: int64 in a buffer, how often each word occurs; together less than 2 ** 62.\n"
+        "    tokens: how many there are.\n"
+        "    name: the two tokens of a pair -> the one they become, which is either there or the next."},
+    {"hold_kernels", hold_kernels, METH_NOARGS,
+        "hold_kernels()\n--\n\nBefore a fork: wait until nothing is written into any kernel."},
+    {"release_in_parent", release_in_parent, METH_NOARGS,
+        "release_in_parent()\n--\n\nAfter a fork: undo `hold_kernels`."},
+    {"release_in_child", release_in_child, METH_NOARGS,
+        "release_in_child()\n--\n\nThe same in the child, which has none of the other threads."},
+    {"count_kernels", count_kernels, METH_NOARGS, "count_kernels()\n--\n\nHow many kernels there are."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
     {"count_alive", count_alive, METH_NOARGS, "How many allocations have not been given back."},

@@ -81,10 +81,7 @@ static int put_output(Kernel *kernel, Char *made, const uint8_t *bytes)
     return 1;
 }
 
-static inline int is_alphanumeric(uint32_t code_point)
-{
-    return (code_point | 32) - 'a' < 26 || code_point - '0' < 10;
-}
+static inline int is_alphanumeric(uint32_t code) { return (code | 32) - 'a' < 26 || code - '0' < 10; }
 
 static inline int is_simple(const Kernel *kernel, uint32_t code_point)
 {
@@ -180,7 +177,7 @@ static Char ask_about(Call *call, uint32_t code_point)
         ids_of_word(call->pieces, bytes, made.length, 1, ids);
         made.id = ids[0];
     }
-    lock_for(call);
+    lock_kernels(!call->without_gil);
     made = keep_char(kernel, code_point, made, bytes);
     unlock_kernels();
     return made;

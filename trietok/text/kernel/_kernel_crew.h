@@ -26,15 +26,12 @@ typedef struct {
     PyThread_type_lock ended;      /* given free by the last that runs */
 } Crew;
 
-/* The last that a thread does with a crew. Whether it was the last of them. */
-static int leave_crew(Crew *crew) { return atomic_fetch_sub(&crew->running, 1) == 1; }
-
 static void help(void *argument)
 {
     Crew *crew = argument;
     PyThread_type_lock ended = crew->ended; /* the crew is gone as soon as the last has left it */
     crew->work(crew->task, 1 + atomic_fetch_add(&crew->begun, 1));
-    if (leave_crew(crew))
+    if (atomic_fetch_sub(&crew->running, 1) == 1) /* the last of them */
         PyThread_release_lock(ended);
 }
 
@@ -52,7 +49,7 @@ static void start_crew(Crew *crew, size_t wanted, size_t most, void (*work)(void
     for (; crew->helpers < wanted; crew->helpers++) {
         atomic_fetch_add(&crew->running, 1);
         if (PyThread_start_new_thread(help, crew) == (unsigned long)-1) {
-            leave_crew(crew);
+            atomic_fetch_sub(&crew->running, 1);
             break;
         }
     }
@@ -67,7 +64,7 @@ static int is_lost(const Crew *crew) { return crew->helpers && crew->forks != at
    helpers are told to stop once that has failed. */
 static void end_crew(Crew *crew, Call *call, _Atomic int *told_to_stop)
 {
-    int has_ended = !crew->ended || is_lost(crew) || leave_crew(crew);
+    int has_ended = !crew->ended || is_lost(crew) || atomic_fetch_sub(&crew->running, 1) == 1;
     while (!has_ended) {
         has_ended = PyThread_acquire_lock_timed(crew->ended, MICROSECONDS_BETWEEN_LOOKS, 1) == PY_LOCK_ACQUIRED
                     && !atomic_load(&crew->running);

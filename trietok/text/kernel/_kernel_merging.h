@@ -1,16 +1,15 @@
 /* Training: the most frequent pair of neighbours in words becomes one token, everywhere; then the next.
 
    In: words, spelled in tokens, and how often each occurs. A Python function is told of each pair, and says which token
-   it becomes. What is done, in which order, is said in `merging.py`, the reference. The words lie one behind the other,
-   with `END` behind each. A heap has the pairs that wait, each with the words in which it came up; behind the heap are
-   those that come up now. Where memory fails, that is noted, and nothing more is written. */
+   it becomes. What is done, in which order, is said in `merging.py`, the reference. A heap has the pairs that wait,
+   each with the words in which it came up; behind the heap are those that come up now. Where memory fails, that is
+   noted, and nothing more is written. */
 #ifndef TRIETOK_KERNEL_MERGING_H
 #define TRIETOK_KERNEL_MERGING_H
 
 #include "_kernel_memory.h"
 
-#define END UINT32_MAX
-enum { FIRST_PAIRS = 1024 };
+enum { END = 0x10ffff, FIRST_PAIRS = 1024 }; /* `END` is behind each word */
 
 typedef struct {
     uint64_t pair; /* the left token, then the right one */
@@ -25,9 +24,8 @@ typedef struct {
 } PairCount;
 
 typedef struct {
-    uint32_t *tokens;
-    size_t *starts; /* of each word, in `tokens` */
-    int64_t *word_counts;
+    uint32_t **starts; /* of each word */
+    const int64_t *word_counts;
     PairCount *pairs, nowhere; /* a hash table; what is written to without memory */
     Waiting *heap;
     size_t pairs_used, pairs_size, heap_used, heap_filled;
@@ -38,7 +36,7 @@ typedef struct {
    the pairs that are gone. */
 static PairCount *pair_count(Merging *merging, uint64_t pair)
 {
-    PairCount *pairs = merging->pairs, *more;
+    PairCount *pairs = merging->pairs;
     size_t size = merging->pairs_size, at = mixed(pair + 1, 0x9e3779b97f4a7c15u) & (size - 1), left = 0;
     while (pairs[at].key && pairs[at].key != pair + 1)
         at = (at + 1) & (size - 1);
@@ -50,13 +48,13 @@ static PairCount *pair_count(Merging *merging, uint64_t pair)
     for (size_t i = 0; i < size; i++)
         left += pairs[i].count || pairs[i].fresh;
     merging->pairs_size = 3 * left < size ? size : 2 * size;
-    more = new_zeroed(merging->pairs_size, sizeof *more);
-    merging->has_failed |= !more;
-    if (!more) {
+    merging->pairs = new_zeroed(merging->pairs_size, sizeof *pairs);
+    if (!merging->pairs) {
+        merging->has_failed = 1;
+        merging->pairs = pairs;
         merging->pairs_size = size;
         return &merging->nowhere;
     }
-    merging->pairs = more;
     merging->pairs_used = 0;
     for (size_t i = 0; i < size; i++)
         if (pairs[i].count || pairs[i].fresh)
@@ -78,21 +76,21 @@ static void note(Merging *merging, uint64_t left, uint32_t right, uint32_t word,
 {
     PairCount *pair = pair_count(merging, left << 32 | right);
     pair->count += is_new ? merging->word_counts[word] : -merging->word_counts[word];
-    if (is_new && !pair->fresh) {
+    if (!is_new || merging->has_failed)
+        return;
+    if (!pair->fresh) {
         merging->heap = with_room(merging, merging->heap, merging->heap_filled, sizeof *merging->heap);
         if (merging->has_failed)
             return;
         merging->heap[merging->heap_filled++] = (Waiting){.pair = left << 32 | right};
         pair->fresh = merging->heap_filled;
     }
-    if (merging->has_failed || !is_new)
-        return;
     Waiting *fresh = &merging->heap[pair->fresh - 1];
-    if (!fresh->size || fresh->words[fresh->size - 1] != word) {
-        fresh->words = with_room(merging, fresh->words, fresh->size, sizeof *fresh->words);
-        if (!merging->has_failed)
-            fresh->words[fresh->size++] = word;
-    }
+    if (fresh->size && fresh->words[fresh->size - 1] == word)
+        return;
+    fresh->words = with_room(merging, fresh->words, fresh->size, sizeof *fresh->words);
+    if (!merging->has_failed)
+        fresh->words[fresh->size++] = word;
 }
 
 static int goes_first(const Waiting *one, const Waiting *other)
@@ -141,21 +139,20 @@ static void put_first(Merging *merging, Waiting waiting)
 static int take_best(Merging *merging, Waiting *best, int64_t least)
 {
     while (merging->heap_used) {
-        int64_t count = pair_count(merging, merging->heap->pair)->count;
         *best = *merging->heap;
-        best->count = count;
-        if (count != merging->heap->count && count > 0) {
+        best->count = pair_count(merging, best->pair)->count;
+        int is_best = best->count == merging->heap->count;
+        if (is_best && best->count < least)
+            return 0;
+        if (!is_best && best->count > 0) {
             put_first(merging, *best);
             continue;
         }
-        int is_best = count == merging->heap->count;
         merging->heap_filled = --merging->heap_used;
         put_first(merging, merging->heap[merging->heap_used]);
-        if (is_best && count >= least)
+        if (is_best)
             return 1;
         give_back(best->words);
-        if (is_best)
-            return 0;
     }
     return 0;
 }
@@ -163,7 +160,7 @@ static int take_best(Merging *merging, Waiting *best, int64_t least)
 /* Merge a pair in a word, from the left to the right. */
 static void merge_in_word(Merging *merging, uint32_t word, const Waiting *best, uint32_t merged)
 {
-    uint32_t *from = merging->tokens + merging->starts[word], *to = from, *start = from;
+    uint32_t *from = merging->starts[word], *to = from, *start = from;
     uint32_t left = (uint32_t)(best->pair >> 32), right = (uint32_t)best->pair;
     while (*from != END) {
         if (*from != left || from[1] != right) {
@@ -184,75 +181,55 @@ static void merge_in_word(Merging *merging, uint32_t word, const Waiting *best, 
     *to = END;
 }
 
-/* Read the words, and count their pairs; -1 with an exception. The list is emptied, which takes less memory. */
-static int take_words(Merging *merging, PyObject *words, PyObject *counts)
+/* Count the pairs of words that lie one behind the other. */
+static void count_pairs(Merging *merging, uint32_t *at, const uint32_t *end, size_t words)
 {
-    Py_ssize_t number = PyList_Size(words), size = number;
-    for (Py_ssize_t i = 0; i < number; i++)
-        size += PyUnicode_GetLength(PyList_GetItem(words, i));
-    merging->tokens = resized(NULL, ((size_t)size + 1) * sizeof(uint32_t));
-    merging->starts = resized(NULL, ((size_t)number + 1) * sizeof(size_t));
-    merging->word_counts = resized(NULL, ((size_t)number + 1) * sizeof(int64_t));
+    merging->starts = resized(NULL, (words + 1) * sizeof *merging->starts);
     merging->pairs = new_zeroed(merging->pairs_size = FIRST_PAIRS, sizeof *merging->pairs);
-    merging->has_failed = !merging->tokens || !merging->starts || !merging->word_counts || !merging->pairs;
-    size_t at = 0;
-    for (Py_ssize_t i = 0; i < number && !merging->has_failed; i++) {
-        PyObject *word = PyList_GetItem(words, i);
-        size_t end = at + (size_t)PyUnicode_GetLength(word);
-        merging->starts[i] = at;
-        merging->word_counts[i] = PyLong_AsLongLong(PyList_GetItem(counts, i));
-        if (PyErr_Occurred() || !PyUnicode_AsUCS4(word, merging->tokens + at, (Py_ssize_t)(end - at + 1), 1))
-            return -1;
-        for (; at + 1 < end; at++)
-            note(merging, merging->tokens[at], merging->tokens[at + 1], (uint32_t)i, 1);
-        merging->tokens[end] = END;
-        at = end + 1;
+    merging->has_failed = !merging->starts || !merging->pairs;
+    for (size_t word = 0; word < words && at < end && !merging->has_failed; word++) {
+        merging->starts[word] = at;
+        for (; *at != END; at++)
+            if (at[1] != END)
+                note(merging, at[0], at[1], (uint32_t)word, 1);
+        at++;
     }
     put_in(merging, 0);
-    return PyList_SetSlice(words, 0, number, NULL);
 }
-
-PyDoc_STRVAR(merge_pairs_doc,
-    "merge_pairs(words, counts, tokens, most, least, name, /)\n--\n\n"
-    "Merge pairs until there are `most` tokens, or none occurs `least` times.\n\n"
-    "Args:\n"
-    "    words: a list of str with a character for each token; it is emptied.\n"
-    "    counts: a list of how often each occurs, together less than 2 ** 62.\n"
-    "    tokens: how many there are.\n"
-    "    name: the two tokens of a pair -> the one they become, which is either there or the next.");
 
 static PyObject *merge_pairs(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    PyObject *words, *counts, *name;
+    Py_buffer words, counts;
+    PyObject *name;
     Merging merging = {0};
     Waiting best = {0};
     Py_ssize_t known, most;
     long long least;
-    if (!PyArg_ParseTuple(arguments, "O!O!nnLO", &PyList_Type, &words, &PyList_Type, &counts, &known, &most, &least, &name)
-        || PyList_Size(counts) < PyList_Size(words))
+    if (!PyArg_ParseTuple(arguments, "w*y*nnLO", &words, &counts, &known, &most, &least, &name))
         return NULL;
-    int failed = take_words(&merging, words, counts);
-    for (uint32_t serial = 1; !failed && !merging.has_failed && known < most; serial++) {
-        if (!take_best(&merging, &best, least))
-            break;
+    merging.word_counts = counts.buf;
+    count_pairs(&merging, words.buf, (uint32_t *)words.buf + words.len / 4, (size_t)counts.len / 8);
+    for (uint32_t serial = 1; known < most && !merging.has_failed && take_best(&merging, &best, least); serial++) {
         PyObject *token = PyObject_CallFunction(name, "KK", best.pair >> 32, best.pair & UINT32_MAX);
         unsigned long merged = token ? PyLong_AsUnsignedLong(token) : 0;
         Py_XDECREF(token);
-        failed = PyErr_Occurred() != NULL;
+        merging.has_failed |= PyErr_Occurred() != NULL;
         known += (Py_ssize_t)merged == known;
-        for (uint32_t i = 0; i < best.size && !failed; i++)
+        for (uint32_t i = 0; i < best.size && !merging.has_failed; i++)
             merge_in_word(&merging, best.words[i], &best, (uint32_t)merged);
         put_in(&merging, serial);
         give_back(best.words);
     }
     for (size_t i = 0; i < merging.heap_filled; i++)
         give_back(merging.heap[i].words);
-    void *const all[] = {merging.tokens, merging.starts, merging.word_counts, merging.pairs, merging.heap};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        give_back(all[i]);
-    if (!failed && merging.has_failed)
+    give_back(merging.heap);
+    give_back(merging.pairs);
+    give_back(merging.starts);
+    PyBuffer_Release(&words);
+    PyBuffer_Release(&counts);
+    if (merging.has_failed && !PyErr_Occurred())
         PyErr_NoMemory();
-    return failed || merging.has_failed ? NULL : Py_NewRef(Py_None);
+    return merging.has_failed ? NULL : Py_NewRef(Py_None);
 }
 
 #endif

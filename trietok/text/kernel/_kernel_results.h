@@ -1,4 +1,4 @@
-/* What Python gets for one text: a list of ids, or of spans.
+/* What Python gets for one text: a list of ids, or of the steps from which spans follow.
 
    In: a str. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
 #ifndef TRIETOK_KERNEL_RESULTS_H
@@ -16,8 +16,7 @@ static inline PyObject *number_of(const Numbers *numbers, long long number)
     PyObject **made = &numbers->made[number];
     if (!*made)
         *made = PyLong_FromLongLong(number);
-    Py_XINCREF(*made);
-    return *made;
+    return Py_XNewRef(*made);
 }
 
 #ifdef Py_LIMITED_API
@@ -32,11 +31,8 @@ enum { INTS_AHEAD = 12 }; /* ints lie far from each other, so memory is asked fo
 static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
 {
     Py_ssize_t count = from ? PyList_Size(from) : 0;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PyList_GetItem(from, i);
-        Py_INCREF(item);
-        PUT_ITEM(list, at++, item);
-    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        PUT_ITEM(list, at++, Py_NewRef(PyList_GetItem(from, i)));
     return at;
 }
 
@@ -63,25 +59,13 @@ static PyObject *list_of(const Numbers *numbers, PyObject *front, const int32_t 
     return list;
 }
 
-static int is_list_or_absent(PyObject *around)
-{
-    if (!around || PyList_Check(around))
-        return 1;
-    PyErr_SetString(PyExc_TypeError, "the ids around a text are a list");
-    return 0;
-}
-
-PyDoc_STRVAR(ids_doc, "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists.");
-
 static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
 {
-    if (count != 1 && count != 3) {
+    if (count != 1 && (count != 3 || !PyList_Check(arguments[1]) || !PyList_Check(arguments[2]))) {
         PyErr_SetString(PyExc_TypeError, "ids takes a text, and two lists of ids or none");
         return NULL;
     }
     PyObject *text = arguments[0], *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
-    if (!is_list_or_absent(front) || !is_list_or_absent(back))
-        return NULL;
     Call call;
     Item item = {.text = text};
     item.bytes = utf8_of(text, &item.size);
@@ -94,57 +78,20 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     return list;
 }
 
-/* ---- spans ------------------------------------------------------------------------------------------------------- */
-
-static PyObject *pair_of_numbers(const Numbers *numbers, long long start, long long stop)
-{
-    PyObject *first = number_of(numbers, start), *second = number_of(numbers, stop);
-    PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    return pair;
-}
-
-/* The spans that steps lead to. */
-static PyObject *spans_of(const Numbers *numbers, const int32_t *steps, size_t count)
-{
-    PyObject *spans = PyList_New((Py_ssize_t)count / 2);
-    long long at = -1; /* a space before the text, as it were */
-    for (size_t i = 0; spans && i + 1 < count; i += 2) {
-        long long start = at + steps[i];
-        at = start + steps[i + 1];
-        PyObject *pair = pair_of_numbers(numbers, start, at);
-        if (pair)
-            PyList_SetItem(spans, (Py_ssize_t)i / 2, pair);
-        else
-            Py_CLEAR(spans);
-    }
-    return spans;
-}
-
-PyDoc_STRVAR(spans_doc,
-    "spans(text, /)\n--\n\n"
-    "The spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
-    "A chunk with characters behind its last token ends with an empty span.");
-
-static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
+static PyObject *Kernel_steps(Kernel *kernel, PyObject *text)
 {
     size_t size;
     const uint8_t *bytes = utf8_of(text, &size);
-    if (!bytes && PyErr_Occurred())
-        return NULL;
     if (!bytes)
-        Py_RETURN_NONE;
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     Call call;
     if (begin(&call, kernel, size > BYTES_WITH_GIL))
         return NULL;
     Outcome outcome = put_steps(&call, bytes, size);
     take_gil(&call);
-    PyObject *spans = outcome == DONE ? spans_of(&kernel->numbers, call.ids, call.count) : NULL;
+    PyObject *steps = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
     end(&call, outcome == FAILURE);
-    if (outcome == FOR_PLAIN)
-        Py_RETURN_NONE;
-    return spans;
+    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : steps;
 }
 
 #endif

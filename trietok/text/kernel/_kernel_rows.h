@@ -45,9 +45,6 @@ static const int32_t *row_ids(const Rows *rows, Py_ssize_t row)
 
 static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->rows[row].length; }
 
-PyDoc_STRVAR(extremes_doc,
-    "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none.");
-
 static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
 {
     size_t shortest = rows->count ? row_length(rows, 0) : 0, longest = shortest;
@@ -58,9 +55,6 @@ static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
     }
     return Py_BuildValue("nn", (Py_ssize_t)shortest, (Py_ssize_t)longest);
 }
-
-PyDoc_STRVAR(int32_lengths_doc,
-    "int32_lengths(around, /)\n--\n\nHow many ids each row has, and as many more as are around it, as int32.");
 
 static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
 {
@@ -83,9 +77,6 @@ static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
     return array;
 }
 
-PyDoc_STRVAR(cut_doc,
-    "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end.");
-
 static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
 {
     Py_ssize_t room;
@@ -102,12 +93,10 @@ static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(lists_doc, "lists(front, back, /)\n--\n\nEach row as a list of ids between those of two lists.");
-
 static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
 {
     PyObject *front, *back;
-    if (!PyArg_ParseTuple(arguments, "OO", &front, &back) || !is_list_or_absent(front) || !is_list_or_absent(back))
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &front, &PyList_Type, &back))
         return NULL;
     PyObject *lists = PyList_New(rows->count);
     for (Py_ssize_t row = 0; lists && row < rows->count; row++) {
@@ -121,13 +110,15 @@ static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
 }
 
 typedef struct {
+    const Rows *rows;
+    int64_t *numbers;
+    _Atomic Py_ssize_t next; /* the first row that no thread has begun */
     size_t width;
     const char *front, *back; /* numbers */
     Py_ssize_t front_size, back_size;
-    long long padding;
+    long long padding, filler; /* instead of each id, unless it is negative */
     int pads_left;
-    long long filler; /* instead of each id, unless it is negative */
-} Shape;
+} Filling;
 
 static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
 {
@@ -136,31 +127,25 @@ static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
     return to;
 }
 
-static void fill_row(const Rows *rows, Py_ssize_t row, const Shape *shape, int64_t *to)
+static void fill_row(const Filling *filling, Py_ssize_t row)
 {
-    const int32_t *ids = row_ids(rows, row);
-    size_t length = row_length(rows, row), front = (size_t)shape->front_size / 8, back = (size_t)shape->back_size / 8,
-           missing = shape->width - length - front - back;
-    if (shape->pads_left)
-        to = fill_with(to, missing, shape->padding);
-    memcpy(to, shape->front, front * 8);
+    const int32_t *ids = row_ids(filling->rows, row);
+    int64_t *to = filling->numbers + (size_t)row * filling->width;
+    size_t front = (size_t)filling->front_size / 8, back = (size_t)filling->back_size / 8,
+           length = row_length(filling->rows, row), missing = filling->width - length - front - back;
+    if (filling->pads_left)
+        to = fill_with(to, missing, filling->padding);
+    memcpy(to, filling->front, front * 8);
     to += front;
-    if (shape->filler >= 0)
-        to = fill_with(to, length, shape->filler);
+    if (filling->filler >= 0)
+        to = fill_with(to, length, filling->filler);
     else
         for (size_t i = 0; i < length; i++)
             *to++ = ids[i];
-    memcpy(to, shape->back, back * 8);
-    if (!shape->pads_left)
-        fill_with(to + back, missing, shape->padding);
+    memcpy(to, filling->back, back * 8);
+    if (!filling->pads_left)
+        fill_with(to + back, missing, filling->padding);
 }
-
-typedef struct {
-    const Rows *rows;
-    const Shape *shape;
-    int64_t *numbers;
-    _Atomic Py_ssize_t next; /* the first row that no thread has begun */
-} Filling;
 
 enum { BYTES_TO_FILL = 1 << 20, ROWS_AT_ONCE = 16 }; /* bytes that a thread should have to fill; rows that it claims */
 
@@ -170,34 +155,28 @@ static void fill_rows(void *task, size_t Py_UNUSED(thread))
     Py_ssize_t count = filling->rows->count;
     for (Py_ssize_t row; (row = atomic_fetch_add(&filling->next, ROWS_AT_ONCE)) < count;)
         for (Py_ssize_t stop = row + ROWS_AT_ONCE; row < stop && row < count; row++)
-            fill_row(filling->rows, row, filling->shape, filling->numbers + (size_t)row * filling->shape->width);
+            fill_row(filling, row);
 }
-
-PyDoc_STRVAR(int64_doc,
-    "int64(width, front, back, padding, pads_left, filler=-1, /)\n--\n\n"
-    "All rows as int64 of one width, each between what is in `front` and `back`, with padding for what it lacks.\n\n"
-    "Where `filler` is not negative, it stands for each id.");
 
 static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
 {
-    Shape shape = {.filler = -1};
+    Filling filling = {.rows = rows, .filler = -1};
     Py_ssize_t width;
-    if (!PyArg_ParseTuple(arguments, "ny#y#Lp|L", &width, &shape.front, &shape.front_size, &shape.back,
-            &shape.back_size, &shape.padding, &shape.pads_left, &shape.filler))
+    if (!PyArg_ParseTuple(arguments, "ny#y#Lp|L", &width, &filling.front, &filling.front_size, &filling.back,
+            &filling.back_size, &filling.padding, &filling.pads_left, &filling.filler))
         return NULL;
-    shape.width = width < 0 ? 0 : (size_t)width;
+    filling.width = width < 0 ? 0 : (size_t)width;
     for (Py_ssize_t row = 0; row < rows->count; row++)
-        if (row_length(rows, row) + (size_t)shape.front_size / 8 + (size_t)shape.back_size / 8 > shape.width) {
+        if (row_length(rows, row) + (size_t)filling.front_size / 8 + (size_t)filling.back_size / 8 > filling.width) {
             PyErr_SetString(PyExc_ValueError, "a row is longer than the width");
             return NULL;
         }
-    if (shape.width && rows->count > PY_SSIZE_T_MAX / 8 / (Py_ssize_t)shape.width)
+    if (filling.width && rows->count > PY_SSIZE_T_MAX / 8 / (Py_ssize_t)filling.width)
         return PyErr_NoMemory();
-    PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * (Py_ssize_t)shape.width * 8);
+    PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * (Py_ssize_t)filling.width * 8);
     if (!array)
         return NULL;
-    int64_t *numbers = (int64_t *)(void *)PyByteArray_AsString(array);
-    Filling filling = {rows, &shape, numbers, 0};
+    filling.numbers = (int64_t *)(void *)PyByteArray_AsString(array);
     Crew crew;
     size_t helpers = (size_t)PyByteArray_Size(array) / BYTES_TO_FILL;
     start_crew(&crew, helpers < rows->threads ? helpers : rows->threads - 1, rows->threads, fill_rows, &filling);
@@ -207,9 +186,6 @@ static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
     PyEval_RestoreThread(released);
     return array;
 }
-
-PyDoc_STRVAR(int32_doc,
-    "int32(front, back, /)\n--\n\nAll rows as int32, one behind the other, each between what is in two bytes.");
 
 static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
 {
@@ -452,12 +428,6 @@ static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t cou
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-PyDoc_STRVAR(rows_doc,
-    "rows(texts, threads=None, /)\n--\n\n"
-    "The ids of each text, worked out without the GIL.\n\n"
-    "Where there is much to read, `threads` is asked how many threads may do it; None for this one alone. It gets the\n"
-    "number of forks since the kernel was loaded of which this process is the child.");
-
 static PyObject *Kernel_rows(Kernel *kernel, PyObject *arguments)
 {
     PyObject *sequence, *allowed = NULL;
@@ -493,11 +463,6 @@ static int fill_items(Item *items, const Py_buffer *data, const int64_t *bounds,
     }
     return 0;
 }
-
-PyDoc_STRVAR(rows_between_doc,
-    "rows_between(data, offsets, first, count, threads=None, /)\n--\n\n"
-    "The ids of `count` texts that lie in a buffer of UTF-8, between int64 offsets, from the offset `first` on.\n\n"
-    "None where what lies there is no UTF-8. Nobody may write into the buffers meanwhile.");
 
 static PyObject *Kernel_rows_between(Kernel *kernel, PyObject *arguments)
 {

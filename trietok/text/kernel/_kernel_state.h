@@ -136,8 +136,6 @@ static void lock_kernels(int has_gil)
 
 static void unlock_kernels(void) { atomic_store_explicit(&kernels_lock, 0, memory_order_release); }
 
-static void lock_for(const Call *call) { lock_kernels(!call->without_gil); }
-
 /* ---- readers: with the lock -------------------------------------------------------------------------------------- */
 
 /* Note a call as a reader. -1 for no memory. */
@@ -231,7 +229,7 @@ static int begin(Call *call, Kernel *kernel, int without_gil)
 /* End a call that has the GIL. An error without an exception is one of memory. */
 static void end(Call *call, int failed)
 {
-    lock_for(call);
+    lock_kernels(!call->without_gil);
     call->kernel->readers[call->reader].epoch = 0;
     sweep(call->kernel);
     unlock_kernels();
@@ -249,7 +247,7 @@ static inline void let_go(Call *call)
     Kernel *kernel = call->kernel;
     if (atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed) == call->epoch)
         return;
-    lock_for(call);
+    lock_kernels(!call->without_gil);
     call->epoch = atomic_load_explicit(&kernel->memory.epoch, memory_order_relaxed);
     kernel->readers[call->reader].epoch = call->epoch;
     sweep(kernel);
@@ -259,7 +257,7 @@ static inline void let_go(Call *call)
 /* Remember what bytes became. -1 for no memory. */
 static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
 {
-    lock_for(call);
+    lock_kernels(!call->without_gil);
     call->kernel->handed_over += kind == CHUNK;
     int result = put_entry(&call->kernel->memory, kind, bytes, length, ids, count);
     unlock_kernels();

@@ -16,6 +16,7 @@ import sys
 import threading
 import unicodedata
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -40,7 +41,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 3  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 4  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
 # hundreds will most likely have more.
@@ -50,6 +51,8 @@ TEXT_AT_ONCE_BEFORE_KERNEL = 20_000
 # What becomes of a character, and flags; the numbers are those of `_kernel.c`.
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
+END = chr(sys.maxunicode)  # of a word whose pairs are merged
+WORDS_AT_ONCE = 10_000
 Name = Callable[[int, int], int]  # of the token that two tokens become
 Answer = tuple[int, int, int, bytes]  # kind, combining class, flags, UTF-8 of what it becomes in a word
 _HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
@@ -118,7 +121,12 @@ def kernels_made() -> int:
 
 def merge_pairs(words: list[str], counts: list[int], tokens: int, most: int, least: int, name: Name) -> None:
     """Merge the pairs of neighbours in words by the compiled kernel, as `trietok.training.merging` says it."""
-    _kernel.merge_pairs(words, counts, tokens, most, least, name)
+    buffer = bytearray()
+    for first in range(0, len(words), WORDS_AT_ONCE):
+        some = END.join([*words[first : first + WORDS_AT_ONCE], ""])
+        buffer += some.encode("utf-32-le", "surrogatepass")
+    words.clear()  # which takes less memory
+    _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
 
 
 def text_before_kernel() -> int:
