@@ -50,41 +50,29 @@ class RowSource(NamedTuple):
     row: int
 
 
-class _Lists(NamedTuple):
-    """A column of lists of numbers, of a row group."""
-
-    starts: memoryview[int]
-    numbers: memoryview[int]
-
-    @property
-    def nbytes(self) -> int:
-        return self.starts.nbytes + self.numbers.nbytes
-
-
 class _Held:
     """The columns of row groups that were used last, within `_HELD_BYTES`."""
 
     def __init__(self) -> None:
-        self._columns: dict[tuple[str, str, int], Any] = {}
+        self._columns: dict[tuple[str, str, int], tuple[Any, int]] = {}  # with the bytes of each
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def column(self, path: str, name: str, group: int, read: Callable[[str, int], Any]) -> Any:
+    def column(self, path: str, name: str, group: int, read: Callable[[str, int], tuple[Any, int]]) -> Any:
         """A column of a row group; it is read where it is not held."""
         key = path, name, group
         with self._lock:
-            column = self._columns.pop(key, None)
-            if column is not None:
-                self._columns[key] = column
-                return column
-        column = read(name, group)
+            if key in self._columns:
+                self._columns[key] = found = self._columns.pop(key)
+                return found[0]
+        found = read(name, group)
         with self._lock:
             if key not in self._columns:  # nor has another thread read it meanwhile
-                self._columns[key] = column
-                self._bytes += column.nbytes
+                self._columns[key] = found
+                self._bytes += found[1]
             while self._bytes > _HELD_BYTES and len(self._columns) > 1:
-                self._bytes -= self._columns.pop(next(iter(self._columns))).nbytes
-        return column
+                self._bytes -= self._columns.pop(next(iter(self._columns)))[1]
+        return found[0]
 
 
 class _Flat:
@@ -183,17 +171,18 @@ class _Parquet:
         column = self._held.column(self.path, name, group, self._read_group)
         return column, row - (self._ends[group - 1] if group else 0)
 
-    def _read_group(self, name: str, group: int) -> Any:
+    def _read_group(self, name: str, group: int) -> tuple[Any, int]:
+        """A column and its bytes; of lists of numbers, where each starts, and all numbers."""
         column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
-            return column
-        kind = "i" if name == IDS else "b"
-        return _Lists(_numbers(column.offsets, "i"), _numbers(column.values, kind))
+            return column, column.nbytes
+        starts, numbers = _numbers(column.offsets, "i"), _numbers(column.values, "i" if name == IDS else "b")
+        return (starts, numbers), starts.nbytes + numbers.nbytes
 
     def run(self, name: str, row: int) -> memoryview[int]:
-        lists, at = self._column(name, row)
-        return lists.numbers[lists.starts[at] : lists.starts[at + 1]]  # type: ignore[no-any-return]
+        (starts, numbers), at = self._column(name, row)
+        return numbers[starts[at] : starts[at + 1]]  # type: ignore[no-any-return]
 
     def kept(self, name: str, row: int) -> Any:
         column, at = self._column(name, row)

@@ -201,8 +201,9 @@ class RunDirectory:
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
         for key, kept in self._shards.items():
-            shape = tuple(map(_shape_of, kept.record["sources"]))
-            checksums = tuple(source["sha256"] for source in kept.record["sources"])
+            sources = kept.record["sources"]
+            shape = tuple((one["kind"], one["size"], one.get("start", 0), one.get("end")) for one in sources)
+            checksums = tuple(one["sha256"] for one in sources)
             self._similar.setdefault(shape, {})[checksums] = key
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
@@ -253,13 +254,12 @@ class RunDirectory:
 
     def similar(self, shard: Shard) -> tuple[tuple[str, ...], ...]:
         """The checksums of what shards were made of that are there, and may be what a planned one would be."""
-        found = self._similar.get(tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches), {})
+        found = self._similar.get(_shape_of(shard), {})
         return tuple(islice((sums for sums, key in found.items() if key not in self._claimed), _MOST_SIMILAR))
 
     def adopt(self, shard: Shard, checksums: tuple[str, ...]) -> bool:
         """Have a shard be one that is there, of files with the same bytes; False where that one is taken."""
-        shape = tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
-        key = self._similar[shape][checksums]
+        key = self._similar[_shape_of(shard)][checksums]
         if key in self._claimed:
             return False
         record, stem = self._shards[key]
@@ -385,7 +385,7 @@ class RunDirectory:
             put_in_place(state / REJECTS, out / REJECTS)
         elif not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
-        parts = {*part_names(manifest["shards"])}
+        parts = parts_in(state / MANIFEST)
         for name in parts:
             if (state / name).exists():
                 put_in_place(state / name, out / name)
@@ -533,10 +533,9 @@ def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
 
 
-def part_names(shards: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of the parts that `parts_of` gives."""
-    numbers = {_SHARDS: len(shards), _SOURCES: sum(len(shard["sources"]) for shard in shards)}
-    return [f"{begin}-{part:05}.jsonl" for begin, lines in numbers.items() for part in range(-(-lines // _MOST_LINES))]
+def parts_in(path: Path) -> set[str]:
+    """The names of the parts of a manifest."""
+    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
 def _described(name: str, raw: bytes) -> dict[str, Any]:
@@ -593,9 +592,9 @@ def _inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*inputs.values()]
 
 
-def _shape_of(source: dict[str, Any]) -> tuple[Any, ...]:
-    """What files must have in common to be looked into whether they are the same."""
-    return source["kind"], source["size"], source.get("start", 0), source.get("end")
+def _shape_of(shard: Shard) -> tuple[Any, ...]:
+    """What the files of shards must have in common to be looked into whether they are the same."""
+    return tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
 
 
 def _record_of(shard: dict[str, Any]) -> tuple[str, dict[str, Any]]:

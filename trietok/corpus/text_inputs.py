@@ -289,7 +289,8 @@ def read_blocks(
             if file.kind == "parquet":
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
-                yield from _of_table(read, column, keep)
+                with open_bytes(file.name) as raw:
+                    yield from _of_batches(read, rows_of_csv(raw, file, [column, *keep]), column, keep)
             else:
                 yield from _of_lines(read, JsonLines(file.name, column, keep), cut_characters)
     except (FileError, FileFormatError):
@@ -316,12 +317,11 @@ def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterato
         if compression is not None:
             if start:  # a packed file whose name does not say so: the stretch at its start has all of it
                 return
-            summed = _Summed(raw, read.digest)
-            blocks = decompressed(summed, file._replace(compression=compression))  # type: ignore[arg-type]
+            blocks = decompressed(_Summed(read.digest, raw), file._replace(compression=compression))  # type: ignore[arg-type]
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
-            blocks = _summed(_range(raw, start, end, file), read.digest)
+            blocks = _range(raw, start, end, read)
         lines = _Lines(blocks, start)
         while (block := lines.block()) != b"":
             if block is not None:
@@ -343,24 +343,20 @@ def _first_line(raw: BinaryIO, start: int, end: int) -> int:
     return end if start else 0
 
 
-def _range(raw: BinaryIO, start: int, end: int, file: TextFile) -> Iterator[bytes]:
-    """The bytes from a place to the end of the line that has the last byte before another."""
+def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
+    """The bytes from a place to the end of the line that has the last byte before another, with their checksum."""
     raw.seek(start)
     at = start
     while start < end and (block := raw.read(min(max(end - at, _LITTLE), _BLOCK))):
         last = block.find(b"\n", max(end - 1 - at, 0)) + 1 if at + len(block) >= end else 0
         at += len(block)
+        read.digest.update(block[: last or None])
         yield block[: last or None]
         if last:
             return
     if at < end:
-        raise ChangedFileError(f"{file.name} has become shorter while it was read", path=file.name)
-
-
-def _summed(blocks: Iterator[bytes], digest: Any) -> Iterator[bytes]:
-    for block in blocks:
-        digest.update(block)
-        yield block
+        name = read.stretch.file.name
+        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
 class _Summed:
@@ -368,18 +364,17 @@ class _Summed:
 
     closed = False
 
-    def __init__(self, file: BinaryIO | None, digest: Any) -> None:
+    def __init__(self, digest: Any, file: Any = None) -> None:
         self._file = file
         self._digest = digest
 
     def read(self, size: int = -1) -> bytes:
-        assert self._file is not None
-        block = self._file.read(size)
+        block: bytes = self._file.read(size)
         self._digest.update(block)
         return block
 
     def peek(self, size: int) -> bytes:
-        return bytes(self._file.peek(size))  # type: ignore[union-attr]
+        return bytes(self._file.peek(size))
 
     def write(self, block: Any) -> int:
         self._digest.update(block)
@@ -624,17 +619,12 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
         yield from _of_batches(read, batches, column, keep)
 
 
-def _of_table(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    with open_bytes(read.stretch.file.name) as raw:
-        yield from _of_batches(read, rows_of_csv(raw, read.stretch.file, [column, *keep]), column, keep)
-
-
 def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
     pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
     writer = None
     for batch in batches:
         if writer is None:
-            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(None, read.digest), "w"), batch.schema)
+            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
         texts = large_strings(column_of(batch, column))
         size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()

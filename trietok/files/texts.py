@@ -80,13 +80,11 @@ class TextFile(NamedTuple):
         if is_elsewhere(path):
             size, version = told or elsewhere.status(path)
             return cls(path, *_kind_of(elsewhere.path_in(path), b""), size, version)
-        try:
-            with as_file_error(f"cannot read {path or repr(path)}", path):
+        with as_file_error(f"cannot read {path or repr(path)}", path):
+            try:
                 status = os.stat(path)
-        except FileError:
-            raise
-        except ValueError:  # a NUL in the name
-            raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
+            except ValueError:  # a NUL in the name
+                raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
         if stat.S_ISDIR(status.st_mode):
             example = os.path.join(path, "*.txt")
             raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
@@ -393,10 +391,9 @@ def _tell_of_row(records: Any, path: str, header: list[str]) -> None:
     with contextlib.suppress(csv.Error):
         for record in records:
             if record and len(record) != len(header):
-                told = (
-                    f"{path}, line {records.line_num}: a row of {len(record)} values, and the header has {len(header)}"
-                )
-                raise FileFormatError(f"{told}; see whether its quotes are closed", path=path)
+                told = f"a row of {len(record)} values, and the header has {len(header)}"
+                where = f"{path}, line {records.line_num}"
+                raise FileFormatError(f"{where}: {told}; see whether its quotes are closed", path=path)
 
 
 # ---- compressed files -----------------------------------------------------------------------------------------------
@@ -702,13 +699,11 @@ def _check_column(schema: Any, path: str, column: str) -> None:
 
 def _check_names(names: list[str], path: str, column: str) -> None:
     number = names.count(column)
-    problem = ""
-    if not number:
-        known = _names(names)
-        there = f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
-        problem = f"has no column {column!r}; {there}"
-    if number > 1:
+    if number == 1:
+        return
+    there = f"choose one of {_names(names)} {_BY_COLUMN}" if names else "there is nothing else either"
+    problem = f"has no column {column!r}; {there}"
+    if number:
         several = f"has {number} columns named {column!r}, and which is meant cannot be told"
         problem = f"{several}; write the file anew with different names"
-    if problem:
-        raise FileFormatError(f"{path} {problem}", path=path)
+    raise FileFormatError(f"{path} {problem}", path=path)
