@@ -94,9 +94,8 @@ def _reached(engine: str, address: str | None) -> None:
     try:
         socket.create_connection((found[1], int(found[2])), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise TrietokError(
-            f"{engine} does not answer at {address} ({error}); is the address right, and it up?"
-        ) from error
+        told = f"{engine} does not answer at {address} ({error}); is the address right, and it up?"
+        raise TrietokError(told) from error
 
 
 def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:

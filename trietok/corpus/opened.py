@@ -346,9 +346,8 @@ class Corpus(Sequence[list[int]]):
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
         if len(rows) != sum(source["rejected"] for source in self._sources):
-            raise FileFormatError(
-                f"{path} does not list the rows that the manifest counts; --resume makes it again", path=path
-            )
+            told = f"{path} does not list the rows that the manifest counts; --resume makes it again"
+            raise FileFormatError(told, path=path)
         left = iter(rows)
         return [
             [row - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
@@ -499,9 +498,8 @@ def _torch_dataset(
     try:
         import torch.utils.data
     except ImportError as error:
-        raise MissingDependencyError(
-            f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
-        ) from error
+        told = f"torch is needed for this and cannot be imported ({error}): pip install torch"
+        raise MissingDependencyError(told, extra="torch") from error
 
     data: Any = torch.utils.data  # what type checkers know of it depends on whether torch is there
 
@@ -574,13 +572,11 @@ def _manifest_of(directory: str) -> dict[str, Any]:
             if size is None:  # a list may be older than what is there
                 size = status(file).size if is_elsewhere(file) else os.path.getsize(file)
         except OSError as error:
-            raise FileError(
-                f"cannot read {file}: {error.strerror}; encode-files --resume makes it", path=file
-            ) from error
+            told = f"cannot read {file}: {error.strerror}; encode-files --resume makes it"
+            raise FileError(told, path=file) from error
         if size != entry["bytes"]:
-            raise FileFormatError(
-                f"{file} is not of the size that the manifest says; encode-files --resume makes it again", path=file
-            )
+            told = f"{file} is not of the size that the manifest says; encode-files --resume makes it again"
+            raise FileFormatError(told, path=file)
     return manifest
 
 

@@ -106,7 +106,7 @@ class RunDirectory:
                     )
                     raise FileError(message, path=path) from error
                 finally:
-                    with interrupts_held():  # of what was planned and not encoded the lines are still there
+                    with interrupts_held():
                         self._clear()
         except DirectoryBusyError as error:
             raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
@@ -283,7 +283,7 @@ class RunDirectory:
     def _clear(self) -> None:
         """Remove what is unfinished."""
         for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
-            if path.name.startswith((*UNFINISHED, "spool-")):
+            if path.name.startswith(UNFINISHED):
                 path.unlink(missing_ok=True)
 
     # ---- what shall be there ----------------------------------------------------------------------------------------
@@ -307,7 +307,8 @@ class RunDirectory:
                 self._write_rejects(order)
             self._make_room(places)
             parts = []
-            for name, raw in self._parts_of(shards):
+            for begin, number, raw in parts_of(shards):
+                name = f"{begin}-{self._mark(number, raw)}.jsonl"
                 with replacing(self._state / name, clears=False) as file:
                     file.write(raw)
                 parts.append(_described(name, raw))
@@ -322,8 +323,9 @@ class RunDirectory:
         """Take away what the run needs no more."""
         shutil.rmtree(self._state, ignore_errors=True)
 
-    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-        return parts_of(shards)
+    def _mark(self, number: int, part: bytes) -> str:
+        """What tells the name of a part of the manifest from those of others."""
+        return f"{number:05}"
 
     def _places(self, order: list[str]) -> dict[str, Path]:
         """Where the files of each shard shall be, without what their names end with; shards without files have none."""
@@ -521,8 +523,8 @@ def rejected_rows(lines: list[bytes]) -> list[int]:
 # ---- the parts of a manifest -----------------------------------------------------------------------------------------
 
 
-def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-    """The parts of a manifest, by name: lines of JSON, one for each shard, and one for each source of one, in order."""
+def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int, bytes]]:
+    """The parts of a manifest, with kind and number: lines of JSON, one for each shard, and one for each source."""
     of_shards = ({**shard, "sources": len(shard["sources"])} for shard in shards)
     of_sources = (source for shard in shards for source in shard["sources"])
     for begin, entries in ((_SHARDS, of_shards), (_SOURCES, of_sources)):
@@ -530,7 +532,7 @@ def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             lines = [json.dumps(entry) + "\n" for entry in islice(entries, _MOST_LINES)]
             if not lines:
                 break
-            yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
+            yield begin, number, "".join(lines).encode()
 
 
 def parts_in(path: Path) -> set[str]:

@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,11 +103,9 @@ class RunInStore(RunDirectory):
     def _read_part(self, folder: Path, name: str) -> bytes:
         return self._store.read_one(name)
 
-    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-        """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
-        for name, raw in super()._parts_of(shards):
-            number = int(_sha256(raw)[:12], 16)
-            yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
+    def _mark(self, number: int, part: bytes) -> str:
+        """It follows from what the part holds: those of an earlier manifest stay until that is replaced."""
+        return f"{int(_sha256(part)[:12], 16):015}"
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(

@@ -165,9 +165,8 @@ def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> Non
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
-        raise InputError(
-            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
-        )
+        told = f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
+        raise InputError(told)
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             check_table(table, file, column, keep)

@@ -531,7 +531,7 @@ class JsonLines:
         return TextBatch(texts, len(block), kept)
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
-        text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
+        text = text_in_object(values, self.column)
         if text is None:
             return BadRow(f"{self.column!r} is null, not a text")
         if isinstance(text, BadRow) or isinstance(values, BadRow):

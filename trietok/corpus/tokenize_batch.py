@@ -161,9 +161,8 @@ class TokenizeBatch:
                 raise InputError(f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}")
         clash = [name for name in self.names if name in (names if self.keep is None else self.keep)]
         if clash:
-            raise InputError(
-                f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
-            )
+            told = f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
+            raise InputError(told)
         for column in self._texts:
             check_text_type(schema.field(column).type, column, self._words)
 

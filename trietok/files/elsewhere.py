@@ -189,9 +189,8 @@ class Place:
         if set("*?[") & set(name):
             raise InputError(f"{name!r:.200} has *, ? or [, which files to write cannot have in their names")
         if "http" in _protocols(_store(name, "write")[0]) or self.name.endswith(":"):
-            raise InputError(
-                f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
-            )
+            told = f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
+            raise InputError(told)
 
     def at(self, name: str) -> str:
         """The full name of a file."""

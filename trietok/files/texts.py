@@ -188,18 +188,12 @@ def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int
         return BadRow(f"byte 0x{raw[error.start]:02x} at offset {place} of the {of} is not UTF-8")
 
 
-def text_of_json(line: str, column: str) -> Text | None:
-    """The text in a line of JSON; None for a null.
-
-    >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
-    ('low', None, BadRow(reason="a list of JSON, not an object {...} with the text in 'text'"))
-    """
-    values = object_of_json(line, column)
-    return values if isinstance(values, BadRow) else text_in_object(values, column)
-
-
 def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
-    """The object in a line of JSON, which should have the text in `column`."""
+    """The object in a line of JSON, which should have the text in `column`.
+
+    >>> object_of_json('{"text": null}', "text"), object_of_json("[1]", "text")
+    ({'text': None}, BadRow(reason="a list of JSON, not an object {...} with the text in 'text'"))
+    """
     try:
         values = json.loads(line.removeprefix("\ufeff"))  # with which some editors begin a file
     except json.JSONDecodeError as error:
@@ -213,12 +207,14 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     return values
 
 
-def text_in_object(values: dict[str, Any], column: str) -> Text | None:
-    """The text in a JSON object, or in objects within it; None for a null.
+def text_in_object(values: dict[str, Any] | BadRow, column: str) -> Text | None:
+    """The text in a JSON object, or in objects within it; None for a null. What is no object is handed on.
 
     >>> text_in_object({"meta": {"text": "low"}}, "meta.text"), text_in_object({"a.b": "low", "a": {}}, "a.b")
     ('low', 'low')
     """
+    if isinstance(values, BadRow):
+        return values
     names = [column] if column in values else column.split(".")
     text: Any = values
     for number, name in enumerate(names):
@@ -255,9 +251,8 @@ def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'", extra=extra
-        ) from error
+        told = f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'"
+        raise MissingDependencyError(told, extra=extra) from error
 
 
 def open_parquet(path: str, extra: str = "corpus") -> Any:
@@ -441,9 +436,8 @@ def import_zstandard(file: TextFile) -> Any:
     try:
         return import_module("zstandard")
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'", extra="corpus"
-        ) from error
+        told = f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'"
+        raise MissingDependencyError(told, extra="corpus") from error
 
 
 def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
@@ -467,15 +461,13 @@ def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 
 def _cut_off(file: TextFile) -> FileFormatError:
-    return FileFormatError(
-        f"{file.name} is truncated and cannot be decompressed: it ends before its compressed data does", path=file.name
-    )
+    told = f"{file.name} is truncated and cannot be decompressed: it ends before its compressed data does"
+    return FileFormatError(told, path=file.name)
 
 
 def _damaged(file: TextFile, error: Exception) -> FileFormatError:
-    return FileFormatError(
-        f"{file.name} is damaged, or no {file.compression} file, and cannot be decompressed: {error}", path=file.name
-    )
+    told = f"{file.name} is damaged, or no {file.compression} file, and cannot be decompressed: {error}"
+    return FileFormatError(told, path=file.name)
 
 
 STANDARD_INPUT = "-"
@@ -642,7 +634,7 @@ class TextReader:
 
     def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
         for line, number in rows:
-            text = text_of_json(line, column) if line.strip() else None
+            text = text_in_object(object_of_json(line, column), column) if line.strip() else None
             if isinstance(text, BadRow):
                 self._refuse(f"{name}, line {number}", text, name, number)
             elif text is not None:
