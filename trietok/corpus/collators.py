@@ -434,9 +434,8 @@ class DataCollatorForLanguageModeling:
     def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
         """Where a token may be chosen: it is neither special nor padding."""
         if special is None:
-            special = [
-                self.tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in ids.tolist()
-            ]
+            mask_of = self.tokenizer.get_special_tokens_mask
+            special = [mask_of(row, already_has_special_tokens=True) for row in ids.tolist()]
         is_maskable: Flags = _like(ids, "special_tokens_mask", special) == 0
         if attention is not None:
             is_maskable &= _like(ids, "attention_mask", attention) != 0

@@ -83,11 +83,7 @@ def _told(engine: str, address: str | None, *kinds: type[Exception]) -> Iterator
 
 
 def _reached(engine: str, address: str | None) -> None:
-    """Say at once where nothing listens, for which an engine would try for minutes.
-
-    Raises:
-        TrietokError: no connection to the host and port of the address, where it has them.
-    """
+    """Say at once, by a TrietokError, where nothing listens, for which an engine would try for minutes."""
     found = re.fullmatch(r"(?:\w+://)?\[?([\w.:-]+?)\]?:(\d+)", address or "")
     if found is None:
         return

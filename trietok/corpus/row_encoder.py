@@ -37,11 +37,7 @@ class ChunkBytes(dict[str, bytes]):
     """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries not used lately.
 
     There are two generations, each with half of the memory: an entry that is used moves into the younger one, and when
-    that is full, the older one is dropped.
-
-    Args:
-        work_out: gives the ids of a chunk.
-        limit: how many bytes the cache may take, by an upper estimate.
+    that is full, the older one is dropped. `limit` is how many bytes they may take, by an upper estimate.
 
     >>> memory = ChunkBytes(lambda chunk: (7, 8))
     >>> memory["word"]
@@ -317,9 +313,8 @@ class RowEncoder:
             return None
         if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
-        return (
-            None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length, self.threads)
-        )
+        kernel = encoder.kernel
+        return None if kernel is None else kernel.rows_between(data, offsets, first, length, self.threads)
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
         """The ids of each text: a `str.split`, a lookup per chunk and a join."""

@@ -59,9 +59,7 @@ class Kept(NamedTuple):
 class RunDirectory:
     """A directory that a run fills, or goes on with.
 
-    Args:
-        job: the run.
-        plan: everything but the files that the content of the shards depends on.
+    Its plan is everything but the files that the content of the shards depends on.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
@@ -101,10 +99,8 @@ class RunDirectory:
                     if error.errno not in FULL:
                         raise
                     path = error.filename or self._out
-                    message = (
-                        f"cannot write {path}: {error.strerror}. Finished shards stay in {self._job.name}; {GOES_ON}"
-                    )
-                    raise FileError(message, path=path) from error
+                    stays = f"Finished shards stay in {self._job.name}; {GOES_ON}"
+                    raise FileError(f"cannot write {path}: {error.strerror}. {stays}", path=path) from error
                 finally:
                     with interrupts_held():
                         self._clear()

@@ -75,12 +75,7 @@ def open_bytes(name: str) -> BinaryIO:
 
 
 def status(name: str, fresh: bool = False) -> Status:
-    """The size and the version of a file elsewhere.
-
-    Args:
-        name: of the file.
-        fresh: ask the store, also where an answer of it is remembered.
-    """
+    """The size and the version of a file elsewhere; with `fresh` no answer is one that is remembered."""
     files, path = _store(name, fresh=fresh)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
         found = files.info(path)

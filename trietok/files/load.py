@@ -43,11 +43,8 @@ class ModelFiles(NamedTuple):
 def find_files(name: str, file_names: Iterable[str], *, subfolder: str | None = None, **hub_options: Any) -> ModelFiles:
     """Find the files of `name`, opening none: a directory comes first, then a file, a built-in name, the hub.
 
-    Args:
-        name: what the user gave.
-        file_names: the files to look for; those that are not there are left out.
-        subfolder: a folder below the directory or hub repository.
-        **hub_options: `cache_dir`, `force_download`, `local_files_only`, `token`, `revision` for the hub.
+    Files that are not there are left out. `subfolder` is one below the directory or hub repository, and the options
+    for the hub are `cache_dir`, `force_download`, `local_files_only`, `token` and `revision`.
 
     Raises:
         FileError: there is nothing of that name, or the hub does not hand it out.
@@ -238,10 +235,9 @@ def _check_against_vocabulary(ids: AddedIds, vocabulary: Vocabulary, path: str |
             continue
         source, own_id = ids.sources[token_id], entries.get(content)
         if line:
-            which = (
-                f"the id {token_id} of the added token {content!r} ({source}) is that of {line!r}, line {token_id + 1}"
-            )
-            raise _clash(f"{which} of {path}; give the added token an id of its own", source, content, token_id)
+            which = f"the id {token_id} of the added token {content!r} ({source})"
+            there = f"that of {line!r}, line {token_id + 1} of {path}; give the added token an id of its own"
+            raise _clash(f"{which} is {there}", source, content, token_id)
         if own_id is not None:
             which = f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line {own_id + 1}"
             raise _clash(f"{which} of {path}; keep one of them", source, content, token_id, own_id)

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError, as_file_error
 from trietok.files import elsewhere
-from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
+from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt", ".csv": "csv", ".tsv": "tsv"}
@@ -75,7 +75,7 @@ class TextFile(NamedTuple):
         return file._replace(kind=kind, compression=compression)
 
     @classmethod
-    def listed(cls, path: str, told: elsewhere.Status | None = None) -> TextFile:
+    def listed(cls, path: str, told: Status | None = None) -> TextFile:
         """The file at a path, by its name, and by what a list has told of it: nothing of it is read."""
         if is_elsewhere(path):
             size, version = told or elsewhere.status(path)
@@ -90,9 +90,9 @@ class TextFile(NamedTuple):
             raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
         return cls(path, *_kind_of(path, b""), status.st_size, status.st_mtime_ns)
 
-    def is_changed(self, told: elsewhere.Status | None = None) -> bool:
+    def is_changed(self, told: Status | None = None) -> bool:
         """Whether it is another one by now, by what a list has `told` of it, or by asking."""
-        before = elsewhere.Status(self.size, self.mtime_ns)
+        before = Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
             return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
         try:
@@ -146,16 +146,14 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     return (path for path, _ in listed(paths))
 
 
-def listed(
-    paths: Iterable[str | os.PathLike[str]], fresh: bool = False
-) -> Iterator[tuple[str, elsewhere.Status | None]]:
+def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iterator[tuple[str, Status | None]]:
     """The files as `expanded` gives them, each with what a list of files elsewhere tells of it.
 
     `fresh`: lists that are remembered are asked for again.
     """
     for given in paths:
         path, hint = os.fspath(given), ""
-        found: dict[str, elsewhere.Status | None] | None = None
+        found: dict[str, Status | None] | None = None
         if is_elsewhere(path):
             found = elsewhere.matches(path, fresh)
             hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
@@ -170,13 +168,9 @@ def listed(
 
 
 def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> Text:
-    """Bytes as text, or what is wrong with them.
+    """Bytes as text, or what is wrong with them: `errors` is as for `bytes.decode`.
 
-    Args:
-        raw: the bytes.
-        errors: what to do with bytes that are not UTF-8, as for `bytes.decode`.
-        of: what they are counted in.
-        offset: where they begin there.
+    An error counts bytes in what `of` names, where `raw` begins at `offset`.
 
     >>> decoded(b"caf\\xe9"), decoded(b"caf\\xe9", "replace")
     (BadRow(reason='byte 0xe9 at offset 3 of the text is not UTF-8'), 'caf�')
@@ -355,14 +349,13 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     for name in names:
         _check_names(header, file.name, name)
     raw.seek(0)
+    types = dict.fromkeys(names, pyarrow.string())
     try:
         yield from reader.open_csv(
             io.BufferedReader(_Content(_blocks_of(raw, file)), _BLOCK),
             reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
             reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            reader.ConvertOptions(
-                include_columns=names, column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False
-            ),
+            reader.ConvertOptions(include_columns=names, column_types=types, check_utf8=False),
         )
     except pyarrow.ArrowInvalid as error:
         raw.seek(0)

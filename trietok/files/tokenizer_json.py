@@ -236,11 +236,7 @@ _GIVE_ANOTHER = "give one of them another id"
 
 
 def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
-    """Read a tokenizer.json.
-
-    Args:
-        path: the file.
-        bpe: whether its model may be a byte-pair encoding; else it has to be WordPiece.
+    """Read a tokenizer.json. With `bpe` its model may be a byte-pair encoding; else it has to be WordPiece.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "tokenizer.json")
@@ -260,9 +256,8 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
 
 def truncation_and_padding_of(found: dict[str, Any], path: Path_) -> tuple[Truncation | None, Padding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
-    truncation, padding = (
-        JsonPlace(found[key], key, path) if key in found else None for key in ("truncation", "padding")
-    )
+    places = {key: JsonPlace(value, key, path) for key, value in found.items()}
+    truncation, padding = places.get("truncation"), places.get("padding")
     return truncation and _truncation(truncation), padding and _padding(padding)
 
 
@@ -560,9 +555,8 @@ def _post_processor(place: JsonPlace) -> PostProcessor:
     if not isinstance(listed.value, dict):
         raise listed.wrong("an object name → special token")
     tokens = {key: _template_token(listed.member(key)) for key in listed.value}
-    return TemplateProcessing(
-        _template(value.member("single"), "A", tokens), _template(value.member("pair"), "AB", tokens), tokens
-    )
+    single = _template(value.member("single"), "A", tokens)
+    return TemplateProcessing(single, _template(value.member("pair"), "AB", tokens), tokens)
 
 
 def _template(
@@ -725,15 +719,16 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         strip_accents=basic.strip_accents,
         lowercase=bool(basic.do_lower_case),
     )
+    around = tokenizer.post_processor
+    if not rust:
+        around = post_processors.template_processing_of(tokenizer, tokenizer.template)
     model: dict[str, Any] = {"bpe": bpe and bpe.parts}
     if bpe is None:
         model = {name: getattr(tokenizer.wordpiece_tokenizer, name) for name in _WORDPIECE}
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         normalizer=normalizer if splits_punctuation else None,
-        post_processor=tokenizer.post_processor
-        if rust
-        else post_processors.template_processing_of(tokenizer, tokenizer.template),
+        post_processor=around,
         decoder=tokenizer.decoder if rust else WordPieceDecoder(),
         added_tokens={token_id: added[token_id] for token_id in (tokenizer.order_in_file() if rust else added)},
         truncation=tokenizer.truncation_in_file,
