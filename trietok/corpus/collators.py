@@ -268,9 +268,6 @@ class DataCollatorForLanguageModeling:
     numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each
     epoch, as long as the number of workers is the same; what sets no seed gets other masks in each run.
 
-    The alternatives are worse: with a counter of calls, as transformers has it, masks depend on the number of workers;
-    with a key for each text a training that never calls `set_epoch` would see one mask of each text for ever.
-
     **Whole words.** Each word is chosen with `mlm_probability`, so each token is too, however long its word; only the
     spread is wider. The tokens of a chosen word are replaced each for itself, as BERT does it. A Chinese character is a
     word; where an example has `chinese_ref`, the positions at which a word goes on, as transformers'

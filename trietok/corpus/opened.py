@@ -113,10 +113,7 @@ class _Flat:
             values = pa.Array.from_buffers(kind, len(run), [None, pa.py_buffer(run)])
             starts = [None, pa.py_buffer(self._starts)]
             columns[name] = pa.Array.from_buffers(pa.large_list(kind), len(self._starts) - 1, starts, children=[values])
-        table = pa.table(columns)
-        if self._kept is not None:
-            table = beside(table, self._kept.table())
-        return table
+        return pa.table(columns) if self._kept is None else beside(pa.table(columns), self._kept.table())
 
 
 def _mapped(path: str, header: int) -> memoryview[int]:

@@ -166,9 +166,7 @@ class RowEncoder:
     Where the options and the tokenizer have a plan for it, no call is made and no int for a token: the compiled kernel
     encodes the texts where there is one, else `ChunkBytes`. Both ask the tokenizer's own encoder.
 
-    Its pickle holds the tokenizer without what that remembers, and is made anew only after the tokenizer has changed. A
-    process that gets it again and again, as a worker does for each task, reads the tokenizer once; one that was forked
-    after it was pickled has it already.
+    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed.
 
     Args:
         tokenizer: encodes the texts. It should not be changed any more.

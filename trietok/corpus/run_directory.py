@@ -326,7 +326,8 @@ class RunDirectory:
     def _places(self, order: list[str]) -> dict[str, Path]:
         """Where the files of each shard shall be, without what their names end with; shards without files have none."""
         numbers = count()
-        return {key: self._out / (_part(next(numbers)) if self._shards[key].record["files"] else "") for key in order}
+        has_files = {key: bool(self._shards[key].record["files"]) for key in order}
+        return {key: self._out / (f"{PART}{next(numbers):05}" if has_files[key] else "") for key in order}
 
     def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
         """How many shards go of each file that is not listed any more, by its name."""
@@ -398,10 +399,6 @@ class RunDirectory:
 def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
-
-
-def _part(number: int) -> str:
-    return f"{PART}{number:05}"
 
 
 # ---- what a manifest has to be --------------------------------------------------------------------------------------

@@ -268,10 +268,8 @@ def _store(name: str, use: str = "read", fresh: bool = False) -> tuple[Any, str]
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{name} needs fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'",
-            extra="remote",
-        ) from error
+        told = f"{name} needs fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'"
+        raise MissingDependencyError(told, extra="remote") from error
     try:
         files, path = url_to_fs(name)
         if fresh:

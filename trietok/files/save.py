@@ -26,22 +26,13 @@ def save(
     legacy_format: bool | None = None,
     filename_prefix: str | None = None,
     push_to_hub: bool = False,
-    *,
-    tokenizer_json: bool | None = None,
-    save_jinja_files: bool = True,
     **kwargs: Any,
 ) -> tuple[str, ...]:
-    """`tokenizer.save_pretrained(save_directory, ...)`."""
+    """`tokenizer.save_pretrained(save_directory, ...)`; of the other options those that `save_files_of` has count."""
     if push_to_hub:
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
-    paths = save_files_of(
-        tokenizer,
-        save_directory,
-        legacy_format,
-        filename_prefix,
-        tokenizer_json=tokenizer_json,
-        save_jinja_files=save_jinja_files,
-    )
+    options = {name: kwargs[name] for name in ("tokenizer_json", "save_jinja_files") if name in kwargs}
+    paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, **options)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
     return paths
 
