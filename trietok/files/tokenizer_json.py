@@ -719,9 +719,8 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         strip_accents=basic.strip_accents,
         lowercase=bool(basic.do_lower_case),
     )
-    around = tokenizer.post_processor
-    if not rust:
-        around = post_processors.template_processing_of(tokenizer, tokenizer.template)
+    made = post_processors.template_processing_of
+    around = tokenizer.post_processor if rust else made(tokenizer, tokenizer.template)
     model: dict[str, Any] = {"bpe": bpe and bpe.parts}
     if bpe is None:
         model = {name: getattr(tokenizer.wordpiece_tokenizer, name) for name in _WORDPIECE}
