@@ -268,9 +268,6 @@ class DataCollatorForLanguageModeling:
     numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each
     epoch, as long as the number of workers is the same; what sets no seed gets other masks in each run.
 
-    The alternatives are worse: with a counter of calls, as transformers has it, masks depend on the number of workers;
-    with a key for each text a training that never calls `set_epoch` would see one mask of each text for ever.
-
     **Whole words.** Each word is chosen with `mlm_probability`, so each token is too, however long its word; only the
     spread is wider. The tokens of a chosen word are replaced each for itself, as BERT does it. A Chinese character is a
     word; where an example has `chinese_ref`, the positions at which a word goes on, as transformers'
@@ -434,9 +431,8 @@ class DataCollatorForLanguageModeling:
     def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
         """Where a token may be chosen: it is neither special nor padding."""
         if special is None:
-            special = [
-                self.tokenizer.get_special_tokens_mask(row, already_has_special_tokens=True) for row in ids.tolist()
-            ]
+            mask_of = self.tokenizer.get_special_tokens_mask
+            special = [mask_of(row, already_has_special_tokens=True) for row in ids.tolist()]
         is_maskable: Flags = _like(ids, "special_tokens_mask", special) == 0
         if attention is not None:
             is_maskable &= _like(ids, "attention_mask", attention) != 0

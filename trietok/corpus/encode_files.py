@@ -223,9 +223,8 @@ class _Run:
         self._inputs = self._readable(find_inputs(self._given, self._set_aside if job.skip_bad_rows else None))
         for file in self._inputs if map_shards is not None else ():  # workers are in other directories
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
-                raise InputError(
-                    f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
-                )
+                told = f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
+                raise InputError(told)
         self._order: list[str] = []  # the keys of the shards
         self._made: set[str] = set()  # those of them that were not there before
         self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same: it stays where it is

@@ -55,10 +55,8 @@ class Blocks:
 
     def end(self) -> Rows:
         """What is left: one shorter block, or none."""
-        rest, rests = self._rest, self._rests
-        self._rest, self._rests = b"", {}
-        left = len(rest) // ID_BYTES
-        return Rows(array("i", [left] if left else []), rest, rests)
+        left = len(self._rest) // ID_BYTES
+        return Rows(array("i", [left] if left else []), self._rest, self._rests)
 
 
 STATE_FOLDER = ".trietok-encode"

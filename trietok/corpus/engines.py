@@ -83,20 +83,15 @@ def _told(engine: str, address: str | None, *kinds: type[Exception]) -> Iterator
 
 
 def _reached(engine: str, address: str | None) -> None:
-    """Say at once where nothing listens, for which an engine would try for minutes.
-
-    Raises:
-        TrietokError: no connection to the host and port of the address, where it has them.
-    """
+    """Say at once, by a TrietokError, where nothing listens, for which an engine would try for minutes."""
     found = re.fullmatch(r"(?:\w+://)?\[?([\w.:-]+?)\]?:(\d+)", address or "")
     if found is None:
         return
     try:
         socket.create_connection((found[1], int(found[2])), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise TrietokError(
-            f"{engine} does not answer at {address} ({error}); is the address right, and it up?"
-        ) from error
+        told = f"{engine} does not answer at {address} ({error}); is the address right, and it up?"
+        raise TrietokError(told) from error
 
 
 def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:

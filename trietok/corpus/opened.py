@@ -50,41 +50,29 @@ class RowSource(NamedTuple):
     row: int
 
 
-class _Lists(NamedTuple):
-    """A column of lists of numbers, of a row group."""
-
-    starts: memoryview[int]
-    numbers: memoryview[int]
-
-    @property
-    def nbytes(self) -> int:
-        return self.starts.nbytes + self.numbers.nbytes
-
-
 class _Held:
     """The columns of row groups that were used last, within `_HELD_BYTES`."""
 
     def __init__(self) -> None:
-        self._columns: dict[tuple[str, str, int], Any] = {}
+        self._columns: dict[tuple[str, str, int], tuple[Any, int]] = {}  # with the bytes of each
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def column(self, path: str, name: str, group: int, read: Callable[[str, int], Any]) -> Any:
+    def column(self, path: str, name: str, group: int, read: Callable[[str, int], tuple[Any, int]]) -> Any:
         """A column of a row group; it is read where it is not held."""
         key = path, name, group
         with self._lock:
-            column = self._columns.pop(key, None)
-            if column is not None:
-                self._columns[key] = column
-                return column
-        column = read(name, group)
+            if key in self._columns:
+                self._columns[key] = found = self._columns.pop(key)
+                return found[0]
+        found = read(name, group)
         with self._lock:
             if key not in self._columns:  # nor has another thread read it meanwhile
-                self._columns[key] = column
-                self._bytes += column.nbytes
+                self._columns[key] = found
+                self._bytes += found[1]
             while self._bytes > _HELD_BYTES and len(self._columns) > 1:
-                self._bytes -= self._columns.pop(next(iter(self._columns))).nbytes
-        return column
+                self._bytes -= self._columns.pop(next(iter(self._columns)))[1]
+        return found[0]
 
 
 class _Flat:
@@ -125,10 +113,7 @@ class _Flat:
             values = pa.Array.from_buffers(kind, len(run), [None, pa.py_buffer(run)])
             starts = [None, pa.py_buffer(self._starts)]
             columns[name] = pa.Array.from_buffers(pa.large_list(kind), len(self._starts) - 1, starts, children=[values])
-        table = pa.table(columns)
-        if self._kept is not None:
-            table = beside(table, self._kept.table())
-        return table
+        return pa.table(columns) if self._kept is None else beside(pa.table(columns), self._kept.table())
 
 
 def _mapped(path: str, header: int) -> memoryview[int]:
@@ -183,17 +168,18 @@ class _Parquet:
         column = self._held.column(self.path, name, group, self._read_group)
         return column, row - (self._ends[group - 1] if group else 0)
 
-    def _read_group(self, name: str, group: int) -> Any:
+    def _read_group(self, name: str, group: int) -> tuple[Any, int]:
+        """A column and its bytes; of lists of numbers, where each starts, and all numbers."""
         column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
-            return column
-        kind = "i" if name == IDS else "b"
-        return _Lists(_numbers(column.offsets, "i"), _numbers(column.values, kind))
+            return column, column.nbytes
+        starts, numbers = _numbers(column.offsets, "i"), _numbers(column.values, "i" if name == IDS else "b")
+        return (starts, numbers), starts.nbytes + numbers.nbytes
 
     def run(self, name: str, row: int) -> memoryview[int]:
-        lists, at = self._column(name, row)
-        return lists.numbers[lists.starts[at] : lists.starts[at + 1]]  # type: ignore[no-any-return]
+        (starts, numbers), at = self._column(name, row)
+        return numbers[starts[at] : starts[at + 1]]  # type: ignore[no-any-return]
 
     def kept(self, name: str, row: int) -> Any:
         column, at = self._column(name, row)
@@ -357,9 +343,8 @@ class Corpus(Sequence[list[int]]):
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
         if len(rows) != sum(source["rejected"] for source in self._sources):
-            raise FileFormatError(
-                f"{path} does not list the rows that the manifest counts; --resume makes it again", path=path
-            )
+            told = f"{path} does not list the rows that the manifest counts; --resume makes it again"
+            raise FileFormatError(told, path=path)
         left = iter(rows)
         return [
             [row - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
@@ -510,9 +495,8 @@ def _torch_dataset(
     try:
         import torch.utils.data
     except ImportError as error:
-        raise MissingDependencyError(
-            f"torch is needed for this and cannot be imported ({error}): pip install torch", extra="torch"
-        ) from error
+        told = f"torch is needed for this and cannot be imported ({error}): pip install torch"
+        raise MissingDependencyError(told, extra="torch") from error
 
     data: Any = torch.utils.data  # what type checkers know of it depends on whether torch is there
 
@@ -585,13 +569,11 @@ def _manifest_of(directory: str) -> dict[str, Any]:
             if size is None:  # a list may be older than what is there
                 size = status(file).size if is_elsewhere(file) else os.path.getsize(file)
         except OSError as error:
-            raise FileError(
-                f"cannot read {file}: {error.strerror}; encode-files --resume makes it", path=file
-            ) from error
+            told = f"cannot read {file}: {error.strerror}; encode-files --resume makes it"
+            raise FileError(told, path=file) from error
         if size != entry["bytes"]:
-            raise FileFormatError(
-                f"{file} is not of the size that the manifest says; encode-files --resume makes it again", path=file
-            )
+            told = f"{file} is not of the size that the manifest says; encode-files --resume makes it again"
+            raise FileFormatError(told, path=file)
     return manifest
 
 

@@ -37,11 +37,7 @@ class ChunkBytes(dict[str, bytes]):
     """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries not used lately.
 
     There are two generations, each with half of the memory: an entry that is used moves into the younger one, and when
-    that is full, the older one is dropped.
-
-    Args:
-        work_out: gives the ids of a chunk.
-        limit: how many bytes the cache may take, by an upper estimate.
+    that is full, the older one is dropped. `limit` is how many bytes they may take, by an upper estimate.
 
     >>> memory = ChunkBytes(lambda chunk: (7, 8))
     >>> memory["word"]
@@ -170,9 +166,7 @@ class RowEncoder:
     Where the options and the tokenizer have a plan for it, no call is made and no int for a token: the compiled kernel
     encodes the texts where there is one, else `ChunkBytes`. Both ask the tokenizer's own encoder.
 
-    Its pickle holds the tokenizer without what that remembers, and is made anew only after the tokenizer has changed. A
-    process that gets it again and again, as a worker does for each task, reads the tokenizer once; one that was forked
-    after it was pickled has it already.
+    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed.
 
     Args:
         tokenizer: encodes the texts. It should not be changed any more.
@@ -317,9 +311,8 @@ class RowEncoder:
             return None
         if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
-        return (
-            None if encoder.kernel is None else encoder.kernel.rows_between(data, offsets, first, length, self.threads)
-        )
+        kernel = encoder.kernel
+        return None if kernel is None else kernel.rows_between(data, offsets, first, length, self.threads)
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
         """The ids of each text: a `str.split`, a lookup per chunk and a join."""

@@ -59,9 +59,7 @@ class Kept(NamedTuple):
 class RunDirectory:
     """A directory that a run fills, or goes on with.
 
-    Args:
-        job: the run.
-        plan: everything but the files that the content of the shards depends on.
+    Its plan is everything but the files that the content of the shards depends on.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
@@ -101,12 +99,10 @@ class RunDirectory:
                     if error.errno not in FULL:
                         raise
                     path = error.filename or self._out
-                    message = (
-                        f"cannot write {path}: {error.strerror}. Finished shards stay in {self._job.name}; {GOES_ON}"
-                    )
-                    raise FileError(message, path=path) from error
+                    stays = f"Finished shards stay in {self._job.name}; {GOES_ON}"
+                    raise FileError(f"cannot write {path}: {error.strerror}. {stays}", path=path) from error
                 finally:
-                    with interrupts_held():  # of what was planned and not encoded the lines are still there
+                    with interrupts_held():
                         self._clear()
         except DirectoryBusyError as error:
             raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
@@ -201,8 +197,9 @@ class RunDirectory:
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
         for key, kept in self._shards.items():
-            shape = tuple(map(_shape_of, kept.record["sources"]))
-            checksums = tuple(source["sha256"] for source in kept.record["sources"])
+            sources = kept.record["sources"]
+            shape = tuple((one["kind"], one["size"], one.get("start", 0), one.get("end")) for one in sources)
+            checksums = tuple(one["sha256"] for one in sources)
             self._similar.setdefault(shape, {})[checksums] = key
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
@@ -253,13 +250,12 @@ class RunDirectory:
 
     def similar(self, shard: Shard) -> tuple[tuple[str, ...], ...]:
         """The checksums of what shards were made of that are there, and may be what a planned one would be."""
-        found = self._similar.get(tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches), {})
+        found = self._similar.get(_shape_of(shard), {})
         return tuple(islice((sums for sums, key in found.items() if key not in self._claimed), _MOST_SIMILAR))
 
     def adopt(self, shard: Shard, checksums: tuple[str, ...]) -> bool:
         """Have a shard be one that is there, of files with the same bytes; False where that one is taken."""
-        shape = tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
-        key = self._similar[shape][checksums]
+        key = self._similar[_shape_of(shard)][checksums]
         if key in self._claimed:
             return False
         record, stem = self._shards[key]
@@ -283,7 +279,7 @@ class RunDirectory:
     def _clear(self) -> None:
         """Remove what is unfinished."""
         for path in sorted(self._state.iterdir()) if self._state.is_dir() else ():
-            if path.name.startswith((*UNFINISHED, "spool-")):
+            if path.name.startswith(UNFINISHED):
                 path.unlink(missing_ok=True)
 
     # ---- what shall be there ----------------------------------------------------------------------------------------
@@ -307,7 +303,8 @@ class RunDirectory:
                 self._write_rejects(order)
             self._make_room(places)
             parts = []
-            for name, raw in self._parts_of(shards):
+            for begin, number, raw in parts_of(shards):
+                name = f"{begin}-{self._mark(number, raw)}.jsonl"
                 with replacing(self._state / name, clears=False) as file:
                     file.write(raw)
                 parts.append(_described(name, raw))
@@ -322,13 +319,15 @@ class RunDirectory:
         """Take away what the run needs no more."""
         shutil.rmtree(self._state, ignore_errors=True)
 
-    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-        return parts_of(shards)
+    def _mark(self, number: int, part: bytes) -> str:
+        """What tells the name of a part of the manifest from those of others."""
+        return f"{number:05}"
 
     def _places(self, order: list[str]) -> dict[str, Path]:
         """Where the files of each shard shall be, without what their names end with; shards without files have none."""
         numbers = count()
-        return {key: self._out / (_part(next(numbers)) if self._shards[key].record["files"] else "") for key in order}
+        has_files = {key: bool(self._shards[key].record["files"]) for key in order}
+        return {key: self._out / (f"{PART}{next(numbers):05}" if has_files[key] else "") for key in order}
 
     def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
         """How many shards go of each file that is not listed any more, by its name."""
@@ -385,7 +384,7 @@ class RunDirectory:
             put_in_place(state / REJECTS, out / REJECTS)
         elif not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
-        parts = {*part_names(manifest["shards"])}
+        parts = parts_in(state / MANIFEST)
         for name in parts:
             if (state / name).exists():
                 put_in_place(state / name, out / name)
@@ -400,10 +399,6 @@ class RunDirectory:
 def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
     totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
-
-
-def _part(number: int) -> str:
-    return f"{PART}{number:05}"
 
 
 # ---- what a manifest has to be --------------------------------------------------------------------------------------
@@ -521,8 +516,8 @@ def rejected_rows(lines: list[bytes]) -> list[int]:
 # ---- the parts of a manifest -----------------------------------------------------------------------------------------
 
 
-def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-    """The parts of a manifest, by name: lines of JSON, one for each shard, and one for each source of one, in order."""
+def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int, bytes]]:
+    """The parts of a manifest, with kind and number: lines of JSON, one for each shard, and one for each source."""
     of_shards = ({**shard, "sources": len(shard["sources"])} for shard in shards)
     of_sources = (source for shard in shards for source in shard["sources"])
     for begin, entries in ((_SHARDS, of_shards), (_SOURCES, of_sources)):
@@ -530,13 +525,12 @@ def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             lines = [json.dumps(entry) + "\n" for entry in islice(entries, _MOST_LINES)]
             if not lines:
                 break
-            yield f"{begin}-{number:05}.jsonl", "".join(lines).encode()
+            yield begin, number, "".join(lines).encode()
 
 
-def part_names(shards: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of the parts that `parts_of` gives."""
-    numbers = {_SHARDS: len(shards), _SOURCES: sum(len(shard["sources"]) for shard in shards)}
-    return [f"{begin}-{part:05}.jsonl" for begin, lines in numbers.items() for part in range(-(-lines // _MOST_LINES))]
+def parts_in(path: Path) -> set[str]:
+    """The names of the parts of a manifest."""
+    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
 def _described(name: str, raw: bytes) -> dict[str, Any]:
@@ -593,9 +587,9 @@ def _inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*inputs.values()]
 
 
-def _shape_of(source: dict[str, Any]) -> tuple[Any, ...]:
-    """What files must have in common to be looked into whether they are the same."""
-    return source["kind"], source["size"], source.get("start", 0), source.get("end")
+def _shape_of(shard: Shard) -> tuple[Any, ...]:
+    """What the files of shards must have in common to be looked into whether they are the same."""
+    return tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
 
 
 def _record_of(shard: dict[str, Any]) -> tuple[str, dict[str, Any]]:

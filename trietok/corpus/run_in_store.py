@@ -18,12 +18,12 @@ import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import Place, local_path, status
 
@@ -103,11 +103,9 @@ class RunInStore(RunDirectory):
     def _read_part(self, folder: Path, name: str) -> bytes:
         return self._store.read_one(name)
 
-    def _parts_of(self, shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-        """Under names that follow from what they hold: those of an earlier manifest stay until it is replaced."""
-        for name, raw in super()._parts_of(shards):
-            number = int(_sha256(raw)[:12], 16)
-            yield f"{name.partition('-')[0]}-{number:015}.jsonl", raw
+    def _mark(self, number: int, part: bytes) -> str:
+        """It follows from what the part holds: those of an earlier manifest stay until that is replaced."""
+        return f"{int(_sha256(part)[:12], 16):015}"
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
@@ -141,14 +139,17 @@ class RunInStore(RunDirectory):
         """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can be gone on with."""
         new = not (self._out / MANIFEST).exists()
         skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
-        parts = _parts_in(self._state / MANIFEST)
+        parts = parts_in(self._state / MANIFEST)
         for name in (*(part for part in parts if (self._state / part).exists()), *skipped, MANIFEST):
             self._put(name, new and name == MANIFEST)
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        parts = _parts_in(self._out / MANIFEST)
-        wanted = _named_in(manifest) | parts | ({REJECTS} if manifest["totals"]["rejected"] else set())
+        wanted = (
+            _named_in(manifest)
+            | parts_in(self._out / MANIFEST)
+            | ({REJECTS} if manifest["totals"]["rejected"] else set())
+        )
         here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
         here |= _named_in(self._manifest) & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
@@ -156,10 +157,6 @@ class RunInStore(RunDirectory):
 
 def _sha256(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
-
-
-def _parts_in(path: Path) -> set[str]:
-    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
 def _named_in(manifest: dict[str, Any] | None) -> set[str]:

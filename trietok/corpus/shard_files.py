@@ -43,10 +43,9 @@ def check_text_type(kind: Any, column: str, words: bool = False) -> None:
         return
     inner = kind.value_type if types.is_dictionary(kind) else kind
     if words:
-        if types.is_list(inner) or types.is_large_list(inner) or types.is_fixed_size_list(inner):
-            inner = inner.value_type
-        else:
+        if not (types.is_list(inner) or types.is_large_list(inner) or types.is_fixed_size_list(inner)):
             raise InputTypeError(f"column {column!r} holds {kind}; is_split_into_words wants lists of strings")
+        inner = inner.value_type
     if not (types.is_string(inner) or types.is_large_string(inner) or str(inner) == "string_view"):
         raise InputTypeError(f"column {column!r} holds {kind}, not text; cast it to string first", value=str(kind))
 

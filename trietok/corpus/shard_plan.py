@@ -114,12 +114,8 @@ def planned(
 ) -> Iterator[tuple[Stretch, ...]]:
     """The stretches of each shard, of about `most` bytes of text.
 
-    Args:
-        files: in their order.
-        column: of the texts in Parquet files.
-        most: the size of a shard.
-        is_alone: whether a shard with rows of a file has no others, however small it is.
-        set_aside: is told of a file of which the plan cannot be made, and why.
+    `is_alone` says of a file whether a shard with rows of it has no others, however small it is; `set_aside` is told of
+    a file of which the plan cannot be made, and why.
     """
     together: list[Stretch] = []
     held = 0
@@ -165,9 +161,8 @@ def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> Non
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
-        raise InputError(
-            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
-        )
+        told = f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
+        raise InputError(told)
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             check_table(table, file, column, keep)

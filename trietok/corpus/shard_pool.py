@@ -106,9 +106,8 @@ class EncodeElsewhere:
         here = versions_here()
         for name, version in self._versions.items():
             if here[name] != version:
-                raise InputError(
-                    f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
-                )
+                told = f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
+                raise InputError(told)
         if self._job.store is None:
             return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
         with tempfile.TemporaryDirectory() as folder:

@@ -22,26 +22,9 @@ from trietok.corpus.row_encoder import large_strings, lines_of
 from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
+from trietok.files import texts as text_files
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
-from trietok.files.texts import (
-    FIRST_BYTES,
-    TABLES,
-    BadRow,
-    Text,
-    TextFile,
-    column_of,
-    compression_of,
-    decoded,
-    decompressed,
-    import_pyarrow,
-    inner_column,
-    listed,
-    object_of_json,
-    open_parquet,
-    rows_of_csv,
-    text_in_object,
-    texts_of,
-)
+from trietok.files.texts import TABLES, BadRow, Text, TextFile, decoded, import_pyarrow, listed, open_parquet, texts_of
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -289,7 +272,8 @@ def read_blocks(
             if file.kind == "parquet":
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
-                yield from _of_table(read, column, keep)
+                with open_bytes(file.name) as raw:
+                    yield from _of_batches(read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep)
             else:
                 yield from _of_lines(read, JsonLines(file.name, column, keep), cut_characters)
     except (FileError, FileFormatError):
@@ -305,8 +289,8 @@ def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterato
     file, start = read.stretch.file, read.stretch.start
     is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
     with open_bytes(file.name) as raw:
-        first = raw.read(file.size if is_small else FIRST_BYTES)
-        compression = compression_of(first) or file.compression
+        first = raw.read(file.size if is_small else text_files.FIRST_BYTES)
+        compression = text_files.compression_of(first) or file.compression
         if compression is None and is_small and len(first) == file.size:  # the way of many small files is short
             read.digest.update(first)
             if first:
@@ -316,12 +300,11 @@ def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterato
         if compression is not None:
             if start:  # a packed file whose name does not say so: the stretch at its start has all of it
                 return
-            summed = _Summed(raw, read.digest)
-            blocks = decompressed(summed, file._replace(compression=compression))  # type: ignore[arg-type]
+            blocks = text_files.decompressed(_Summed(read.digest, raw), file._replace(compression=compression))  # type: ignore[arg-type]
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
-            blocks = _summed(_range(raw, start, end, file), read.digest)
+            blocks = _range(raw, start, end, read)
         lines = _Lines(blocks, start)
         while (block := lines.block()) != b"":
             if block is not None:
@@ -343,24 +326,20 @@ def _first_line(raw: BinaryIO, start: int, end: int) -> int:
     return end if start else 0
 
 
-def _range(raw: BinaryIO, start: int, end: int, file: TextFile) -> Iterator[bytes]:
-    """The bytes from a place to the end of the line that has the last byte before another."""
+def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
+    """The bytes from a place to the end of the line that has the last byte before another, with their checksum."""
     raw.seek(start)
     at = start
     while start < end and (block := raw.read(min(max(end - at, _LITTLE), _BLOCK))):
         last = block.find(b"\n", max(end - 1 - at, 0)) + 1 if at + len(block) >= end else 0
         at += len(block)
+        read.digest.update(block[: last or None])
         yield block[: last or None]
         if last:
             return
     if at < end:
-        raise ChangedFileError(f"{file.name} has become shorter while it was read", path=file.name)
-
-
-def _summed(blocks: Iterator[bytes], digest: Any) -> Iterator[bytes]:
-    for block in blocks:
-        digest.update(block)
-        yield block
+        name = read.stretch.file.name
+        raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
 class _Summed:
@@ -368,18 +347,17 @@ class _Summed:
 
     closed = False
 
-    def __init__(self, file: BinaryIO | None, digest: Any) -> None:
+    def __init__(self, digest: Any, file: Any = None) -> None:
         self._file = file
         self._digest = digest
 
     def read(self, size: int = -1) -> bytes:
-        assert self._file is not None
-        block = self._file.read(size)
+        block: bytes = self._file.read(size)
         self._digest.update(block)
         return block
 
     def peek(self, size: int) -> bytes:
-        return bytes(self._file.peek(size))  # type: ignore[union-attr]
+        return bytes(self._file.peek(size))
 
     def write(self, block: Any) -> int:
         self._digest.update(block)
@@ -509,7 +487,7 @@ class JsonLines:
             table = read.read_json(pa.BufferReader(block), reading, parsing)
         except pa.ArrowInvalid:
             return None
-        texts = inner_column(table.column(names[0]), names[1:]).combine_chunks()
+        texts = text_files.inner_column(table.column(names[0]), names[1:]).combine_chunks()
         if len(texts) != len(lines) or texts.null_count or not all(map(_is_as_in_json, table.columns)):
             return None
         if not self.keep:
@@ -524,7 +502,7 @@ class JsonLines:
 
     def _by_json(self, block: bytes) -> TextBatch:
         lines = texts_of(lines_of(block))
-        objects = [object_of_json(line, self.column) if isinstance(line, str) else line for line in lines]
+        objects = [text_files.object_of_json(line, self.column) if isinstance(line, str) else line for line in lines]
         texts = [self._text(values) for values in objects]
         if not self.keep:
             return TextBatch(texts, len(block))
@@ -536,7 +514,7 @@ class JsonLines:
         return TextBatch(texts, len(block), kept)
 
     def _text(self, values: dict[str, Any] | BadRow) -> Text:
-        text = values if isinstance(values, BadRow) else text_in_object(values, self.column)
+        text = text_files.text_in_object(values, self.column)
         if text is None:
             return BadRow(f"{self.column!r} is null, not a text")
         if isinstance(text, BadRow) or isinstance(values, BadRow):
@@ -588,10 +566,8 @@ def _may_be_read_otherwise(block: bytes, lines: Any) -> bool:
 
 def _is_simple(kind: Any) -> bool:
     """Whether values of a type look the same to Arrow's parser and to `json`; for numbers with a point, see below."""
-    types = import_pyarrow().types
-    return any(
-        test(kind) for test in (types.is_null, types.is_string, types.is_int64, types.is_float64, types.is_boolean)
-    )
+    of = import_pyarrow().types
+    return any(test(kind) for test in (of.is_null, of.is_string, of.is_int64, of.is_float64, of.is_boolean))
 
 
 def _is_as_in_json(column: Any) -> bool:
@@ -599,9 +575,7 @@ def _is_as_in_json(column: Any) -> bool:
     if not import_pyarrow().types.is_float64(column.type):
         return True
     values = [value for value in column.to_pylist() if value is not None]
-    return all(abs(value) < 1 << 53 for value in values) and not any(
-        value == 0 and str(value)[0] == "-" for value in values
-    )
+    return all(abs(value) < 1 << 53 and str(value) != "-0.0" for value in values)
 
 
 def _is_unicode(value: Any) -> bool:
@@ -624,18 +598,13 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
         yield from _of_batches(read, batches, column, keep)
 
 
-def _of_table(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    with open_bytes(read.stretch.file.name) as raw:
-        yield from _of_batches(read, rows_of_csv(raw, read.stretch.file, [column, *keep]), column, keep)
-
-
 def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
     pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
     writer = None
     for batch in batches:
         if writer is None:
-            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(None, read.digest), "w"), batch.schema)
+            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
-        texts = large_strings(column_of(batch, column))
+        texts = large_strings(text_files.column_of(batch, column))
         size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
         yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from trietok.corpus.row_encoder import RowEncoder, Rows, large_strings
@@ -161,9 +162,8 @@ class TokenizeBatch:
                 raise InputError(f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}")
         clash = [name for name in self.names if name in (names if self.keep is None else self.keep)]
         if clash:
-            raise InputError(
-                f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
-            )
+            told = f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
+            raise InputError(told)
         for column in self._texts:
             check_text_type(schema.field(column).type, column, self._words)
 
@@ -188,8 +188,7 @@ class TokenizeBatch:
                 rows_of = _sources(there, rows.samples)
                 sources += [start + source for source in rows_of]
                 there = [there[source] for source in rows_of]
-                mapped = (source for source, is_there in zip(rows_of, there, strict=True) if is_there)
-                rows = rows._replace(samples=array("i", [first + start + source for source in mapped]))
+                rows = rows._replace(samples=array("i", [first + start + row for row in compress(rows_of, there)]))
             made.append(arrow_columns(rows, self.names, there).values())
             number += sum(rows.lengths)
         require_room(number)
@@ -208,9 +207,7 @@ class TokenizeBatch:
                         f"row {row} of column {name!r}: word {text.index(None)} is null; take nulls out of the "
                         "lists of words"
                     )
-        return self._encoder.encode(
-            *([text for text, is_there in zip(texts, there, strict=True) if is_there] for texts in lists)
-        )
+        return self._encoder.encode(*(list(compress(texts, there)) for texts in lists))
 
     @property
     def _words(self) -> bool:
@@ -226,9 +223,8 @@ def _all_valid(columns: list[Any]) -> list[bool]:
     """For each row whether all columns have a value."""
     pa = import_pyarrow()
     # With its values in place: pyarrow does not count nulls among the values of a dictionary.
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column for column in columns
-    ]
+    is_coded = pa.types.is_dictionary
+    columns = [column.cast(column.type.value_type) if is_coded(column.type) else column for column in columns]
     valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
     return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
 

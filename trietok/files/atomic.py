@@ -25,17 +25,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok.disk import (
-    Rights,
-    checked_name,
-    checksum,
-    flush_directory,
-    flush_file,
-    is_running,
-    process_number,
-    read_regular,
-    rights_to_keep,
-)
+from trietok import disk, log
+from trietok.disk import Rights, checked_name, checksum, flush_directory, flush_file, is_running, process_number
 from trietok.errors import FileError, FileFormatError, as_file_error, told_as
 from trietok.files.formats import JOURNAL, write_text
 
@@ -422,7 +413,7 @@ def read_journal(directory: Path) -> Journal | None:
     """The journal of a directory; None if there is none."""
     path = directory / JOURNAL
     try:
-        text = read_regular(path, LARGEST_JOURNAL).decode("utf-8")
+        text = disk.read_regular(path, LARGEST_JOURNAL).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError, FileFormatError) as error:
@@ -516,7 +507,7 @@ def made_while(directory: Path) -> Iterator[None]:
 def _replace(staging: Staging, names: list[str]) -> None:
     """Make the new files count; `names` are those of the old and new ones."""
     for name in names:
-        rights = rights_to_keep(staging.directory / name)
+        rights = disk.rights_to_keep(staging.directory / name)
         if (staging.new / name).exists():
             if rights is not None:
                 rights.give(staging.new / name)
@@ -537,9 +528,7 @@ def _tidy(staging: Staging) -> None:
         staging.settle()
         staging.remove()
     except OSError:  # the next save does it
-        from trietok.log import warning
-
-        warning("%s stays until the next save: files of the directory lead through it", staging.path)
+        log.warning("%s stays until the next save: files of the directory lead through it", staging.path)
 
 
 def finish_save(directory: Path, *, is_alone: bool = False) -> None:

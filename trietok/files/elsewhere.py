@@ -75,16 +75,9 @@ def open_bytes(name: str) -> BinaryIO:
 
 
 def status(name: str, fresh: bool = False) -> Status:
-    """The size and the version of a file elsewhere.
-
-    Args:
-        name: of the file.
-        fresh: ask the store, also where an answer of it is remembered.
-    """
-    files, path = _store(name)
+    """The size and the version of a file elsewhere; with `fresh` no answer is one that is remembered."""
+    files, path = _store(name, fresh=fresh)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
-        if fresh:
-            files.invalidate_cache()
         found = files.info(path)
         told = _status_of(found, files, path)
     if found["type"] == "directory":
@@ -157,10 +150,8 @@ def matches(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
     """
     if not set("*[") & set(name):
         return None
-    files, path = _store(name)
+    files, path = _store(name, fresh=fresh)
     with as_file_error(f"cannot read {name}", name), _as_os_error(name):
-        if fresh:
-            files.invalidate_cache()
         found = files.glob(path, detail=True)
         return {
             files.unstrip_protocol(each): _status_of(found[each], files, each)
@@ -193,9 +184,8 @@ class Place:
         if set("*?[") & set(name):
             raise InputError(f"{name!r:.200} has *, ? or [, which files to write cannot have in their names")
         if "http" in _protocols(_store(name, "write")[0]) or self.name.endswith(":"):
-            raise InputError(
-                f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
-            )
+            told = f"nothing can be written to {name!r:.200}; name a place in a store, as s3://bucket/ids does"
+            raise InputError(told)
 
     def at(self, name: str) -> str:
         """The full name of a file."""
@@ -207,9 +197,8 @@ class Place:
 
     def sizes(self) -> dict[str, int]:
         """The bytes of each file, as the store lists them now."""
-        files, path = _store(self.name)
+        files, path = _store(self.name, fresh=True)
         with as_file_error(f"cannot list {self.name}", self.name), _as_os_error(self.name):
-            files.invalidate_cache()
             try:
                 found = files.find(path, detail=True)
             except FileNotFoundError:
@@ -265,8 +254,11 @@ def _protocols(files: Any) -> tuple[str, ...]:
     return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
 
 
-def _store(name: str, use: str = "read") -> tuple[Any, str]:
-    """The file system of a name, and the path there; `use` is what errors say cannot be done."""
+def _store(name: str, use: str = "read", fresh: bool = False) -> tuple[Any, str]:
+    """The file system of a name, `fresh` where it has to forget what it knows, and the path there.
+
+    `use` is what errors say cannot be done.
+    """
     if _CHAIN in name:  # its parts are lost where a store names what a glob has found, or says when a file has changed
         raise FileError(
             f"cannot {use} {name}: names that fsspec chains by {_CHAIN} are not taken; give the name in the store "
@@ -276,19 +268,19 @@ def _store(name: str, use: str = "read") -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{name} needs fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'",
-            extra="remote",
-        ) from error
+        told = f"{name} needs fsspec, which cannot be imported ({error}): pip install 'trietok[remote]'"
+        raise MissingDependencyError(told, extra="remote") from error
     try:
-        store: tuple[Any, str] = url_to_fs(name)
+        files, path = url_to_fs(name)
+        if fresh:
+            files.invalidate_cache()
     except ImportError as error:
         extra = "s3" if name.startswith(("s3:", "s3a:")) else "remote"
         how = ": pip install 'trietok[s3]'" if extra == "s3" else ""
         raise MissingDependencyError(f"cannot {use} {name}: {error}{how}", extra=extra) from error
     except Exception as error:  # whatever a store has to say of its addresses or keys
         raise FileError(f"cannot {use} {name}: {error}", path=name) from error
-    return store
+    return files, path
 
 
 @contextlib.contextmanager

@@ -123,10 +123,7 @@ _TOKEN = (_is_token, "a token: a string, or an object with content and flags; no
 def wrong_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> Iterator[FileFormatError]:
     """An error for each invalid setting; null is always valid, and so are unknown keys.
 
-    Args:
-        settings: the JSON object.
-        path: where it was read, for the error.
-        kind: the class to be made; the names of its methods cannot be settings.
+    `kind` is the class to be made, and the names of its methods cannot be settings; `path` is for the errors.
     """
     for key, value in settings.items():
         problem = _wrong(key, value, kind)
@@ -576,11 +573,9 @@ def other_kind(path: str) -> str | None:
 def _bpe(directory: str, files: set[str]) -> str:
     what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
     if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
-        loads = (
-            f"loads it, and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
-        )
-        made = "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary"
-        return f"{what}, {made}; trietok.AutoTokenizer {loads}"
+        made = "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
+        loads = f"and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
+        return f"{what}, {made}, {loads}"
     return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
 
 

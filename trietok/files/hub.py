@@ -36,12 +36,8 @@ def download(
     tokenizer_config.json turns a cased model into an uncased one). A file is left out only if the hub says, or once
     said, that the model does not have it, or in offline mode, where only the cache is used.
 
-    Args:
-        name: of the model.
-        file_names: the files to look for.
-        subfolder: the folder of the model that holds them; empty for none.
-        options: of `hf_hub_download`.
-        suggest: gives the end of a message about a name that may be mistyped.
+    `subfolder` is that of the model which holds them, empty for none; `options` are those of `hf_hub_download`, and
+    `suggest` gives the end of a message about a name that may be mistyped.
 
     Raises:
         FileError: the hub does not hand them out, or cannot be reached and one is not in the cache.

@@ -17,32 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputTypeError, SpecialTokenError, TrietokError, VocabularyError
-from trietok.files.formats import (
-    ADDED_TOKENS_FILE,
-    ADDITIONAL,
-    ANY_KIND,
-    CHAT_TEMPLATE_FILE,
-    CONFIG_FILE,
-    GENERIC_FAST,
-    HIGHEST_ID,
-    JAPANESE,
-    JOURNAL,
-    RECIPE_CLASS,
-    RECORD,
-    SPECIAL_TOKENS_MAP_FILE,
-    TOKEN_KEYS,
-    TOKENIZER_CONFIG_FILE,
-    TOKENIZER_FILE,
-    VOCAB_FILE,
-    WORDPIECE_FAMILY,
-    is_id,
-    read_added_tokens_of_tokenizer_json,
-    read_json_object,
-    read_templates,
-    refuse_paths,
-    template_files,
-    wrong_settings,
-)
+from trietok.files import formats
+from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, is_id, read_json_object
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
@@ -67,11 +43,8 @@ class ModelFiles(NamedTuple):
 def find_files(name: str, file_names: Iterable[str], *, subfolder: str | None = None, **hub_options: Any) -> ModelFiles:
     """Find the files of `name`, opening none: a directory comes first, then a file, a built-in name, the hub.
 
-    Args:
-        name: what the user gave.
-        file_names: the files to look for; those that are not there are left out.
-        subfolder: a folder below the directory or hub repository.
-        **hub_options: `cache_dir`, `force_download`, `local_files_only`, `token`, `revision` for the hub.
+    Files that are not there are left out. `subfolder` is one below the directory or hub repository, and the options
+    for the hub are `cache_dir`, `force_download`, `local_files_only`, `token` and `revision`.
 
     Raises:
         FileError: there is nothing of that name, or the hub does not hand it out.
@@ -114,7 +87,7 @@ def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
     Raises:
         FileFormatError: a save was cut short and its files were changed or removed since.
     """
-    if os.path.lexists(os.path.join(directory, JOURNAL)):
+    if os.path.lexists(os.path.join(directory, formats.JOURNAL)):
         from pathlib import Path
 
         from trietok.files.atomic import files_of_interrupted_save
@@ -127,7 +100,7 @@ def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
 def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
     """A value that is another one after a directory's files have been replaced."""
     marks: list[object] = []
-    for name in (JOURNAL, *names):
+    for name in (formats.JOURNAL, *names):
         path = os.path.join(directory, name)
         try:
             # While a save ends, a link gives way to the file it leads to; who opened it just then saw nothing.
@@ -262,10 +235,9 @@ def _check_against_vocabulary(ids: AddedIds, vocabulary: Vocabulary, path: str |
             continue
         source, own_id = ids.sources[token_id], entries.get(content)
         if line:
-            which = (
-                f"the id {token_id} of the added token {content!r} ({source}) is that of {line!r}, line {token_id + 1}"
-            )
-            raise _clash(f"{which} of {path}; give the added token an id of its own", source, content, token_id)
+            which = f"the id {token_id} of the added token {content!r} ({source})"
+            there = f"that of {line!r}, line {token_id + 1} of {path}; give the added token an id of its own"
+            raise _clash(f"{which} is {there}", source, content, token_id)
         if own_id is not None:
             which = f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line {own_id + 1}"
             raise _clash(f"{which} of {path}; keep one of them", source, content, token_id, own_id)
@@ -294,10 +266,11 @@ def load(cls: Any, name: str | os.PathLike[str], *init_inputs: Any, hub_options:
     name_or_path = kwargs.pop("name_or_path", name)
     for key in _IGNORED_OPTIONS:
         kwargs.pop(key, None)
-    side_files = (ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
+    side_files = (formats.ADDED_TOKENS_FILE, formats.SPECIAL_TOKENS_MAP_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE)
+    own_files = (*cls.vocab_files_names.values(), *side_files, formats.CHAT_TEMPLATE_FILE)
     directory = os.path.join(name, subfolder or "")
     while True:  # a save during the load must not lead to a mixture of old and new files
-        names = (*cls.vocab_files_names.values(), *side_files, CHAT_TEMPLATE_FILE, *template_files(directory))
+        names = (*own_files, *formats.template_files(directory))
         before = signature(directory, names)
         try:
             files = find_files(name, names, subfolder=subfolder, **hub_options)
@@ -319,7 +292,7 @@ def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) 
 
 def _say_profile(cls: Any, directory: str, asks: str) -> None:
     """Say once that a slow class reads what `AutoTokenizer` reads with the fast profile."""
-    is_for_it = cls.profile == "slow" and [*_own_names(cls)][-1].removesuffix("Tokenizer") in WORDPIECE_FAMILY
+    is_for_it = cls.profile == "slow" and [*_own_names(cls)][-1].removesuffix("Tokenizer") in formats.WORDPIECE_FAMILY
     if is_for_it and asks.endswith((TOKENIZER_FILE, "Fast")) and directory not in _SAID:
         _SAID.add(directory)
         where, other = directory.rstrip(os.sep), "which differ for some texts; AutoTokenizer takes the profile that the"
@@ -349,15 +322,15 @@ def _load_once(
     if isinstance(getattr(tokenizer, "vocabulary", None), Vocabulary):
         vocabulary_path = next(arguments[argument] for argument in cls.vocab_files_names if argument in arguments)
         _check_against_vocabulary(ids, tokenizer.vocabulary, vocabulary_path)
-        for slot, token in (arguments.get(RECORD) or {}).get("assigned_unused", {}).items():
+        for slot, token in (arguments.get(formats.RECORD) or {}).get("assigned_unused", {}).items():
             if token not in tokenizer.vocabulary:
                 path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
                 which = f"{slot!r} became {token!r}, which is not in the vocabulary"
-                raise FileFormatError(f"{path}: {RECORD}.assigned_unused says {which}", path=path)
+                raise FileFormatError(f"{path}: {formats.RECORD}.assigned_unused says {which}", path=path)
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if json.endswith(".json") and tokenizer.profile == "slow" and hasattr(tokenizer, "padding_in_file"):
         tokenizer._take_lengths_of(json, ids.members)
-    model_config = os.path.join(directory, CONFIG_FILE)
+    model_config = os.path.join(directory, formats.CONFIG_FILE)
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         rows = read_json_object(model_config).get("vocab_size")
         tokenizer.config_rows = rows if type(rows) is int else None
@@ -366,10 +339,8 @@ def _load_once(
 
 def _refuse_other_kind(cls: Any, path: str) -> None:
     """After a WordPiece tokenizer could not be loaded: raise an error that says what is there, if it is known."""
-    from trietok.files.formats import other_kind  # needed only where loading fails
-
-    is_for_it = VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == RECIPE_CLASS
-    message = None if is_for_it else other_kind(path)
+    is_for_it = VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == formats.RECIPE_CLASS
+    message = None if is_for_it else formats.other_kind(path)
     if message is not None:
         raise FileError(message, path=path) from None
 
@@ -427,11 +398,11 @@ def _arguments(cls: Any, directory: str, files: ModelFiles, kwargs: dict[str, An
             arguments.pop(key, None)
         if says_null:  # null instead of a path: tokenizer.json is not to be read
             arguments["tokenizer_file"] = None
-        for error in wrong_settings(arguments, source, cls):
+        for error in formats.wrong_settings(arguments, source, cls):
             raise error
-        refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
+        formats.refuse_paths({key: value for key, value in arguments.items() if key not in kwargs}, source)
     _say_profile(cls, directory, TOKENIZER_FILE if TOKENIZER_FILE in files.found else str(saved_class))
-    templates = read_templates(files.found)
+    templates = formats.read_templates(files.found)
     if templates is not None:  # those of the config are of an older format
         arguments["chat_template"] = templates
     kwargs.pop("tokenizer_class", None)
@@ -446,11 +417,11 @@ def _arguments(cls: Any, directory: str, files: ModelFiles, kwargs: dict[str, An
         _take_added_tokens_file(ids, files, _contents_of_roles(cls, arguments))
         if TOKENIZER_FILE in files.found:
             source = files.found[TOKENIZER_FILE]
-            _take(ids, TOKENIZER_FILE, read_added_tokens_of_tokenizer_json(source, ids.members), source)
+            _take(ids, TOKENIZER_FILE, formats.read_added_tokens_of_tokenizer_json(source, ids.members), source)
     for role in filter(is_role, arguments):
         arguments[role] = _token_objects(arguments[role], f"{config}: {role}", config)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the role's own are used.
-    without_flags = files.found.get(ADDED_TOKENS_FILE)
+    without_flags = files.found.get(formats.ADDED_TOKENS_FILE)
     for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys() - {ADDITIONAL}:
         token_id = None if arguments[role] is None else ids.ids.get(str(arguments[role]))
         if token_id is not None and ids.sources[token_id] != without_flags:
@@ -467,13 +438,14 @@ def paths_in_files(cls: Any) -> tuple[str, ...]:
 def _check_class(cls: Any, saved_class: str, source: str) -> None:
     """Warn about files saved by another class; raise if the vocabulary of that class is of another kind."""
     saved = saved_class.removesuffix("Fast").removesuffix("Legacy")  # transformers 5 has a BertTokenizerLegacy
-    if saved in (*ANY_KIND, *_own_names(cls)) or (saved_class == GENERIC_FAST and cls.profile == "fast"):
+    is_generic = saved_class == formats.GENERIC_FAST and cls.profile == "fast"
+    if is_generic or saved in (*formats.ANY_KIND, *_own_names(cls)):
         return
-    if saved in (JAPANESE, RECIPE_CLASS):
+    if saved in (formats.JAPANESE, formats.RECIPE_CLASS):
         why = f"and a {cls.__name__} makes other words; load it with that class or AutoTokenizer, or pass "
         why += "tokenizer_class=None to load it all the same"
         raise FileFormatError(f"{source}: the tokenizer was saved as a {saved}, {why}", path=source)
-    if saved.removesuffix("Tokenizer") not in WORDPIECE_FAMILY:
+    if saved.removesuffix("Tokenizer") not in formats.WORDPIECE_FAMILY:
         why = f"which trietok does not have; pass tokenizer_class=None to load it as a {cls.__name__} all the same"
         raise FileFormatError(f"{source}: the tokenizer was saved as a {saved_class:.80}, {why}", path=source)
     log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
@@ -484,7 +456,7 @@ def _own_names(cls: Any) -> Iterator[str]:
     for kind in cls.__mro__:
         name = kind.__name__.removesuffix("Fast")
         yield name
-        if name == JAPANESE or name.removesuffix("Tokenizer") in WORDPIECE_FAMILY:
+        if name == formats.JAPANESE or name.removesuffix("Tokenizer") in formats.WORDPIECE_FAMILY:
             return
 
 
@@ -510,7 +482,7 @@ def entries_of(name: str, value: Any, special: Collection[Any] = ()) -> Iterator
     if name == TOKENIZER_CONFIG_FILE:
         for key, token in value.items():
             yield key, token, f"added_tokens_decoder[{key!r:.60}]"
-    elif name == ADDED_TOKENS_FILE:
+    elif name == formats.ADDED_TOKENS_FILE:
         for content, key in value.items():
             flags = {"special": content in special, "normalized": content not in special}
             yield key, {"content": content, **flags}, f"{content!r:.60}"
@@ -538,35 +510,34 @@ def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | No
     if set(map(type, value)) != {str}:
         return None
     keys = "".join(value)
-    if not (keys.isascii() and keys.isdigit()) or not all(value) or max(map(len, value)) > len(str(HIGHEST_ID)):
+    if not (keys.isascii() and keys.isdigit()) or not all(value) or max(map(len, value)) > len(str(formats.HIGHEST_ID)):
         return None
     made = AddedToken.all_of_states(list(value.values()))
     tokens = None if made is None else dict(zip(map(int, value), made, strict=True))
-    return tokens if tokens is not None and len(tokens) == len(value) and max(tokens) <= HIGHEST_ID else None
+    return tokens if tokens is not None and len(tokens) == len(value) and max(tokens) <= formats.HIGHEST_ID else None
 
 
 def _take_added_tokens_file(ids: AddedIds, files: ModelFiles, special: set[str], flags_count: bool = True) -> None:
     """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what that says."""
-    if ADDED_TOKENS_FILE not in files.found:
+    if formats.ADDED_TOKENS_FILE not in files.found:
         return
-    path = files.found[ADDED_TOKENS_FILE]
+    path = files.found[formats.ADDED_TOKENS_FILE]
     tokens = read_json_object(path)
     if not flags_count:
-        if set(map(type, tokens.values())) == {int} and tokens.items() <= ids.ids.items():
+        said = ids.ids
+        if set(map(type, tokens.values())) == {int} and tokens.items() <= said.items():
             return
-        tokens = {
-            content: key for content, key in tokens.items() if type(key) is not int or ids.ids.get(content) != key
-        }
-    _take(ids, ADDED_TOKENS_FILE, tokens, path, special)
+        tokens = {token: key for token, key in tokens.items() if type(key) is not int or said.get(token) != key}
+    _take(ids, formats.ADDED_TOKENS_FILE, tokens, path, special)
 
 
 def _take_map_of_roles(files: ModelFiles, arguments: dict[str, Any], kwargs: dict[str, Any]) -> None:
     """special_tokens_map.json, which is used if there is no `added_tokens_decoder`, as before transformers 4.34."""
-    if SPECIAL_TOKENS_MAP_FILE in files.found:
-        path = files.found[SPECIAL_TOKENS_MAP_FILE]
+    if formats.SPECIAL_TOKENS_MAP_FILE in files.found:
+        path = files.found[formats.SPECIAL_TOKENS_MAP_FILE]
         # This file sets roles and nothing else.
         roles = {role: value for role, value in read_json_object(path).items() if is_role(role)}
-        for error in wrong_settings(roles, path, object):
+        for error in formats.wrong_settings(roles, path, object):
             raise error
         for role, value in roles.items():
             if kwargs.get(role):
@@ -604,7 +575,7 @@ def _token_objects(value: Any, where: str, path: str) -> Any:
     """The value of a role with every object of flags made an `AddedToken`."""
     if isinstance(value, list):
         return [_token_objects(item, where, path) for item in value]
-    if isinstance(value, dict) and value.keys().isdisjoint(TOKEN_KEYS):  # a user's roles
+    if isinstance(value, dict) and value.keys().isdisjoint(formats.TOKEN_KEYS):  # a user's roles
         return {role: _token_objects(token, f"{where}.{role}", path) for role, token in value.items()}
     if isinstance(value, dict) and "__type" in value:  # its role makes it special, after `normalized` is settled
         return checked_added_token(value, where, path)
@@ -632,5 +603,5 @@ def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else value
     if is_id(number):
         return int(number)
-    what = f"is not an id; an id is a whole number from 0 to {HIGHEST_ID}"
+    what = f"is not an id; an id is a whole number from 0 to {formats.HIGHEST_ID}"
     raise FileFormatError(f"{where}: {value!r:.60} {what}", path=path)

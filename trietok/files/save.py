@@ -14,24 +14,9 @@ from typing import Any
 
 from trietok.disk import checked_name
 from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
+from trietok.files import formats
 from trietok.files.atomic import save_files, save_into
-from trietok.files.formats import (
-    ADDED_TOKENS_FILE,
-    CHAT_TEMPLATE_FILE,
-    CHAT_TEMPLATE_FOLDER,
-    CONFIG_FILE,
-    RECORD,
-    SPECIAL_TOKENS_MAP_FILE,
-    TEMPLATE_ENDING,
-    TOKENIZER_CONFIG_FILE,
-    TOKENIZER_FILE,
-    VOCAB_FILE,
-    added_tokens_written,
-    files_of,
-    read_json_object,
-    write_json,
-    write_text,
-)
+from trietok.files.formats import CHAT_TEMPLATE_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, write_json, write_text
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
 
 
@@ -41,22 +26,13 @@ def save(
     legacy_format: bool | None = None,
     filename_prefix: str | None = None,
     push_to_hub: bool = False,
-    *,
-    tokenizer_json: bool | None = None,
-    save_jinja_files: bool = True,
     **kwargs: Any,
 ) -> tuple[str, ...]:
-    """`tokenizer.save_pretrained(save_directory, ...)`."""
+    """`tokenizer.save_pretrained(save_directory, ...)`; of the other options those that `save_files_of` has count."""
     if push_to_hub:
         tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
-    paths = save_files_of(
-        tokenizer,
-        save_directory,
-        legacy_format,
-        filename_prefix,
-        tokenizer_json=tokenizer_json,
-        save_jinja_files=save_jinja_files,
-    )
+    options = {name: kwargs[name] for name in ("tokenizer_json", "save_jinja_files") if name in kwargs}
+    paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, **options)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
     return paths
 
@@ -82,9 +58,8 @@ def save_files_of(
             raise InputError("legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes none")
         legacy_format = True
     if legacy_format is True and not getattr(tokenizer, "can_save_slow_tokenizer", True):
-        raise InputError(
-            f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
-        )
+        told = f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
+        raise InputError(told)
     write_json_file = None if legacy_format is True else rust
     if tokenizer_json and write_json_file is None:
         write_json_file = rust or getattr(tokenizer, "_write_slow_tokenizer_json", None)
@@ -107,9 +82,8 @@ def save_files_of(
     if lost:
         raise VocabularyError(f"the unknown token {unknown!r} is {lost}", token=unknown)
     if not isinstance(save_directory, (str, os.PathLike)):
-        raise InputTypeError(
-            f"a directory is named by a str or a path, not {save_directory!r:.60}", value=save_directory
-        )
+        told = f"a directory is named by a str or a path, not {save_directory!r:.60}"
+        raise InputTypeError(told, value=save_directory)
     prefix = f"{filename_prefix}-" if filename_prefix else ""
     if "/" in prefix or os.sep in prefix:
         raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
@@ -132,15 +106,15 @@ def _save_held(
     save_jinja_files: bool,
 ) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
-    template, named_templates = files_of(tokenizer.chat_template if save_jinja_files else None)
+    template, named_templates = formats.files_of(tokenizer.chat_template if save_jinja_files else None)
     named_paths: list[Path] = []
     first = tokenizer.vocab_size
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= first}
 
     # If an earlier save left one, it would name tokens that no longer exist.
-    obsolete = [prefix + ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
+    obsolete = [prefix + formats.ADDED_TOKENS_FILE, prefix + CHAT_TEMPLATE_FILE]
     if tokenizer.profile == "fast":
-        obsolete += [prefix + TOKENIZER_FILE, prefix + VOCAB_FILE]
+        obsolete += [prefix + TOKENIZER_FILE, prefix + formats.VOCAB_FILE]
     elif not keeps_tokenizer_json:
         obsolete.append(prefix + TOKENIZER_FILE)
 
@@ -148,9 +122,9 @@ def _save_held(
         if with_vocabulary:
             tokenizer.save_vocabulary(str(folder), filename_prefix=filename_prefix)
         write_json(folder / (prefix + TOKENIZER_CONFIG_FILE), config)
-        write_json(folder / (prefix + SPECIAL_TOKENS_MAP_FILE), roles)
+        write_json(folder / (prefix + formats.SPECIAL_TOKENS_MAP_FILE), roles)
         if added and with_vocabulary:
-            write_json(folder / (prefix + ADDED_TOKENS_FILE), added)
+            write_json(folder / (prefix + formats.ADDED_TOKENS_FILE), added)
         if write_tokenizer_json is not None:
             write_tokenizer_json(folder / (prefix + TOKENIZER_FILE))
         elif prefix + TOKENIZER_FILE not in obsolete:
@@ -161,11 +135,8 @@ def _save_held(
         named_paths.extend(_save_templates(directory, prefix, named_templates))
 
     paths = save_files(directory, write, obsolete=obsolete)
-    first, last = (
-        (TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE),
-        (ADDED_TOKENS_FILE, TOKENIZER_FILE),
-    )
-    rank = {prefix + name: number for number, name in enumerate((*first, "", *last))}
+    first = (TOKENIZER_CONFIG_FILE, formats.SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)
+    rank = {prefix + name: at for at, name in enumerate((*first, "", formats.ADDED_TOKENS_FILE, TOKENIZER_FILE))}
     paths.sort(key=lambda path: rank.get(path.name, len(first)))
     before = sum(rank.get(path.name, len(first)) < len(first) for path in paths)
     return (*paths[:before], *named_paths, *paths[before:])
@@ -177,7 +148,7 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     The model is the one in the directory; where that has no config.json, the one beside which the tokenizer was loaded.
     """
     rows = tokenizer.max_id + 1
-    there = config_rows(os.path.join(directory, CONFIG_FILE))
+    there = config_rows(os.path.join(directory, formats.CONFIG_FILE))
     has = tokenizer.config_rows if there is None else there
     if has is None or rows <= has:
         return
@@ -240,7 +211,7 @@ def config_rows(path: str) -> int | None:
     if not os.path.isfile(path):
         return None
     try:
-        rows = read_json_object(path).get("vocab_size")
+        rows = formats.read_json_object(path).get("vocab_size")
     except TrietokError:  # the model's file is not what is saved here
         return None
     return rows if type(rows) is int else None
@@ -289,29 +260,29 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
         config.pop(key, None)
     config = convert_added_tokens(config, save=True)
-    config["added_tokens_decoder"] = added_tokens_written(tokenizer.added_tokens_decoder, as_object=True)
+    config["added_tokens_decoder"] = formats.added_tokens_written(tokenizer.added_tokens_decoder, as_object=True)
     config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:
-        config[RECORD] = record
+        config[formats.RECORD] = record
     return dict(config)
 
 
 def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
     """Write the templates with names of their own to their folder, all or none; others that it holds are removed."""
-    folder = directory / (prefix + CHAT_TEMPLATE_FOLDER)
+    folder = directory / (prefix + formats.CHAT_TEMPLATE_FOLDER)
     there: list[str] = []
     with contextlib.suppress(OSError):
-        there = [name for name in os.listdir(folder) if name.endswith(TEMPLATE_ENDING)]
+        there = [name for name in os.listdir(folder) if name.endswith(formats.TEMPLATE_ENDING)]
     if not templates and not there:
         return []
 
     def write(staging: Path) -> None:
         for name, text in templates.items():
-            write_text(staging / (name + TEMPLATE_ENDING), text)
+            write_text(staging / (name + formats.TEMPLATE_ENDING), text)
 
     save_files(folder, write, obsolete=there)
     if not templates:
         with contextlib.suppress(OSError):  # it holds something else
             folder.rmdir()
-    return [folder / (name + TEMPLATE_ENDING) for name in templates]
+    return [folder / (name + formats.TEMPLATE_ENDING) for name in templates]

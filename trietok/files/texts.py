@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from trietok import log
 from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError, as_file_error
 from trietok.files import elsewhere
-from trietok.files.elsewhere import identity, is_elsewhere, open_bytes
+from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
 
 KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".txt": "txt", ".csv": "csv", ".tsv": "tsv"}
@@ -75,26 +75,24 @@ class TextFile(NamedTuple):
         return file._replace(kind=kind, compression=compression)
 
     @classmethod
-    def listed(cls, path: str, told: elsewhere.Status | None = None) -> TextFile:
+    def listed(cls, path: str, told: Status | None = None) -> TextFile:
         """The file at a path, by its name, and by what a list has told of it: nothing of it is read."""
         if is_elsewhere(path):
             size, version = told or elsewhere.status(path)
             return cls(path, *_kind_of(elsewhere.path_in(path), b""), size, version)
-        try:
-            with as_file_error(f"cannot read {path or repr(path)}", path):
+        with as_file_error(f"cannot read {path or repr(path)}", path):
+            try:
                 status = os.stat(path)
-        except FileError:
-            raise
-        except ValueError:  # a NUL in the name
-            raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
+            except ValueError:  # a NUL in the name
+                raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
         if stat.S_ISDIR(status.st_mode):
             example = os.path.join(path, "*.txt")
             raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
         return cls(path, *_kind_of(path, b""), status.st_size, status.st_mtime_ns)
 
-    def is_changed(self, told: elsewhere.Status | None = None) -> bool:
+    def is_changed(self, told: Status | None = None) -> bool:
         """Whether it is another one by now, by what a list has `told` of it, or by asking."""
-        before = elsewhere.Status(self.size, self.mtime_ns)
+        before = Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
             return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
         try:
@@ -148,16 +146,14 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     return (path for path, _ in listed(paths))
 
 
-def listed(
-    paths: Iterable[str | os.PathLike[str]], fresh: bool = False
-) -> Iterator[tuple[str, elsewhere.Status | None]]:
+def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iterator[tuple[str, Status | None]]:
     """The files as `expanded` gives them, each with what a list of files elsewhere tells of it.
 
     `fresh`: lists that are remembered are asked for again.
     """
     for given in paths:
         path, hint = os.fspath(given), ""
-        found: dict[str, elsewhere.Status | None] | None = None
+        found: dict[str, Status | None] | None = None
         if is_elsewhere(path):
             found = elsewhere.matches(path, fresh)
             hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
@@ -172,13 +168,9 @@ def listed(
 
 
 def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> Text:
-    """Bytes as text, or what is wrong with them.
+    """Bytes as text, or what is wrong with them: `errors` is as for `bytes.decode`.
 
-    Args:
-        raw: the bytes.
-        errors: what to do with bytes that are not UTF-8, as for `bytes.decode`.
-        of: what they are counted in.
-        offset: where they begin there.
+    An error counts bytes in what `of` names, where `raw` begins at `offset`.
 
     >>> decoded(b"caf\\xe9"), decoded(b"caf\\xe9", "replace")
     (BadRow(reason='byte 0xe9 at offset 3 of the text is not UTF-8'), 'caf�')
@@ -190,18 +182,12 @@ def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int
         return BadRow(f"byte 0x{raw[error.start]:02x} at offset {place} of the {of} is not UTF-8")
 
 
-def text_of_json(line: str, column: str) -> Text | None:
-    """The text in a line of JSON; None for a null.
-
-    >>> text_of_json('{"text": "low"}', "text"), text_of_json('{"text": null}', "text"), text_of_json("[1]", "text")
-    ('low', None, BadRow(reason="a list of JSON, not an object {...} with the text in 'text'"))
-    """
-    values = object_of_json(line, column)
-    return values if isinstance(values, BadRow) else text_in_object(values, column)
-
-
 def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
-    """The object in a line of JSON, which should have the text in `column`."""
+    """The object in a line of JSON, which should have the text in `column`.
+
+    >>> object_of_json('{"text": null}', "text"), object_of_json("[1]", "text")
+    ({'text': None}, BadRow(reason="a list of JSON, not an object {...} with the text in 'text'"))
+    """
     try:
         values = json.loads(line.removeprefix("\ufeff"))  # with which some editors begin a file
     except json.JSONDecodeError as error:
@@ -215,12 +201,14 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     return values
 
 
-def text_in_object(values: dict[str, Any], column: str) -> Text | None:
-    """The text in a JSON object, or in objects within it; None for a null.
+def text_in_object(values: dict[str, Any] | BadRow, column: str) -> Text | None:
+    """The text in a JSON object, or in objects within it; None for a null. What is no object is handed on.
 
     >>> text_in_object({"meta": {"text": "low"}}, "meta.text"), text_in_object({"a.b": "low", "a": {}}, "a.b")
     ('low', 'low')
     """
+    if isinstance(values, BadRow):
+        return values
     names = [column] if column in values else column.split(".")
     text: Any = values
     for number, name in enumerate(names):
@@ -257,9 +245,8 @@ def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'", extra=extra
-        ) from error
+        told = f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'"
+        raise MissingDependencyError(told, extra=extra) from error
 
 
 def open_parquet(path: str, extra: str = "corpus") -> Any:
@@ -362,14 +349,13 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     for name in names:
         _check_names(header, file.name, name)
     raw.seek(0)
+    types = dict.fromkeys(names, pyarrow.string())
     try:
         yield from reader.open_csv(
             io.BufferedReader(_Content(_blocks_of(raw, file)), _BLOCK),
             reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
             reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            reader.ConvertOptions(
-                include_columns=names, column_types=dict.fromkeys(names, pyarrow.string()), check_utf8=False
-            ),
+            reader.ConvertOptions(include_columns=names, column_types=types, check_utf8=False),
         )
     except pyarrow.ArrowInvalid as error:
         raw.seek(0)
@@ -393,10 +379,9 @@ def _tell_of_row(records: Any, path: str, header: list[str]) -> None:
     with contextlib.suppress(csv.Error):
         for record in records:
             if record and len(record) != len(header):
-                told = (
-                    f"{path}, line {records.line_num}: a row of {len(record)} values, and the header has {len(header)}"
-                )
-                raise FileFormatError(f"{told}; see whether its quotes are closed", path=path)
+                told = f"a row of {len(record)} values, and the header has {len(header)}"
+                where = f"{path}, line {records.line_num}"
+                raise FileFormatError(f"{where}: {told}; see whether its quotes are closed", path=path)
 
 
 # ---- compressed files -----------------------------------------------------------------------------------------------
@@ -444,9 +429,8 @@ def import_zstandard(file: TextFile) -> Any:
     try:
         return import_module("zstandard")
     except ImportError as error:
-        raise MissingDependencyError(
-            f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'", extra="corpus"
-        ) from error
+        told = f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'"
+        raise MissingDependencyError(told, extra="corpus") from error
 
 
 def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
@@ -470,15 +454,13 @@ def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 
 def _cut_off(file: TextFile) -> FileFormatError:
-    return FileFormatError(
-        f"{file.name} is truncated and cannot be decompressed: it ends before its compressed data does", path=file.name
-    )
+    told = f"{file.name} is truncated and cannot be decompressed: it ends before its compressed data does"
+    return FileFormatError(told, path=file.name)
 
 
 def _damaged(file: TextFile, error: Exception) -> FileFormatError:
-    return FileFormatError(
-        f"{file.name} is damaged, or no {file.compression} file, and cannot be decompressed: {error}", path=file.name
-    )
+    told = f"{file.name} is damaged, or no {file.compression} file, and cannot be decompressed: {error}"
+    return FileFormatError(told, path=file.name)
 
 
 STANDARD_INPUT = "-"
@@ -645,7 +627,7 @@ class TextReader:
 
     def _of_json(self, rows: Iterable[TextRow], name: str, column: str) -> Iterator[TextRow]:
         for line, number in rows:
-            text = text_of_json(line, column) if line.strip() else None
+            text = text_in_object(object_of_json(line, column), column) if line.strip() else None
             if isinstance(text, BadRow):
                 self._refuse(f"{name}, line {number}", text, name, number)
             elif text is not None:
@@ -702,13 +684,11 @@ def _check_column(schema: Any, path: str, column: str) -> None:
 
 def _check_names(names: list[str], path: str, column: str) -> None:
     number = names.count(column)
-    problem = ""
-    if not number:
-        known = _names(names)
-        there = f"choose one of {known} {_BY_COLUMN}" if known else "there is nothing else either"
-        problem = f"has no column {column!r}; {there}"
-    if number > 1:
+    if number == 1:
+        return
+    there = f"choose one of {_names(names)} {_BY_COLUMN}" if names else "there is nothing else either"
+    problem = f"has no column {column!r}; {there}"
+    if number:
         several = f"has {number} columns named {column!r}, and which is meant cannot be told"
         problem = f"{several}; write the file anew with different names"
-    if problem:
-        raise FileFormatError(f"{path} {problem}", path=path)
+    raise FileFormatError(f"{path} {problem}", path=path)

@@ -15,28 +15,15 @@ from typing import Any
 
 from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import FileFormatError, InputTypeError, NotSupportedError, VocabularyError
-from trietok.files.formats import (
-    BPE_SPLITTING,
-    HIGHEST_ID,
-    TOKENIZER_CONFIG_FILE,
-    VOCAB_FILE,
-    JsonPlace,
-    Reader,
-    added_tokens_written,
-    is_id,
-    json_text,
-    read_json_object,
-    write_text,
-)
+from trietok.files import formats
+from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, JsonPlace, Reader, is_id, json_text, write_text
+from trietok.inputs import post_processors
 from trietok.inputs.post_processors import (
     BertProcessing,
     PostProcessor,
     RobertaProcessing,
-    TemplatePiece,
     TemplateProcessing,
     TemplateToken,
-    bare_pieces,
-    template_processing_of,
 )
 from trietok.inputs.template import Piece
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken, order_counts
@@ -169,7 +156,7 @@ class TokenizerJson:
 
     def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
         """The template for one text or, with `pair`, two: texts and special tokens in order, with type ids."""
-        return bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
+        return post_processors.bare_pieces(pair) if self.post_processor is None else self.post_processor.pieces(pair)
 
 
 # ---- tokens and ids --------------------------------------------------------------------------------------------------
@@ -188,12 +175,12 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
             continue
         where = f"added_tokens[{place}] ({token.content!r:.60}) has the id {token_id}"
         if number != token_id:
-            why = "that is its id in model.vocab"
-            if token.content not in vocabulary:
-                why = (
-                    f"tokens that are not in model.vocab are numbered in their order from {len(vocabulary)}, the "
-                    "number of its entries, whatever ids they have (ids without a token are not counted)"
-                )
+            why = (
+                f"tokens that are not in model.vocab are numbered in their order from {len(vocabulary)}, the number of "
+                "its entries, whatever ids they have (ids without a token are not counted)"
+            )
+            if token.content in vocabulary:
+                why = "that is its id in model.vocab"
             problem = f"{where}, and the Rust tokenizer would give it {number}: {why}"
             raise _ids_error(path, problem, token.content, number, token_id)
         other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
@@ -249,11 +236,7 @@ _GIVE_ANOTHER = "give one of them another id"
 
 
 def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
-    """Read a tokenizer.json.
-
-    Args:
-        path: the file.
-        bpe: whether its model may be a byte-pair encoding; else it has to be WordPiece.
+    """Read a tokenizer.json. With `bpe` its model may be a byte-pair encoding; else it has to be WordPiece.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "tokenizer.json")
@@ -268,14 +251,13 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
         VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an added token another
             id than the file says.
     """
-    return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
+    return tokenizer_json_from_object(formats.read_json_object(path), path, bpe=bpe)
 
 
 def truncation_and_padding_of(found: dict[str, Any], path: Path_) -> tuple[Truncation | None, Padding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
-    truncation, padding = (
-        JsonPlace(found[key], key, path) if key in found else None for key in ("truncation", "padding")
-    )
+    places = {key: JsonPlace(value, key, path) for key, value in found.items()}
+    truncation, padding = places.get("truncation"), places.get("padding")
     return truncation and _truncation(truncation), padding and _padding(padding)
 
 
@@ -300,7 +282,8 @@ def tokenizer_json_text(value: TokenizerJson, *, pretty: bool = True, path: Path
     tokenizer_json_from_object(whole, path, bpe=True)
     if not pretty:
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    return json_text({**whole, "added_tokens": added_tokens_written(dict(_in_saved_order(value)), as_object=False)})
+    written = formats.added_tokens_written(dict(_in_saved_order(value)), as_object=False)
+    return json_text({**whole, "added_tokens": written})
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
@@ -348,8 +331,6 @@ def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     tokens, ids = value.added_tokens, list(value.added_tokens)
     if ids == sorted(ids):
         return list(tokens.items())
-    from trietok.text.basic_tokenizer import RustBasicTokenizer
-
     said = value.normalizer or NO_NORMALIZER
     basic = RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
     return list(tokens.items()) if order_counts(tokens, basic) else sorted(tokens.items())
@@ -472,11 +453,10 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     if not isinstance(value, dict):
         raise place.wrong("an object token → id")
     if not value:
-        raise VocabularyError(
-            f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token", path=place.file
-        )
+        told = f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token"
+        raise VocabularyError(told, path=place.file)
     ids = value.values()
-    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > HIGHEST_ID:
+    if set(map(type, ids)) != {int} or min(ids) < 0 or max(ids) > formats.HIGHEST_ID:
         for token in value:
             place.member(token).number()
     holes = max(ids) + 1 - len(value)
@@ -537,17 +517,15 @@ def _normalizing(place: JsonPlace, bpe: bool) -> tuple[BertNormalizer, bool]:
             raise place.error("is a sequence of other steps than BertNormalizer and NFC, which trietok does not do")
         _kind(steps[1], "NFC").object(("type",))
         place = steps[0]
-    return BertNormalizer(
-        **_kind(place, "BertNormalizer").members(_NORMALIZER, {"strip_accents": _or_null(JsonPlace.flag)})
-    ), composes
+    optional = {"strip_accents": _or_null(JsonPlace.flag)}
+    return BertNormalizer(**_kind(place, "BertNormalizer").members(_NORMALIZER, optional)), composes
 
 
 def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
     if bpe and _kind(place, "WordPiece", "BPEDecoder").value["type"] == "BPEDecoder":
         return BpeDecoder(**place.members({**_TYPE, "suffix": JsonPlace.text}))
-    return WordPieceDecoder(
-        **_kind(place, "WordPiece").members({**_TYPE, "prefix": JsonPlace.text, "cleanup": JsonPlace.flag})
-    )
+    members = {**_TYPE, "prefix": JsonPlace.text, "cleanup": JsonPlace.flag}
+    return WordPieceDecoder(**_kind(place, "WordPiece").members(members))
 
 
 def _truncation(place: JsonPlace) -> Truncation:
@@ -577,12 +555,13 @@ def _post_processor(place: JsonPlace) -> PostProcessor:
     if not isinstance(listed.value, dict):
         raise listed.wrong("an object name → special token")
     tokens = {key: _template_token(listed.member(key)) for key in listed.value}
-    return TemplateProcessing(
-        _template(value.member("single"), "A", tokens), _template(value.member("pair"), "AB", tokens), tokens
-    )
+    single = _template(value.member("single"), "A", tokens)
+    return TemplateProcessing(single, _template(value.member("pair"), "AB", tokens), tokens)
 
 
-def _template(place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateToken]) -> tuple[TemplatePiece, ...]:
+def _template(
+    place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateToken]
+) -> tuple[post_processors.TemplatePiece, ...]:
     """Texts and special tokens in their order; each text stands there once, and each special token is a listed one."""
     pieces = tuple(_template_piece(item, tokens) for item in place.items())
     used = sorted(name for name, _, is_sequence in pieces if is_sequence)
@@ -594,18 +573,18 @@ def _template(place: JsonPlace, sequences: str, tokens: Mapping[str, TemplateTok
     return pieces
 
 
-def _template_piece(place: JsonPlace, tokens: Mapping[str, TemplateToken]) -> TemplatePiece:
+def _template_piece(place: JsonPlace, tokens: Mapping[str, TemplateToken]) -> post_processors.TemplatePiece:
     if not isinstance(place.value, dict) or place.value.keys() not in ({"Sequence"}, {"SpecialToken"}):
         raise place.wrong('an object {"Sequence": ...} or {"SpecialToken": ...}')
     kind = next(iter(place.value))
     value = place.member(kind).object(("id", "type_id"))
     type_id = value.member("type_id").number()
     if kind == "Sequence":
-        return TemplatePiece(value.member("id").choice("A", "B"), type_id, is_sequence=True)
+        return post_processors.TemplatePiece(value.member("id").choice("A", "B"), type_id, is_sequence=True)
     name = value.member("id")
     if name.text() not in tokens:
         raise name.error(f"is {name.value!r:.60}, which post_processor.special_tokens does not list; add it there")
-    return TemplatePiece(name.value, type_id)
+    return post_processors.TemplatePiece(name.value, type_id)
 
 
 def _template_token(place: JsonPlace) -> TemplateToken:
@@ -740,13 +719,15 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         strip_accents=basic.strip_accents,
         lowercase=bool(basic.do_lower_case),
     )
+    made = post_processors.template_processing_of
+    around = tokenizer.post_processor if rust else made(tokenizer, tokenizer.template)
     model: dict[str, Any] = {"bpe": bpe and bpe.parts}
     if bpe is None:
         model = {name: getattr(tokenizer.wordpiece_tokenizer, name) for name in _WORDPIECE}
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         normalizer=normalizer if splits_punctuation else None,
-        post_processor=tokenizer.post_processor if rust else template_processing_of(tokenizer, tokenizer.template),
+        post_processor=around,
         decoder=tokenizer.decoder if rust else WordPieceDecoder(),
         added_tokens={token_id: added[token_id] for token_id in (tokenizer.order_in_file() if rust else added)},
         truncation=tokenizer.truncation_in_file,
@@ -824,10 +805,8 @@ def added_tokens_of(file: TokenizerJson, decoder: Mapping[int, Any], path: Path_
         known_id = ids.get(token.content, token_id)
         if there.content != token.content or known_id != token_id:
             other = f"{there.content!r:.60} the id {token_id}" if known_id == token_id else f"it the id {known_id}"
-            problem = (
-                f"{TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}, and {os.fspath(path)} gives "
-                f"{other}; correct the file that is wrong"
-            )
+            here = f"{formats.TOKENIZER_CONFIG_FILE} gives {token.content!r:.60} the id {token_id}"
+            problem = f"{here}, and {os.fspath(path)} gives {other}; correct the file that is wrong"
             raise _ids_error(path, problem, token.content, known_id, token_id)
         tokens[token_id] = token
     return tokens
