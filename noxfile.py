@@ -195,7 +195,8 @@ def engines(session: nox.Session) -> None:
         "tests/corpus/test_output_in_s3.py",
     )
     files = (*corpus, "tests/batches/test_training_batches.py")
-    session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", *session.posargs)
+    kills = {"TRIETOK_KILLS": os.environ.get("TRIETOK_KILLS", FEWER["TRIETOK_KILLS"])}
+    session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", "--durations", "5", *session.posargs, env=kills)
 
 
 @nox.session
