@@ -1,4 +1,4 @@
-/* What Python gets for one text: a list of ids, or of the steps from which spans follow.
+/* What Python gets for one text: a list of ids, or of the bounds of spans.
 
    In: a str. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
 #ifndef TRIETOK_KERNEL_RESULTS_H
@@ -78,20 +78,22 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     return list;
 }
 
-static PyObject *Kernel_steps(Kernel *kernel, PyObject *text)
+static PyObject *Kernel_bounds(Kernel *kernel, PyObject *text)
 {
     size_t size;
     const uint8_t *bytes = utf8_of(text, &size);
-    if (!bytes)
+    if (!bytes || size > INT32_MAX)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     Call call;
     if (begin(&call, kernel, size > BYTES_WITH_GIL))
         return NULL;
     Outcome outcome = put_steps(&call, bytes, size);
     take_gil(&call);
-    PyObject *steps = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
+    for (size_t i = 0; i < call.count; i++) /* the first step is from a space before the text, as it were */
+        call.ids[i] += i ? call.ids[i - 1] : -1;
+    PyObject *bounds = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
     end(&call, outcome == FAILURE);
-    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : steps;
+    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : bounds;
 }
 
 #endif
