@@ -56,6 +56,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     page.meta["search"] = {"boost": BOOSTS.get(name.partition("/")[0], 1)}
     if name == "index.md":  # so that the picture is on the first screen
         page.meta["hide"] = ["navigation", "toc"]
-    if name == "playground.md":
+    if name == "explaining.md":
         markdown = playground.with_link(markdown, config.extra["playground"])
     return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))
