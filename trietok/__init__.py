@@ -9,7 +9,7 @@
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
 - "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md,
-  docs/training.md, docs/corpora.md, docs/guides/debug_a_text.md): what people use it for
+  docs/training.md, docs/corpora.md, docs/explaining.md): what people use it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md), "Errors" (docs/errors.md)
 """
 

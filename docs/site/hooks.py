@@ -19,7 +19,7 @@ import playground  # noqa: E402
 import reference  # noqa: E402
 
 # How much the pages of a folder count for who searches: what explains comes before what lists.
-BOOSTS = {"guides": 3, "reference": 0.3}
+BOOSTS = {"guides": 3, "explaining.md": 3, "reference": 0.3}
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -155,7 +155,7 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
     ("words", "expected"),
     [
         ("lstrip", {"guides/add_tokens.html"}),
-        ("[UNK]", {"guides/debug_a_text.html"}),
+        ("[UNK]", {"explaining.html"}),
         ("install", {"get_started.html"}),
         ("licence", {"index.html"}),
         ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),

@@ -44,7 +44,7 @@ _COMMANDS = {
     "check": ("Find contradictions in a tokenizer's files, and repair them.", "checking"),
     "bench": ("Measure speed on your text, beside other tokenizers.", "benchmarks"),
     "encode-files": ("Encode files of texts into files of ids.", "corpora"),
-    "unknown": ("List the words that become the unknown token.", "debug_a_text"),
+    "unknown": ("List the words that become the unknown token.", "explaining"),
     "suggest": ("List the words of your texts that are worth adding.", "vocabularies"),
     "adapt": ("Find words that deserve a token, and add them to a model.", "adapting"),
     "add": ("Add a list of terms to a tokenizer; no id moves.", "vocabularies"),
