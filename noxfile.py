@@ -196,7 +196,7 @@ def engines(session: nox.Session) -> None:
     )
     files = (*corpus, "tests/batches/test_training_batches.py")
     kills = {"TRIETOK_KILLS": os.environ.get("TRIETOK_KILLS", FEWER["TRIETOK_KILLS"])}
-    session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", "--durations", "5", *session.posargs, env=kills)
+    session.run("python", "-m", "pytest", "-m", "engines", *files, "-q", *session.posargs, env=kills)
 
 
 @nox.session

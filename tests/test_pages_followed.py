@@ -40,8 +40,8 @@ def steps(page: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def test_every_guide_that_has_commands_is_followed():
-    assert {"get_started.md", "adapting.md", "command_line.md"} <= {page.name for page in PAGES}
-    assert len(PAGES) >= 10
+    about = "adapting checking command_line explaining get_started locking replace_transformers training vocabularies"
+    assert {f"{name}.md" for name in about.split()} <= {page.name for page in PAGES}
 
 
 @posix

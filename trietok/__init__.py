@@ -8,8 +8,8 @@
 `trietok docs` (with the extra `cli`) shows the pages of the documentation, docs/ in the source. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
-- "Guides" (docs/guides/add_tokens.md, docs/guides/domain_terms.md, docs/guides/replace_transformers.md,
-  docs/adapting.md, docs/training.md, docs/corpora.md, docs/guides/debug_a_text.md): what people use it for
+- "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md,
+  docs/training.md, docs/corpora.md, docs/explaining.md): what people use it for
 - "Where trietok and transformers agree and differ" (docs/hf_compatibility.md), "Errors" (docs/errors.md)
 """
 

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/playground.md: `python docs/pictures/make_playground_pictures.py`.
+"""Makes the pictures of the playground in docs/explaining.md: `python docs/pictures/make_playground_pictures.py`.
 
 It needs Chromium as `chromium` (Debian's package), fonts for
 Chinese (`fonts-noto-cjk`), Pillow, Playwright, and trietok with the extra `cli`.

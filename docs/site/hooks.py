@@ -19,7 +19,7 @@ import playground  # noqa: E402
 import reference  # noqa: E402
 
 # How much the pages of a folder count for who searches: what explains comes before what lists.
-BOOSTS = {"guides": 3, "reference": 0.3}
+BOOSTS = {"guides": 3, "explaining.md": 3, "reference": 0.3}
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -56,6 +56,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     page.meta["search"] = {"boost": BOOSTS.get(name.partition("/")[0], 1)}
     if name == "index.md":  # so that the picture is on the first screen
         page.meta["hide"] = ["navigation", "toc"]
-    if name == "playground.md":
+    if name == "explaining.md":
         markdown = playground.with_link(markdown, config.extra["playground"])
     return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))

@@ -45,6 +45,6 @@ def built() -> Path | None:
 
 
 def with_link(markdown: str, folder: Path | None) -> str:
-    """The playground's page, which says at its top whether it is a part of the site."""
-    title, _, rest = markdown.partition("\n")
-    return f"{title}\n\n{NOT_THERE if folder is None else THERE}{rest}"
+    """The page about the playground, which says under its heading whether it is a part of the site."""
+    heading = "## The playground\n"
+    return markdown.replace(heading, f"{heading}\n{NOT_THERE if folder is None else THERE}", 1)

@@ -90,7 +90,7 @@ PAGES = {
     "changing": Page(
         "Changing vocabularies and models",
         "[Which words to add, and how to add or drop them](../vocabularies.md), and"
-        " [the rows of the model](../model_rows.md). `adapt` does [all of it](../adapting.md).",
+        " [the rows of the model](../adapting.md#plans-for-rows). `adapt` does [all of it](../adapting.md).",
         tuple(
             """
             adapt Adapted suggest_tokens add_suggestions Suggestion Suggestions add_terms AddedTerms trim Trimmed
@@ -120,7 +120,7 @@ PAGES = {
     ),
     "building_blocks": Page(
         "Building blocks",
-        "The parts that the tokenizers are made of, for [tokenizers of your own](../building_blocks.md).",
+        "The parts that the tokenizers are made of, for [tokenizers of your own](../results.md#building-blocks).",
         tuple(
             """
             Trie Vocabulary load_vocab BasicTokenizer WordpieceTokenizer CharacterTokenizer MecabTokenizer

@@ -155,7 +155,7 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
     ("words", "expected"),
     [
         ("lstrip", {"guides/add_tokens.html"}),
-        ("[UNK]", {"guides/debug_a_text.html"}),
+        ("[UNK]", {"explaining.html"}),
         ("install", {"get_started.html"}),
         ("licence", {"index.html"}),
         ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
@@ -176,7 +176,7 @@ def test_search_finds(open_site, served, words, expected):
 
 def test_the_playground_is_a_part_of_the_site(open_page, folder, served):
     if not (folder / "playground" / "index.html").is_file():
-        assert "no playground" in (folder / "playground.html").read_text(encoding="utf-8")
+        assert "no playground" in (folder / "explaining.html").read_text(encoding="utf-8")
         pytest.skip("the site was built without npm")
     playground = open_page(f"{served}playground/")
     assert playground.type("The people")["ids"] == [2, 134, 289, 3]

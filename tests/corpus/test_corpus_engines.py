@@ -9,16 +9,13 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from tests.corpus.counted import CountedTokenizer, reads
-from tests.corpus.shards import contents, finished
-from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch, encode_files
+from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -377,48 +374,3 @@ def test_a_recipe(engine, python_path, files, table, tmp_path):
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     made = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512)(table)
     assert found.select(made.column_names).to_pylist() == made.to_pylist()
-
-
-# ---- a run of files on an engine, killed ----------------------------------------------------------------------------
-
-
-def runs() -> dict[str, str]:
-    """The script of each engine's run."""
-    return dict(re.findall(r"^#### (.*?)\n\n```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S))
-
-
-@pytest.mark.parametrize(("engine", "package"), [("Ray", "ray"), ("Spark", "pyspark")])
-def test_a_run_that_is_killed_goes_on_to_the_bytes_of_one_machine(engine, package, python_path, files, tmp_path):
-    pytest.importorskip(package)
-    if engine == "Spark":
-        skip_without_java()
-    small = {"truncation": True, "max_length": 512, "shard_bytes": 600}
-    texts = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8").split("\n") * 3
-    (tmp_path / "corpus").mkdir()
-    for number in range(4):
-        pq.write_table(
-            pa.table({"text": [f"{number} {text}" for text in texts]}),
-            tmp_path / "corpus" / f"{number}.parquet",
-            row_group_size=10,
-            use_dictionary=False,
-        )
-    tokenizer = BertTokenizer.from_pretrained("trietok-en")
-    corpus = sorted((tmp_path / "corpus").resolve().glob("*.parquet"))
-    manifest = encode_files(corpus, tmp_path / "one", tokenizer, workers=1, **small)
-    # Slow enough to be killed in the middle; the workers are two processes.
-    script = runs()[engine].replace("resume=True", "resume=True, shard_bytes=600")
-    script = script.replace("ray.init()", "ray.init(num_cpus=2, include_dashboard=False)")
-    script = script.replace("builder.getOrCreate", "builder.master('local[2]').getOrCreate")
-    (tmp_path / "recipe.py").write_text(script, encoding="utf-8")
-    env = {**os.environ, "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    with (tmp_path / "log").open("wb") as log:
-        started = {"cwd": tmp_path, "env": env, "stdout": log, "stderr": log}
-        process = subprocess.Popen([sys.executable, "recipe.py"], start_new_session=True, **started)
-        while process.poll() is None and len(finished(tmp_path / "ids")) < 5:
-            time.sleep(0.005)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        done = len(finished(tmp_path / "ids"))
-        assert 5 <= done < len(manifest["shards"]), (tmp_path / "log").read_text()
-        subprocess.run([sys.executable, "recipe.py"], check=True, timeout=300, **started)
-    assert contents(tmp_path / "ids") == contents(tmp_path / "one")

@@ -16,7 +16,7 @@ transformers = pytest.importorskip("transformers")
 
 pytestmark = pytest.mark.parity
 
-PAGE = Path(__file__).parents[2] / "docs" / "guides" / "domain_terms.md"
+PAGE = Path(__file__).parents[2] / "docs" / "adapting.md"
 TERMS = ["Zoology", "Crohn's disease", "TNF-\u03b1", "COVID-19", "Ménière's disease", "C++", "糖尿病", "people"]
 TEXTS = [
     "CROHN'S DISEASE, TNF-\u03b1/TNF and covid-19.",
