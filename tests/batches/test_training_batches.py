@@ -12,7 +12,7 @@ FIRST = ["Parquet to ids", "A batch, in numpy"]  # what the other parts go on fr
 PARTS = {
     "A batch, in numpy": (),
     "A batch, in torch": ("torch",),
-    "With HuggingFace datasets": ("torch", "datasets"),
+    "Shuffled, from a corpus on disk": ("torch",),
     "Repeatable masks": (),
     "Whole words": (),
 }
@@ -34,9 +34,7 @@ def test_every_part_is_run():
     assert {name for name, text in parts().items() if ">>>" in text} == {*FIRST, *PARTS}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.engines) if "datasets" in PARTS[name] else name for name in PARTS]
-)
+@pytest.mark.parametrize("name", PARTS)
 def test_the_examples_of(name):
     for package in ("pyarrow", "numpy", *PARTS[name]):
         pytest.importorskip(package)

@@ -208,7 +208,7 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
     for command in (*(command for command in COMMANDS if command != "train"), *(f"train {kind}" for kind in kinds)):
         shown = run(*command.split(), "--help").stdout
         assert shown.startswith(f"Usage: trietok {command} [OPTIONS]")
-        assert "--offline" in shown
+        assert ("--offline" in shown) or command == "docs"
 
 
 @pytest.mark.parametrize(

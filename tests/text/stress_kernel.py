@@ -29,7 +29,7 @@ def main(seconds: float) -> int:
     compiled = compiled_kernel(ENTRIES, classify, lambda chunk: [len(chunk)] * 5, plain=lambda text: [1], limit=1 << 18)
     texts = [f"word{number} a{number * 7}é 世[{number}] {'word' * 4}{number % 50}" for number in range(6000)]
     expected = [compiled.ids(text) for text in texts]
-    spans = [compiled.bounds(text) for text in texts]
+    spans = [compiled.spans(text) for text in texts]
     data = "".join(texts).encode()
     offsets = array("q", [0])
     for text in texts:
@@ -59,7 +59,7 @@ def main(seconds: float) -> int:
                 wrong.append("rows")
             if compiled.rows_between(data, offsets, first, 1000).lists([], []) != expected[first : first + 1000]:
                 wrong.append("rows_between")
-            if [compiled.bounds(text) for text in some[:50]] != spans[first : first + 50]:
+            if [compiled.spans(text) for text in some[:50]] != spans[first : first + 50]:
                 wrong.append("spans")
             if calls[number] % 4 == number:
                 encode_by_several(first)

@@ -13,7 +13,6 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.errors import FileError, InputError, MissingDependencyError, as_file_error
@@ -231,7 +230,8 @@ class Place:
                 if not new or not files.exists(there):
                     raise
                 # The store may have taken it at the first try, whose answer was lost.
-                return bool(files.cat_file(there) == Path(path).read_bytes())
+                with open(path, "rb") as here:
+                    return bool(files.cat_file(there) == here.read())
         return True
 
     def remove(self, names: Iterable[str]) -> None:

@@ -343,11 +343,11 @@ class ChunkEncoder(TextEncoder):
     def spans(self, text: str, count: int = -1) -> list[Span]:
         if not self._has_chunked_spans(text):
             return self.stages.spans(text)
-        known = None if self.kernel is None else self.kernel.bounds(text)
-        if known is None:
-            known = list(accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1))[1:]
-        bounds = iter(known)
-        spans = list(zip(bounds, bounds, strict=True))
+        spans = None if self.kernel is None else self.kernel.spans(text)
+        if spans is None:
+            bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
+            next(bounds)
+            spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
 
     def chunks(self, text: str) -> list[str]:

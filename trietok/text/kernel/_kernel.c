@@ -344,7 +344,7 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 4 };
+enum { INTERFACE = 5 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -408,9 +408,9 @@ static PyMethodDef kernel_methods[] = {
         "rows_between(data, offsets, first, count, threads=None, /)\n--\n\n"
         "The ids of `count` texts that lie in a buffer of UTF-8, between int64 offsets, from the offset `first` on.\n\n"
         "None where what lies there is no UTF-8. Nobody may write into the buffers meanwhile."},
-    {"bounds", FUNCTION(Kernel_bounds), METH_O,
-        "bounds(text, /)\n--\n\n"
-        "Where each span of a text's tokens starts and ends, chunk by chunk; None for a text that the kernel cannot read.\n\n"
+    {"spans", FUNCTION(Kernel_spans), METH_O,
+        "spans(text, /)\n--\n\n"
+        "The spans of a text's tokens, chunk by chunk; None for a text that the kernel cannot read.\n\n"
         "A chunk with characters behind its last token ends with an empty span."},
     {"info", FUNCTION(Kernel_info), METH_NOARGS,
         "info()\n--\n\nHow many words and chunks are remembered, in how many bytes, and more."},

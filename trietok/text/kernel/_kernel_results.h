@@ -1,4 +1,4 @@
-/* What Python gets for one text: a list of ids, or of the bounds of spans.
+/* What Python gets for one text: a list of ids, or of spans.
 
    In: a str. Out: Python objects. A text that has no UTF-8, or is of a subclass of str, goes Python's plain way. */
 #ifndef TRIETOK_KERNEL_RESULTS_H
@@ -78,22 +78,38 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
     return list;
 }
 
-static PyObject *Kernel_bounds(Kernel *kernel, PyObject *text)
+/* The spans that steps lead to. */
+static PyObject *spans_of(const Numbers *numbers, const int32_t *steps, size_t count)
+{
+    PyObject *spans = PyList_New((Py_ssize_t)count / 2);
+    long long at = -1; /* a space before the text, as it were */
+    for (size_t i = 0; spans && i + 1 < count; i += 2) {
+        long long start = at + steps[i];
+        at = start + steps[i + 1];
+        PyObject *first = number_of(numbers, start), *second = number_of(numbers, at);
+        PyObject *pair = first && second ? PyTuple_Pack(2, first, second) : NULL;
+        Py_XDECREF(first);
+        Py_XDECREF(second);
+        if (!pair || PyList_SetItem(spans, (Py_ssize_t)i / 2, pair))
+            Py_CLEAR(spans);
+    }
+    return spans;
+}
+
+static PyObject *Kernel_spans(Kernel *kernel, PyObject *text)
 {
     size_t size;
     const uint8_t *bytes = utf8_of(text, &size);
-    if (!bytes || size > INT32_MAX)
+    if (!bytes)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     Call call;
     if (begin(&call, kernel, size > BYTES_WITH_GIL))
         return NULL;
     Outcome outcome = put_steps(&call, bytes, size);
     take_gil(&call);
-    for (size_t i = 0; i < call.count; i++) /* the first step is from a space before the text, as it were */
-        call.ids[i] += i ? call.ids[i - 1] : -1;
-    PyObject *bounds = outcome == DONE ? list_of(&kernel->numbers, NULL, call.ids, call.count, NULL) : NULL;
+    PyObject *spans = outcome == DONE ? spans_of(&kernel->numbers, call.ids, call.count) : NULL;
     end(&call, outcome == FAILURE);
-    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : bounds;
+    return outcome == FOR_PLAIN ? Py_NewRef(Py_None) : spans;
 }
 
 #endif

@@ -41,7 +41,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 4  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 5  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
 # hundreds will most likely have more.
