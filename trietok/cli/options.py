@@ -176,8 +176,10 @@ def writes(
                 # What a run can be resumed from, its own code knows.
                 if output is not None and not rest.get("resume") and (force or "resume" not in rest):
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
-                for each in filter(None, map(rest.get, ("save_plan", "page"))):
-                    places.enter_context(place_to_write(each, True, force, read))
+                for name in ("save_plan", "page"):
+                    if rest.get(name):
+                        option = f"--{name.replace('_', '-')}"
+                        places.enter_context(place_to_write(rest[name], True, force, read, option))
                 return command(*args, output=output, **rest)
 
         option = click.option("--output", "-o", type=type, metavar=metavar, required=required, help=help, **settings)
@@ -187,7 +189,9 @@ def writes(
 
 
 @contextlib.contextmanager
-def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | None] = ()) -> Iterator[None]:
+def place_to_write(
+    path: str, is_file: bool, force: bool, read: Iterable[str | None] = (), option: str = "-o"
+) -> Iterator[None]:
     """Where the body writes a file or a directory; what is there already is an error, or with `force` is replaced.
 
     A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
@@ -211,13 +215,13 @@ def place_to_write(path: str, is_file: bool, force: bool, read: Iterable[str | N
         if not os.path.isdir(above):
             raise trietok.FileError(f"cannot write to {path!r}: {above} is not a directory", path=path)
     elif is_file and os.path.isdir(place):
-        what = "is a directory; name a file with -o"
+        what = f"is a directory; name a file with {option}"
     elif not force and (there or not os.path.isdir(place)):
-        what = "is there already; name another place with -o, or replace it with --force"
+        what = f"is there already; name another place with {option}, or replace it with --force"
     elif any(os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep) for each in sources):
-        what = "is what the command reads; name another place with -o"
+        what = f"is what the command reads; name another place with {option}"
     elif there and _WRITTEN.isdisjoint(there):
-        what = "holds no tokenizer and no ids, so that --force does not replace it; name another place with -o"
+        what = f"holds no tokenizer and no ids, so that --force does not replace it; name another place with {option}"
     if what:
         raise trietok.FileError(f"{path} {what}", path=path)
     if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):

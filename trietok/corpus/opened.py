@@ -452,6 +452,8 @@ class Corpus(Sequence[list[int]]):
         names = self._checked_names(columns)
         if not 0 <= rank < ranks:
             raise InputError(f"there is no rank {rank} of {ranks}; ranks are counted from 0")
+        if ranks > 1 and seed is None:
+            raise InputError("rank and ranks divide the rows of an order, so they need a seed")
         return _torch_dataset(self, names) if seed is None else _torch_dataset(self, names, (seed, rank, ranks))
 
     def arrow_dataset(self) -> Any:

@@ -231,6 +231,7 @@ def _json_name(value: Any) -> str:
 
 
 _BY_COLUMN = "with column=... (--column)"
+_BY_KEEPING = "with keep_columns=... (--keep-columns)"
 
 
 def _names(names: Iterable[str]) -> str:
@@ -347,7 +348,7 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     except csv.Error as error:
         raise FileFormatError(f"{file.name} has no header that can be read: {error}", path=file.name) from None
     for name in names:
-        _check_names(header, file.name, name)
+        _check_names(header, file.name, name, _BY_COLUMN if name == names[0] else _BY_KEEPING)
     raw.seek(0)
     types = dict.fromkeys(names, pyarrow.string())
     try:
@@ -682,11 +683,11 @@ def _check_column(schema: Any, path: str, column: str) -> None:
         raise FileFormatError(f"{path}: the column {column!r} holds {kind}, not texts", path=path)
 
 
-def _check_names(names: list[str], path: str, column: str) -> None:
+def _check_names(names: list[str], path: str, column: str, how: str = _BY_COLUMN) -> None:
     number = names.count(column)
     if number == 1:
         return
-    there = f"choose one of {_names(names)} {_BY_COLUMN}" if names else "there is nothing else either"
+    there = f"choose one of {_names(names)} {how}" if names else "there is nothing else either"
     problem = f"has no column {column!r}; {there}"
     if number:
         several = f"has {number} columns named {column!r}, and which is meant cannot be told"

@@ -326,9 +326,11 @@ def adapt(
     before, slow = _tokenizers(model, profile)
     fits = isinstance(start, str) and start == "distil"
     if start_seconds is not None and not (fits and start_seconds > 0):
-        raise InputError(f"start_seconds is {start_seconds!r:.40}; it goes with start='distil', and is above 0")
+        told = f"start_seconds (--start-seconds) is {start_seconds!r:.40}"
+        raise InputError(f"{told}; it is above 0, and goes with start='distil' (--start distil)")
     if type(in_context) is not int or in_context < 0 or (in_context and not fits):
-        raise InputError(f"in_context is {in_context!r:.40}; it goes with start='distil', and is a number of texts")
+        told = f"in_context (--in-context) is {in_context!r:.40}"
+        raise InputError(f"{told}; it is a number of texts, and goes with start='distil' (--start distil)")
     check_start(before, "length" if fits else start)
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
