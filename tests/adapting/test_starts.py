@@ -353,7 +353,7 @@ def test_in_context(make, tmp_path):
     ids = texts.terms.added
     assert (one[ids["covid"]] != two[ids["covid"]]).any()
     for options in ({"in_context": 2}, {"in_context": -1, "start": "distil"}, {"in_context": True, "start": "distil"}):
-        with pytest.raises(InputError, match="in_context is"):
+        with pytest.raises(InputError, match=r"in_context \(--in-context\) is"):
             adapt(directory, None, TEXTS, **options)
 
 
@@ -506,4 +506,4 @@ def test_the_commands(make, before, tmp_path):
     assert any(line.startswith("4 rows fitted in") for line in lines)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
     assert one == two
-    assert "start_seconds is 5.0" in error(*given, "-o", str(tmp_path / "no"), "--start-seconds", "5")
+    assert "start_seconds (--start-seconds) is 5.0" in error(*given, "-o", str(tmp_path / "no"), "--start-seconds", "5")
