@@ -208,7 +208,6 @@ def test_there_is_no_such_engine():
         (["--address", "auto"], "--address needs --engine"),
         (["--engine", "ray", "--workers", "2"], "--workers is of this machine"),
         (["--engine", "dask"], "'dask' is not one of"),
-        (["-o", "memory://ids"], "memory://ids is memory of this process"),
     ],
 )
 def test_options_that_do_not_go_together(arguments, told, tmp_path):

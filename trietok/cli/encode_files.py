@@ -104,8 +104,6 @@ def encode_files(
         raise click.UsageError("--address needs --engine.")
     if engine and how["workers"] is not None:
         raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
-    if output.startswith("memory:"):
-        raise click.UsageError(f"{output} is memory of this process, and gone with it; name a place that stays.")
     if verify and not resume:
         raise click.UsageError("--verify needs --resume.")
     with terminated_like_interrupted(), _stop_said(output, resume):
