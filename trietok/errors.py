@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from importlib import import_module
 from types import TracebackType
 from typing import Any
 
@@ -292,6 +293,16 @@ class MissingDependencyError(TrietokError, ImportError):
     def __init__(self, message: str, *, extra: str) -> None:
         super().__init__(message)
         self.extra = extra
+
+
+def imported(name: str, extra: str, how: str = "") -> Any:
+    """A module, named as it is imported; where it is not installed, an error says that `extra` brings it, or `how`."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        how = how or f"pip install 'trietok[{extra}]'"
+        told = f"{name.replace('_', '-')} is needed for this and cannot be imported ({error}): {how}"
+        raise MissingDependencyError(told, extra=extra) from error
 
 
 class ExplicitEnum(str, Enum):

@@ -5,6 +5,7 @@ They need Debian's `chromium` and Playwright's Python package, which drives the 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import json
@@ -36,21 +37,30 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="session")
-def on_a_site(site):
-    """The address of the built folder, served as files."""
+@contextlib.contextmanager
+def served_as_files(folder):
+    """The address of a folder while it is served."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def on_a_site(site):
+    """The address of the built folder, served as files."""
+    with served_as_files(site) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

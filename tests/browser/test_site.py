@@ -5,20 +5,17 @@ Beside what the playground needs, the extra `docs`. `TRIETOK_SITE` names a folde
 
 from __future__ import annotations
 
-import functools
-import http.server
 import importlib.util
 import os
 import pathlib
 import subprocess
 import sys
-import threading
 from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 
-from tests.browser.conftest import ROOT, SLOW
+from tests.browser.conftest import ROOT, SLOW, served_as_files
 
 pytestmark = pytest.mark.browser
 
@@ -42,18 +39,8 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def served(folder):
     """The address of the site, served as files."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served_as_files(folder) as address:
+        yield address
 
 
 class Links(HTMLParser):

@@ -49,7 +49,7 @@ def plan_of(number):
     fsspec.register_implementation("listing", Listing, clobber=True)
     Listing.number = number
     files = find_inputs(["listing://corpus/*/*.txt"])
-    return files, [(key_of(shard), shard) for shard in planned(files, "text", 16_000_000, lambda file: False, None)]
+    return files, [(key_of(shard), shard) for shard in planned(files, "text", 16_000_000, False, None)]
 
 
 def test_nothing_is_read_and_shards_have_the_size_asked_for():
@@ -80,7 +80,7 @@ def test_a_file_more_leaves_most_shards_as_they_are(where):
     other = files[0]._replace(name="listing://corpus/other.txt", size=900_000)
     more = files.copy()
     more.insert({"front": 0, "middle": 1500, "end": 3000}[where], other)
-    again = {key_of(shard) for shard in planned(more, "text", 16_000_000, lambda file: False, None)}
+    again = {key_of(shard) for shard in planned(more, "text", 16_000_000, False, None)}
     assert len({key for key, _ in shards} - again) < 12
     assert len(shards) > 90
 

@@ -332,9 +332,8 @@ class _Run:
         """The shards that the directory lacks; planning continues while they are encoded."""
         directory = self._directory
         numbers = itertools.count()
-        for stretches in planned(
-            self._inputs, self._job.column, self._shard_bytes, lambda file: bool(self._job.keep), self._unplanned
-        ):
+        apart = bool(self._job.keep)
+        for stretches in planned(self._inputs, self._job.column, self._shard_bytes, apart, self._unplanned):
             if any(stretch.file.name in self._aside for stretch in stretches):
                 continue
             shard = Shard(next(numbers), key_of(stretches), stretches)

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from trietok.errors import InputError, TrietokError
-from trietok.files.texts import import_pyarrow
+from trietok.errors import InputError, TrietokError, imported
 
 Map = Callable[[Callable[[Any], Any], Iterator[Any]], Iterable[Any]]
 _WAVE = 16  # jobs of a core that Spark is handed at once: few would leave cores waiting, many keep a new machine out
@@ -95,7 +94,7 @@ def _reached(engine: str, address: str | None) -> None:
 
 
 def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:
-    ray = import_pyarrow("ray", "ray")
+    ray = imported("ray", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
         _reached("Ray", address or os.environ.get("RAY_ADDRESS"))
@@ -122,8 +121,8 @@ def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[
 def _on_spark(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    sql, errors = import_pyarrow("pyspark.sql", "spark"), import_pyarrow("pyspark.errors", "spark")
-    kinds = (errors.PySparkException, import_pyarrow("py4j.protocol", "spark").Py4JError)
+    sql, errors = imported("pyspark.sql", "spark"), imported("pyspark.errors", "spark")
+    kinds = (errors.PySparkException, imported("py4j.protocol", "spark").Py4JError)
     session = sql.SparkSession.getActiveSession()
     is_ours = session is None
     if session is None:

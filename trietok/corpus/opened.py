@@ -26,7 +26,7 @@ from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_m
 from trietok.corpus.run_in_store import told_of
 from trietok.corpus.shard_files import GROUP_BYTES, KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, MissingDependencyError, as_file_error
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, as_file_error, imported
 from trietok.files.elsewhere import Place, is_elsewhere, local_path, open_bytes, status
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
@@ -494,13 +494,8 @@ def _torch_dataset(
     corpus: Corpus, names: Sequence[str], order: tuple[int, int, int] | None = None, epoch: Any = None
 ) -> Any:
     """Rows by number; or in the order of a seed, for a rank of several, in an epoch that processes share."""
-    try:
-        import torch.utils.data
-    except ImportError as error:
-        told = f"torch is needed for this and cannot be imported ({error}): pip install torch"
-        raise MissingDependencyError(told, extra="torch") from error
-
-    data: Any = torch.utils.data  # what type checkers know of it depends on whether torch is there
+    torch = imported("torch", "torch", "pip install torch")
+    data: Any = imported("torch.utils.data", "torch")
 
     def tensor(run: memoryview[int]) -> Any:
         kind = torch.int32 if run.itemsize == ID_BYTES else torch.int8

@@ -109,19 +109,19 @@ def planned(
     files: Iterable[TextFile],
     column: str,
     most: int,
-    is_alone: Callable[[TextFile], bool],
+    apart: bool,
     set_aside: Callable[[TextFile, FileError | FileFormatError], None],
 ) -> Iterator[tuple[Stretch, ...]]:
     """The stretches of each shard, of about `most` bytes of text.
 
-    `is_alone` says of a file whether a shard with rows of it has no others, however small it is; `set_aside` is told of
-    a file of which the plan cannot be made, and why.
+    A shard has rows of one file only where files are kept `apart`, however small they are; `set_aside` is told of a
+    file of which the plan cannot be made, and why.
     """
     together: list[Stretch] = []
     held = 0
     for file in files:
         size = file.size * (1 if file.compression is None else _UNPACKED)
-        is_large = size >= most or is_alone(file)
+        is_large = size >= most or apart
         is_full = 2 * held >= most and (held + size > most or _begins_a_shard(file, size, most))
         if together and (is_large or is_full):
             yield tuple(together)

@@ -19,11 +19,10 @@ import os
 import stat
 import zlib
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok import log
-from trietok.errors import FileError, FileFormatError, InputError, MissingDependencyError, as_file_error
+from trietok.errors import FileError, FileFormatError, InputError, as_file_error, imported
 from trietok.files import elsewhere
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
@@ -243,11 +242,7 @@ def _names(names: Iterable[str]) -> str:
 
 def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
     """pyarrow, or a module of it; where it is not installed, an error says that `extra` brings it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        told = f"{module} is needed for this and cannot be imported ({error}): pip install 'trietok[{extra}]'"
-        raise MissingDependencyError(told, extra=extra) from error
+    return imported(module, extra)
 
 
 def open_parquet(path: str, extra: str = "corpus") -> Any:
@@ -427,11 +422,7 @@ def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def import_zstandard(file: TextFile) -> Any:
     """The package that unpacks a file; where it is not installed, an error says how to have it."""
-    try:
-        return import_module("zstandard")
-    except ImportError as error:
-        told = f"{file.name} needs zstandard, which is not installed: pip install 'trietok[corpus]'"
-        raise MissingDependencyError(told, extra="corpus") from error
+    return imported("zstandard", "corpus", f"to read {file.name}, pip install 'trietok[corpus]'")
 
 
 def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:

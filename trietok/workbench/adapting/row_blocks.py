@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError, InputTypeError, MissingDependencyError
+from trietok.errors import InputError, InputTypeError, imported
 from trietok.showing.characters import aligned
 from trietok.showing.report import Report, Table
 from trietok.workbench.comparing.compare import short_fingerprint
@@ -209,15 +208,8 @@ _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 def import_package(name: str, instead: str = "") -> Any:
     """numpy or safetensors, which only those need who change a model; or what runs one, and what goes without."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.replace("_", "-")
-        how = f"pip install {package}; or {instead}" if instead else "pip install 'trietok[model]'"
-        raise MissingDependencyError(
-            f"{package} is needed for this and cannot be imported ({error}): {how}",
-            extra=package if instead else "model",
-        ) from error
+    package = name.replace("_", "-")
+    return imported(name, package, f"pip install {package}; or {instead}") if instead else imported(name, "model")
 
 
 class RowBlocks:
