@@ -35,6 +35,7 @@ FEWER = {
     "TRIETOK_SCRIPTS": "3",
     "TRIETOK_STEPS": "2",
     "TRIETOK_SECONDS": "5",
+    "TRIETOK_ANSWERS": "20000",
 }
 # What the program that `TRIETOK_PARITY` names compares line by line with transformers, for each profile.
 COMPARED = (
@@ -107,7 +108,7 @@ def sanitizers(session: nox.Session) -> None:
         *("python", "-m", "pytest", "-p", "tests.text.kernel_from_the_start", "-q"),
         *("tests/text", "tests/inputs", "tests/tokenizer", "tests/training", "tests/property"),
         # What these change between two calls is Python's, and each takes a sanitized process minutes.
-        *("--ignore", "tests/tokenizer/test_one_moment.py", "--ignore", "tests/tokenizer/test_forks.py"),
+        *(f"--ignore=tests/tokenizer/test_{name}.py" for name in ("one_moment", "forks", "snapshots")),
         *session.posargs,
         env={
             "LD_PRELOAD": " ".join(libraries),
@@ -151,7 +152,7 @@ def _files_with_torch() -> list[str]:
 @nox.session
 def locking(session: nox.Session) -> None:
     """A lock, and the libraries that load its model."""
-    _install(session, "[test]", TORCH)
+    _install(session, "[test]")
     session.run("pytest", "-m", "engines", "tests/locking", "-q", *session.posargs)
 
 
@@ -219,9 +220,14 @@ def parity(session: nox.Session) -> None:
     _install(session, "[test]", TORCH)
     data = pathlib.Path(os.environ.get("TRIETOK_DATA", "/nowhere"))
     published = {"TRIETOK_MODELS": str(data / "hf"), "TRIETOK_CORPORA": str(data / "corpora")} if data.exists() else {}
-    without = ("tests/adapting", "tests/parity/test_live_calls_at_random.py")
-    command = ("pytest", "-m", "parity", "-q", *(() if published else without))
-    session.run(*command, "--ignore", "tests/text/test_kernel.py", *session.posargs, env=published)
+    with_torch = ("tests/adapting", "tests/parity/test_live_calls_at_random.py")
+    calls = {"TRIETOK_CALLS": os.environ.get("TRIETOK_CALLS", "15000")}
+    session.run("pytest", "-m", "parity", "-q", *with_torch, *session.posargs, env=calls)
+    if published:
+        without = (option for path in (*with_torch, "tests/text/test_kernel.py") for option in ("--ignore", path))
+        # Each of many processes would import torch with transformers, for seconds.
+        env = {**published, "USE_TORCH": "0"}
+        session.run("pytest", "-m", "parity", "-q", *without, *session.posargs, env=env)
 
 
 @nox.session

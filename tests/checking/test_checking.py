@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import shutil
 
 import pytest
@@ -252,7 +253,9 @@ def test_published_models(name, tmp_path):
 
     original = Original.from_pretrained(folder)
     reported = {finding.token for finding in notes}
-    for token in sorted(reported):
+    seed = random.SystemRandom().randrange(10**6)
+    print(f"seed {seed}")
+    for token in random.Random(seed).sample(sorted(reported), min(len(reported), 1_000)):
         rest = token.removeprefix("##")
         for text in (token, rest, "a" + rest, "0" + rest, rest + "a", "中" + rest, rest.upper(), rest + rest):
             assert not reported & set(original.tokenize(text)), text

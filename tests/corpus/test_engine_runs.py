@@ -44,7 +44,7 @@ if __name__ == "__main__":
 def place(tmp_path_factory):
     """A corpus of four files, and in `one` what one machine makes of it."""
     folder = tmp_path_factory.mktemp("run")
-    lines = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8").split("\n") * 3
+    lines = [f"Sentence {number} turns into ids, and its ids turn into the same sentence." for number in range(300)]
     (folder / "corpus").mkdir()
     for number in range(4):
         (folder / "corpus" / f"{number}.txt").write_text("".join(f"{number} {line}\n" for line in lines), "utf-8")

@@ -45,8 +45,8 @@ def bert(**steps: bool) -> Callable[[str], str]:
     return normalizers.BertNormalizer(**off | steps).normalize_str
 
 
-def changed(change: Callable[[str], str], chars: Iterable[str] = CHARACTERS) -> dict[str, str]:
-    return {char: result for char in chars if (result := change(char)) != char}
+def changed(change: Callable[[str], str]) -> dict[str, str]:
+    return {char: result for char in CHARACTERS if (result := change(char)) != char}
 
 
 # ---- what the library does with every character ---------------------------------------------------------------------
@@ -56,7 +56,7 @@ def cleaning() -> tuple[set[str], set[str]]:
     """Deleted characters and spaces."""
     clean = bert(clean_text=True)
     results = changed(lambda char: clean(f"a{char}b")[1:-1])
-    assert set(results.values()) == {"", " "}
+    assert set(results.values()) <= {"", " "}
     deleted = {char for char, result in results.items() if result == ""}
     return deleted, {char for char, result in results.items() if result == " "} | {" "}
 
@@ -134,10 +134,38 @@ def word_characters() -> tuple[set[str], set[str]]:
     return before, eaten
 
 
-def lower_case() -> list[tuple[int, int, int, int]]:
-    """First, last, step and distance of every stretch of characters that have a lower case."""
+def lower_case() -> dict[str, str]:
+    """Characters that have a lower case of one character, and that."""
     results = changed(bert(lowercase=True))
-    assert results.pop("\u0130") == "i\u0307"
+    assert results.pop("\u0130", "i\u0307") == "i\u0307"
+    return results
+
+
+def classes() -> dict[str, set[str]]:
+    """The characters of each class but the upper-case ones."""
+    deleted, space = cleaning()
+    split_space, punctuation = pre_tokenization()
+    decomposed, nonstarters, marks = decomposition()
+    word, eaten = word_characters()
+    assert eaten == split_space
+    return {
+        "deleted": deleted,
+        "space": space,
+        "split_space": split_space,
+        "chinese": chinese(),
+        "punctuation": punctuation,
+        "marks": marks,
+        "decomposed": decomposed,
+        "nonstarters": nonstarters,
+        "word": word,
+    }
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+def stretches_of(results: dict[str, str]) -> list[tuple[int, int, int, int]]:
+    """First, last, step and distance of every stretch of characters that have a lower case."""
     runs: list[tuple[int, int, int, int]] = []
     for char, result in sorted(results.items()):
         code, delta = ord(char), ord(result) - ord(char)
@@ -148,9 +176,6 @@ def lower_case() -> list[tuple[int, int, int, int]]:
                 continue
         runs.append((code, code, 1, delta))
     return runs
-
-
-# ---- the file -------------------------------------------------------------------------------------------------------
 
 
 def ranges(chars: Iterable[str]) -> str:
@@ -164,24 +189,9 @@ def ranges(chars: Iterable[str]) -> str:
 
 
 def contents() -> str:
-    deleted, space = cleaning()
-    split_space, punctuation = pre_tokenization()
-    decomposed, nonstarters, marks = decomposition()
-    word, eaten = word_characters()
-    assert eaten == split_space
-    classes = {
-        "deleted": deleted,
-        "space": space,
-        "split_space": split_space,
-        "chinese": chinese(),
-        "punctuation": punctuation,
-        "marks": marks,
-        "decomposed": decomposed,
-        "nonstarters": nonstarters,
-        "word": word,
-    }
-    lines = [f"{name}: {ranges(chars)}\n" for name, chars in classes.items()]
-    lower = " ".join(f"{first:x}-{last:x}/{step}{delta:+x}" for first, last, step, delta in lower_case())
+    lines = [f"{name}: {ranges(chars)}\n" for name, chars in classes().items()]
+    stretches = stretches_of(lower_case())
+    lower = " ".join(f"{first:x}-{last:x}/{step}{delta:+x}" for first, last, step, delta in stretches)
     return HEADER + "".join(lines) + f"lower: {lower}\n"
 
 
