@@ -42,14 +42,19 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A corpus of four files, and in `one` what one machine makes of it."""
+    """A corpus for each engine, which takes it some time, and in `one-ENGINE` what one machine makes of it."""
     folder = tmp_path_factory.mktemp("run")
-    lines = [f"Sentence {number} turns into ids, and its ids turn into the same sentence." for number in range(300)]
-    (folder / "corpus").mkdir()
-    for number in range(4):
-        (folder / "corpus" / f"{number}.txt").write_text("".join(f"{number} {line}\n" for line in lines), "utf-8")
-    files = sorted((folder / "corpus").glob("*.txt"))
-    encode_files(files, folder / "one", BertTokenizer.from_pretrained("trietok-en"), workers=1, **OPTIONS)
+    for engine, count in (("ray", 900), ("spark", 300)):
+        corpus = folder / f"corpus-{engine}"
+        corpus.mkdir()
+        for number in range(4):
+            lines = (
+                f"Sentence {number}.{line} turns into ids, and its ids turn into the same sentence.\n"
+                for line in range(count)
+            )
+            (corpus / f"{number}.txt").write_text("".join(lines), encoding="utf-8")
+        tokenizer = BertTokenizer.from_pretrained("trietok-en")
+        encode_files(sorted(corpus.glob("*.txt")), folder / f"one-{engine}", tokenizer, workers=1, **OPTIONS)
     (folder / "run.py").write_text(SCRIPT, encoding="utf-8")
     return folder
 
@@ -65,7 +70,7 @@ class Driver:
             "RAY_USAGE_STATS_ENABLED": "0",
         }
         self.output, self.log = output, output.with_suffix(".log")
-        command = [sys.executable, str(place / "run.py"), engine, address, str(place / "corpus"), str(output)]
+        command = [sys.executable, str(place / "run.py"), engine, address, str(place / f"corpus-{engine}"), str(output)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
 
@@ -149,7 +154,7 @@ def test_ray_loses_a_worker_a_machine_and_the_driver_and_gets_a_machine(place, d
         driver.end()
     finally:
         machines.shutdown()
-    assert contents(tmp_path / "ids") == contents(place / "one")
+    assert contents(tmp_path / "ids") == contents(place / "one-ray")
 
 
 @pytest.mark.engines
@@ -166,7 +171,7 @@ def test_spark_loses_a_worker_a_machine_and_the_driver(place, drive, tmp_path):
     driver.kill()
     driver = drive("spark", "local-cluster[3,1,1024]")
     driver.end()
-    assert contents(tmp_path / "ids") == contents(place / "one")
+    assert contents(tmp_path / "ids") == contents(place / "one-spark")
 
 
 @pytest.mark.parametrize(("engine", "address"), [("ray", "127.0.0.1:1"), ("spark", "spark://127.0.0.1:1")])
