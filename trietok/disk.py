@@ -252,12 +252,11 @@ _LOST = FULL | {errno.EIO}  # after these, what was written may not be on the di
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
 
     The file is written beside `path`, from front to back, flushed to the disk, read back and renamed. What processes
-    have left there that were killed as they wrote the same file is removed, unless not `clears`: the folder is listed
-    for that.
+    have left there that were killed as they wrote the same file is removed.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
@@ -273,8 +272,7 @@ def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
     rights = rights_to_keep(path)
-    if clears:
-        _clear(folder or ".", name)
+    _clear(folder or ".", name)
     try:
         with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
             if rights is not None:  # before a byte is written: what the old file kept secret stays so

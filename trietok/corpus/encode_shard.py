@@ -20,7 +20,7 @@ from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder,
 from trietok.corpus.shard_files import Content, open_shard
 from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
-from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
+from trietok.disk import TEMPORARY, checksum, put_in_place
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.elsewhere import Place
 from trietok.files.texts import BadRow, import_pyarrow
@@ -60,7 +60,7 @@ class Blocks:
 
 
 STATE_FOLDER = ".trietok-encode"
-RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+RECORD = ".record.json"  # how the name of a shard's record ends
 PART = "part-"
 GOES_ON = "--resume continues"
 
@@ -94,16 +94,12 @@ class ShardJob(NamedTuple):
         """The path of a shard's record."""
         return self.state / f"{key}{RECORD}"
 
-    def rejects(self, key: str) -> Path:
-        """The path of a shard's rows without text."""
-        return self.state / f"{key}{REJECTED}"
-
     def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
-        """Have a shard that is finished in a store: its files, its rows without text, and its record last."""
+        """Have a shard that is finished in a store: its files, and its record last."""
         if self.store is None:
             return
         put = {self.state / f"{key}{suffix}": f"{PART}{key}{suffix}" for suffix in suffixes}
-        put |= {path: f"{STATE_FOLDER}/{path.name}" for path in (self.rejects(key), self.record(key))}
+        put[self.record(key)] = f"{STATE_FOLDER}/{self.record(key).name}"
         try:
             for path, name in put.items():
                 if path.exists():
@@ -203,15 +199,13 @@ class ShardEncoder:
                 name = reads[0].stretch.file.name
                 raise FileFormatError(f"{name}: {error}", path=name) from error
             counts["rejected"] = len(rejects)
-            if rejects:
-                write_whole(job.rejects(key), "".join(json.dumps(row) + "\n" for row in rejects))
             record = {"sources": [source_of(read) for read in reads], **counts}
             if blocks:
                 record["dropped_tokens"] = 0
             if rest is not None and job.drop_last and rest.ids:
                 columns = {IDS: bytes(rest.ids), **rest.columns}
                 record["rest"] = {name: base64.b64encode(run).decode() for name, run in columns.items()}
-            return self._put(key, files, record)
+            return self._put(key, files, record, rejects)
 
     def encode_rests(self, key: str, rests: Iterable[dict[str, str]]) -> dict[str, Any]:
         """Put the shard in place with the blocks of what other shards have behind their last ones; its record."""
@@ -240,8 +234,10 @@ class ShardEncoder:
                 path.unlink(missing_ok=True)
             raise
 
-    def _put(self, key: str, files: Any, record: dict[str, Any]) -> dict[str, Any]:
-        """Put the files of a shard in place, none where it has no rows, and then its record."""
+    def _put(
+        self, key: str, files: Any, record: dict[str, Any], rejects: Sequence[dict[str, Any]] = ()
+    ) -> dict[str, Any]:
+        """Put the files of a shard in place, none where it has no rows; then its record, with the rows without text."""
         job, made = self._job, record["rows"]
         record["files"] = [
             {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
@@ -254,7 +250,7 @@ class ShardEncoder:
                 path.unlink()
         # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
         temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
-        temporary.write_text(json.dumps(record), encoding="utf-8")
+        temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
         os.replace(temporary, job.record(key))
         job.put_in_store(key, files.paths)
         return record
@@ -362,12 +358,6 @@ def source_of(read: Read) -> dict[str, Any]:
         **({} if end is None else {"start": start, "end": end}),
         **{"sha256": read.digest.hexdigest(), "texts": read.rows - read.rejected, "rejected": read.rejected},
     }
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that names it."""
-    with replacing(path, clears=False) as file:  # a run clears its folder by itself
-        file.write(text.encode("utf-8"))
 
 
 # ---- in a worker process --------------------------------------------------------------------------------------------

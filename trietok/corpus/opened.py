@@ -347,7 +347,7 @@ class Corpus(Sequence[list[int]]):
             raise FileFormatError(told, path=path)
         left = iter(rows)
         return [
-            [row - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
+            [row["row"] - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
             for source, before in zip(self._sources, self._rows_before, strict=True)
         ]
 

@@ -22,8 +22,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in
+from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in, write_whole
 from trietok.errors import FileError, FileFormatError, InputError, as_file_error
 from trietok.files.elsewhere import Place, local_path, status
 
@@ -85,7 +85,7 @@ class RunInStore(RunDirectory):
         """Note that this is the run of the place from now on; one that was at work there finds out at its end."""
         if not resume and (self._state / PLAN).exists():
             raise self._is_taken()
-        write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}))
+        write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}).encode())
         self._put(_IN_STATE + PLAN, new=not resume)
 
     def _refuse_other_files(self) -> None:
@@ -128,7 +128,8 @@ class RunInStore(RunDirectory):
         return super().finish(order, set_aside)
 
     def _write_rejects(self, order: list[str]) -> None:
-        paths = [self._job.rejects(key) for key in order if self._shards[key].record["rejected"]]
+        skipped = (kept.key for kept in map(self._shards.__getitem__, order) if kept.record["rejected"])
+        paths = [self._job.record(key) for key in skipped if key not in self._rejects]
         self._copy(_IN_STATE + path.name for path in paths if not path.exists())
         super()._write_rejects(order)
 
