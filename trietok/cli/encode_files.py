@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import math
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trietok.cli import options
-from trietok.cli.interrupts import terminated_like_interrupted
+from trietok.cli.interrupts import stop_said
 from trietok.cli.options import Encoding, tokenizer_of
 from trietok.cli.output import visible, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
@@ -106,7 +105,14 @@ def encode_files(
         raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
     if verify and not resume:
         raise click.UsageError("--verify needs --resume.")
-    with terminated_like_interrupted(), _stop_said(output, resume):
+    before = _names_in(output)
+
+    def left() -> str:
+        if resume or is_elsewhere(output) or _names_in(output) != before:
+            return f"finished shards stay in {visible(output)}, and --resume continues with the rest"
+        return "nothing was written"
+
+    with stop_said(left):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
@@ -161,21 +167,6 @@ def encode_files(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"
             )
-
-
-@contextlib.contextmanager
-def _stop_said(output: str, resume: bool) -> Iterator[None]:
-    """Where Ctrl-C stops the run, say what is there and how to go on."""
-    before = _names_in(output)
-    try:
-        yield
-    except KeyboardInterrupt:
-        if resume or is_elsewhere(output) or _names_in(output) != before:
-            left = f"finished shards stay in {visible(output)}, and --resume continues with the rest"
-        else:
-            left = "nothing was written"
-        print(f"trietok: stopped; {left}", file=sys.stderr, flush=True)
-        raise
 
 
 def _names_in(directory: str) -> set[str]:

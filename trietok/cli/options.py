@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -41,13 +41,6 @@ NOT_NEGATIVE = click.IntRange(min=0)
 PATH = click.Path(readable=False)
 
 
-# A class with a parameter to type checkers, and to click from version 8.2 on.
-if TYPE_CHECKING:
-    _Choice = click.Choice[str]
-else:
-    _Choice = click.Choice
-
-
 class _OutputPath(click.Path):
     """A path to write to, on this machine."""
 
@@ -60,7 +53,7 @@ class _OutputPath(click.Path):
 OUTPUT = _OutputPath(readable=False)
 
 
-class Ways(_Choice):
+class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8.2 on
     """A choice that also takes a former name of one of its values, which the help does not list."""
 
     def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
@@ -368,18 +361,18 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return together(column, on_error)(with_reader)
 
 
-# Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
-# a whole. Lines end at U+000A only, and nothing but that is taken off.
+# Where the command's input comes from: arguments, files, standard input; and the ids in a text.
 
 
 def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
-    """What a name is read with: in the profile that `--profile` names, or that of something else, or by `choose`.
+    """What a name is read with: in the profile that `--profile` names, or in `like`, for which `why` is the reason.
 
-    It is said which and why; `why` is the reason to give for `like`.
+    Else by `choose`. It is said which and why.
     """
     asked = click.get_current_context().meta.get("trietok.profile")
     choice = choose(name, asked or like)
-    choice = choice if asked or like is None else choice._replace(why=why)
+    if like is not None and not asked:
+        choice = choice._replace(why=why)
     say_choice(choice)
     return choice
 
@@ -409,7 +402,7 @@ class Line(NamedTuple):
 
 
 class Lines:
-    """The lines of arguments and files, one after the other; they can be read once.
+    """The lines of arguments and files, one after the other; they can be read once, and no file is held as a whole.
 
     Args:
         arguments: a line each; `-` is standard input.
@@ -474,10 +467,7 @@ class Lines:
 def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
-    Args:
-        arguments, files: what the user gave.
-        what: what the command wants, in the plural, for its usage errors.
-        column: where the texts are in files that are no lines of text; None to read all as lines.
+    `what` the command wants is named in its usage errors, in the plural; `column` is as for `Lines`.
     """
     if arguments and files:
         raise click.UsageError(f"Give {what} as arguments or by -f, not both.")

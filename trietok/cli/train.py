@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,7 +13,7 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.interrupts import terminated_like_interrupted
+from trietok.cli.interrupts import stop_said
 from trietok.cli.options import Reader
 from trietok.cli.output import visible
 from trietok.cli.progress import shown_bars
@@ -27,6 +24,7 @@ from trietok.tokenizer.auto import Choice
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
+from trietok.worker_pool import cores
 
 _CHINESE = "chinese"
 
@@ -113,7 +111,8 @@ def wordpiece(
     """
     if cased and like is not None:
         raise click.UsageError("Give --cased or --like, not both.")
-    with _training("wordpiece", output) as run:
+    run = _Run("wordpiece", output)
+    with stop_said(run.left):
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = read(files)
         run.files, workers = texts.paths, _worth(texts, workers)
@@ -122,8 +121,7 @@ def wordpiece(
         with _progress() as progress:
             counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
             counts = trietok.count_words(texts, words=_words_by(settings), **counting)
-            learning |= {"special_tokens": special_tokens, "progress": progress}
-            vocabulary = trietok.train_wordpiece(counts, **learning)
+            vocabulary = trietok.train_wordpiece(counts, special_tokens=special_tokens, progress=progress, **learning)
         run.saving = True
         if more:
             settings["additional_special_tokens"] = more
@@ -135,8 +133,6 @@ def wordpiece(
 
 def _worth(texts: trietok.TextFiles, workers: int | None) -> int:
     """How many processes count words: as many as were asked for, else as the texts keep busy."""
-    from trietok.worker_pool import cores
-
     return workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
 
 
@@ -201,7 +197,8 @@ def bpe(
                 raise click.UsageError(f"{name} needs --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in files:
         raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
-    with _training("bpe", output) as run:
+    run = _Run("bpe", output)
+    with stop_said(run.left):
         texts = read(files)
         run.files, workers = texts.paths, _worth(texts, workers)
         if recipe is not None:
@@ -248,39 +245,10 @@ def _check_recipe(recipe: str) -> None:
 
 
 @contextlib.contextmanager
-def _training(kind: str, output: str) -> Iterator[_Run]:
-    """What is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
-    run = _Run(kind, output)
-    with terminated_like_interrupted():
-        try:
-            yield run
-        except KeyboardInterrupt:
-            with _deaf_to_interrupts():
-                is_written = run.saving and os.path.isdir(output) and bool(os.listdir(output))
-                message = f"{visible(output)} is complete" if is_written else "nothing was written"
-                print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
-            raise
-
-
-@contextlib.contextmanager
 def _progress() -> Iterator[OnProgress | None]:
     """What to pass as `progress`."""
     with shown_bars() as bars:
         yield None if bars is None else lambda progress: bars.show(*progress)
-
-
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """An impatient second Ctrl-C, or SIGTERM, must not stop what is said of the first."""
-    if threading.current_thread() is not threading.main_thread():  # which alone gets them
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Run:
@@ -292,6 +260,11 @@ class _Run:
         self.files: list[str] = []
         self.saving = False
         self.began = time.monotonic()
+
+    def left(self) -> str:
+        """What is there where it is stopped: all of the files or nothing."""
+        is_written = self.saving and os.path.isdir(self.output) and bool(os.listdir(self.output))
+        return f"{visible(self.output)} is complete" if is_written else "nothing was written"
 
     def finish(self, as_json: bool, counted: dict[str, int], **numbers: int) -> None:
         values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
