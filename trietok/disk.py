@@ -1,9 +1,8 @@
 """Files on the disk: opening what may be read, and writing a file whole.
 
 In: a path. Out: the bytes or the text of a regular file of a limited size, and the lines of a vocab.txt; or a file in
-its place, on the disk, with the mode and the owner of the one that it replaces. A pipe, a device or a socket under the
-name of a tokenizer's file would keep a reader waiting for ever; it is refused before anything is read from it. Whoever
-reads a file that is being written finds the old one or the new one, never a part of either.
+its place, on the disk, with the mode and the owner of the one that it replaces. A pipe or a device, which would keep a
+reader waiting for ever, is refused. Whoever reads a file that is being written finds all of the old one or the new one.
 """
 
 from __future__ import annotations
@@ -24,26 +23,13 @@ ANY_SIZE = 1 << 62
 
 
 def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:
-    """Open a regular file for reading bytes; symbolic links are followed.
+    """Open a regular file of at most `limit` bytes for reading bytes; symbolic links are followed.
 
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
-    >>> _ = path.write_text("[UNK]\\n")
-    >>> with open_regular(path) as file:
-    ...     file.read()
-    b'[UNK]\\n'
+    What the system says, of a directory too, is an OSError.
+
     >>> open_regular("/dev/null")
     Traceback (most recent call last):
     trietok.errors.FileError: /dev/null is not a regular file; only regular files are read
-
-    Args:
-        path: the file.
-        limit: the most bytes it may have.
-
-    Raises:
-        FileError: it is a pipe, a device or a socket, or its name holds a NUL.
-        FileFormatError: it has more than `limit` bytes.
-        OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
     """
     name = checked_name(path)
     _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
@@ -130,13 +116,7 @@ def _decoded(raw: bytes, path: Path_) -> str:
 
 
 def read_vocab_bytes(path: Path_) -> bytes:
-    """The bytes of a vocab.txt, if they are within the limits.
-
-    Raises:
-        FileError: as `read_text`.
-        FileFormatError: the file is larger than `LARGEST_VOCAB`, has more lines than `MOST_ENTRIES`, or a line longer
-            than `LONGEST_LINE`.
-    """
+    """The bytes of a vocab.txt, if they are within the limits; else a FileFormatError."""
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path, LARGEST_VOCAB)
     count = raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
@@ -190,11 +170,7 @@ class Rights(NamedTuple):
     access_list: bytes | None
 
     def give(self, path: str | os.PathLike[str]) -> None:
-        """Give another file these rights.
-
-        Raises:
-            FileError: the system does not allow it; only root may give a file to another user.
-        """
+        """Give another file these rights, or a FileError: only root may give a file to another user."""
         try:
             status = os.stat(path)
             if (status.st_uid, status.st_gid) != (self.user, self.group):
@@ -216,11 +192,7 @@ class Rights(NamedTuple):
 def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
     """The rights of a file that is to be replaced, or removed; None where there is no file.
 
-    A symbolic link has the rights of the file it leads to.
-
-    Raises:
-        FileError: it is write-protected, or this user may not write it; it is a directory, or no regular file.
-        OSError: what the system says to a path that it cannot look up.
+    A symbolic link has the rights of the file it leads to. One that may not be written is a FileError.
     """
     try:
         status = os.stat(path)

@@ -126,9 +126,9 @@ def refuse_while_starting() -> None:
 def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait until the body of a `with` block is done.
 
-    Ctrl-C goes to every process of a terminal. A process that the body starts never hears of it, because a process
-    inherits the signals that the thread which starts it has blocked. Blocking alone does not protect the body, though:
-    another thread may take the signal, and Python then interrupts the main thread.
+    A process that the body starts never hears of it, because it inherits the signals that the thread which starts it
+    has blocked. Blocking alone does not protect the body: another thread may take the signal, and Python then
+    interrupts the main thread.
 
     >>> import signal
     >>> try:
@@ -153,9 +153,9 @@ def interrupts_held() -> Iterator[None]:
 def _interrupts_counted_later() -> Iterator[None]:
     """Note that Ctrl-C was pressed; after the body, have it handled as it would have been without this."""
     interrupts: list[int] = []
-    held: dict[int, Any] = {signal.SIGINT: signal.getsignal(signal.SIGINT)}
-    if callable(signal.getsignal(signal.SIGTERM)):  # else the process ends at once, as it should
-        held[signal.SIGTERM] = signal.getsignal(signal.SIGTERM)
+    held: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if not callable(held[signal.SIGTERM]):  # the process ends at once, as it should
+        del held[signal.SIGTERM]
     for number in held:
         signal.signal(number, lambda number, frame: interrupts.append(number))
     try:
@@ -221,20 +221,16 @@ def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) ->
 
 
 def _end_with_parent() -> None:
-    """Have this process end when the one that started it has ended, which may have been killed.
-
-    Nothing else would tell: a process holds both ends of the pipe that work comes through.
-    """
+    """Have this process end with the one that started it, of whose end the pipe with the work does not tell."""
     import multiprocessing
     from multiprocessing.connection import wait
 
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    sentinel = parent.sentinel
 
     def end_after_it() -> None:
-        wait([sentinel])
+        wait([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=end_after_it, daemon=True).start()

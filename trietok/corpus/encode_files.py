@@ -127,7 +127,7 @@ def encode_files(
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+        if number is not None and (type(number) is not int or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
         raise InputError("drop_last needs pack (--drop-last, --pack)")
@@ -214,13 +214,11 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         map_shards: MapShards | None,
     ) -> None:
-        self._job = job
-        self._map_shards = map_shards
-        self._shard_bytes = shard_bytes
-        self._progress = progress
+        self._job, self._map_shards = job, map_shards
+        self._shard_bytes, self._progress = shard_bytes, progress
         self._given = [files] if isinstance(files, (str, os.PathLike)) else [*files]
         self._aside: dict[str, TrietokError] = {}  # why a file is left out
-        self._inputs = self._readable(find_inputs(self._given, self._set_aside if job.skip_bad_rows else None))
+        self._inputs = self._readable(find_inputs(self._given, self._aside.setdefault if job.skip_bad_rows else None))
         for file in self._inputs if map_shards is not None else ():  # workers are in other directories
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
                 told = f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
@@ -241,7 +239,7 @@ class _Run:
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise
-                self._set_aside(file.name, error)
+                self._aside[file.name] = error
         return self._not_aside(files)
 
     def _not_aside(self, files: list[TextFile]) -> list[TextFile]:
@@ -249,10 +247,6 @@ class _Run:
         if not left:
             raise next(iter(self._aside.values()))
         return left
-
-    def _set_aside(self, name: str, error: TrietokError) -> None:
-        """Leave a file out."""
-        self._aside.setdefault(name, error)
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
@@ -266,7 +260,7 @@ class _Run:
             for error in changed_since(self._given, self._inputs):
                 if not job.skip_bad_rows:
                     raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path) from error
-                self._set_aside(error.path, error)
+                self._aside.setdefault(error.path, error)
             is_left = number != (len(self._aside), len(self._anew))
             self._inputs = self._not_aside(self._inputs)
         if job.drop_last:
@@ -320,7 +314,7 @@ class _Run:
                 self._anew.add(shard.key)
         elif outcome.unreadable and self._job.skip_bad_rows:
             for name, reason in outcome.unreadable:
-                self._set_aside(name, _ReadError(reason, path=name))
+                self._aside.setdefault(name, _ReadError(reason, path=name))
         else:
             self._failures.append(outcome)
 
@@ -330,9 +324,7 @@ class _Run:
 
     def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
-        directory = self._directory
-        numbers = itertools.count()
-        apart = bool(self._job.keep)
+        directory, numbers, apart = self._directory, itertools.count(), bool(self._job.keep)
         for stretches in planned(self._inputs, self._job.column, self._shard_bytes, apart, self._unplanned):
             if any(stretch.file.name in self._aside for stretch in stretches):
                 continue
@@ -340,16 +332,14 @@ class _Run:
             self._order.append(shard.key)
             if directory.claim(shard.key):
                 self._note(shard)
-            elif shard.key in self._anew:
-                yield shard
             else:
-                yield shard._replace(known=directory.similar(shard))
+                yield shard if shard.key in self._anew else shard._replace(known=directory.similar(shard))
 
     def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
         if not self._job.skip_bad_rows:
             message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
             raise type(error)(message, path=file.name) from error
-        self._set_aside(file.name, error)
+        self._aside.setdefault(file.name, error)
 
     def _note(self, shard: Shard, record: dict[str, Any] | None = None) -> None:
         """Count a shard that was made now, or that was there already, and tell of it."""

@@ -1,8 +1,7 @@
 """Ray and Spark as the workers of a run: a function like `map` over a cluster, for `encode_files(..., map_shards=)`.
 
 In: a function that can be pickled, and an iterator of jobs for it. Out: what the function returns for each job, in the
-order in which they end. Few jobs are handed out before others are done, so a machine that joins the cluster takes its
-part, and the jobs of one that is lost are done by the others.
+order in which they end. Few are handed out before others are done, so a machine that joins the cluster takes its part.
 """
 
 from __future__ import annotations

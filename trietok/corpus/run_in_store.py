@@ -24,7 +24,7 @@ from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
 from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in, write_whole
-from trietok.errors import FileError, FileFormatError, InputError, as_file_error
+from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.elsewhere import Place, local_path, status
 
 _IN_STATE = f"{STATE_FOLDER}/"
@@ -78,7 +78,7 @@ class RunInStore(RunDirectory):
         )
 
     def _agree(self, resume: bool) -> None:
-        with told_of(self._out, self._store.name):
+        with told_as(self._out, self._store.name):
             super()._agree(resume)
 
     def _begin(self, resume: bool) -> None:
@@ -162,15 +162,6 @@ def _sha256(raw: bytes) -> str:
 
 def _named_in(manifest: dict[str, Any] | None) -> set[str]:
     return {file["name"] for shard in (manifest or {"shards": []})["shards"] for file in shard["files"]}
-
-
-@contextlib.contextmanager
-def told_of(copy: str | os.PathLike[str], name: str) -> Iterator[None]:
-    """Have an error about the copy of a file be one about the file in the store."""
-    try:
-        yield
-    except (FileError, FileFormatError) as error:
-        raise type(error)(str(error).replace(os.fspath(copy), name), path=name) from None
 
 
 def run_of(job: ShardJob, plan: dict[str, Any]) -> RunDirectory:

@@ -6,10 +6,9 @@ Only a few shards are submitted before others are done, so planning never runs f
 Threads are for texts that the compiled kernel encodes: they share it, with all that it remembers, and it does not hold
 the GIL. Whatever needs the GIL for its work goes on processes.
 
-An engine encodes by its map, on whatever machines it has. The shards are planned here, and the workers write them and
-their records into the directory of the run, so it has to be at the same path on all machines, as the files have to be;
-or each worker puts them in a store.
-What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
+An engine encodes by its map, on whatever machines it has. Its workers are sent the tokenizer, once, and the place of
+each text, and write the shards and their records into the directory of the run, which has to be at the same path on all
+machines, as the files have to be; or put them in a store.
 """
 
 from __future__ import annotations

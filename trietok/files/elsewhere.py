@@ -26,15 +26,10 @@ _FINENESSES = (10**9, 10**6, 10**3, 1)  # of the times that stores give, in nano
 
 
 class Status(NamedTuple):
-    """What a store says of a file.
+    """What a store says of a file."""
 
-    Attributes:
-        size: in bytes.
-        version: a number that changes with the file: made of its ETag, or nanoseconds where the store gives a time.
-    """
-
-    size: int
-    version: int
+    size: int  # in bytes
+    version: int  # changes with the file: made of its ETag, or nanoseconds where the store gives a time
 
     def is_of(self, other: Status) -> bool:
         """Whether both can be of one state of a file: a store may list times to the second, or to less of it.
@@ -302,8 +297,7 @@ class _Elsewhere(io.RawIOBase):
     """A file of fsspec."""
 
     def __init__(self, file: Any, name: str) -> None:
-        self._file = file
-        self._name = name
+        self._file, self._name = file, name
 
     def readable(self) -> bool:
         return True
