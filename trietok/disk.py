@@ -96,9 +96,7 @@ Path_ = str | os.PathLike[str]
 def read_text(path: Path_) -> str:
     """The whole of a UTF-8 file, with Python's universal newlines, as transformers opens it.
 
-    Raises:
-        FileError: the file is missing, may not be read, or is no regular file.
-        FileFormatError: it is too large, or a byte is not UTF-8; then the error has the line.
+    It is a FileError where the file cannot be read; a FileFormatError, with the line, where a byte is not UTF-8.
     """
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path)
@@ -141,11 +139,7 @@ def read_vocab_lines(path: Path_) -> list[str]:
     """The lines of a vocab.txt: one token each, the id is the line's number from 0.
 
     Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark and blank lines
-    stay, so that every id is transformers' id.
-
-    Raises:
-        FileError, FileFormatError: as `read_text` and `read_vocab_bytes`.
-        VocabularyError: the file is empty.
+    stay, so that every id is transformers' id. An empty file is a VocabularyError.
     """
     lines = _decoded(read_vocab_bytes(path), path).split("\n")
     if lines[-1] == "":
@@ -228,18 +222,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
 
     The file is written beside `path`, from front to back, flushed to the disk, read back and renamed. What processes
-    have left there that were killed as they wrote the same file is removed.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
-    >>> with replacing(path) as file:
-    ...     _ = file.write(b"new")
-    >>> path.read_text(), [other.name for other in path.parent.iterdir()]
-    ('new', ['a.txt'])
-
-    Raises:
-        FileError: the file that is there is write-protected, or its owner and mode cannot be kept.
-        OSError: the file cannot be written; the error for a full disk has the name of the file that was written.
+    have left there that were killed as they wrote the same file is removed. It is a FileError where the rights of the
+    file that is there forbid it, else an OSError; that of a full disk has the name of the file that was written.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
@@ -341,9 +325,9 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def flush_file(path: str | os.PathLike[str]) -> None:
+def flush_file(path: str | os.PathLike[str], flags: int = os.O_RDWR) -> None:
     """Have a file on the disk that was written by other means."""
-    handle = os.open(path, os.O_RDWR)
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:
@@ -353,11 +337,7 @@ def flush_file(path: str | os.PathLike[str]) -> None:
 def flush_directory(directory: str | os.PathLike[str]) -> None:
     """Have the names in a directory on the disk, where the system can do that."""
     try:
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        flush_file(directory, os.O_RDONLY)
     except OSError as error:
         if error.errno in _LOST:  # else this system does not let a directory be flushed
             raise OSError(error.errno, error.strerror, os.fspath(directory)) from error

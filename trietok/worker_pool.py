@@ -18,7 +18,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,21 +37,14 @@ _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 def worker_pool(
     workers: int, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
 ) -> Iterator[Submit]:
-    """So many processes, for the length of a `with` block.
+    """So many processes, for the length of a `with` block; an InputError where none gets ready.
 
-    Args:
-        workers: how many.
-        make_ready: called in each process, with the value and an event. The event is set where the block ends by an
-            exception, so that what a process is working on can be given up.
-        value: what each process needs; it is pickled once.
-        folder: where the file with the value stands meanwhile; None for the system's own.
-
-    Raises:
-        InputError: the value cannot be pickled, or the processes have ended before they were ready.
-        concurrent.futures.process.BrokenProcessPool: from a future's result; a process has died at work.
+    `make_ready` is called in each, with the value, which is pickled once and stands in a file of `folder` meanwhile,
+    and an event. The event is set where the block ends by an exception, so that work can be given up. The future of
+    work at which a process has died gives a BrokenProcessPool.
     """
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
     refuse_while_starting()
@@ -60,21 +53,36 @@ def worker_pool(
     stop = context.Event()
     with _written(value, folder) as path:
         executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
-        try:
+        with submitting(executor, stop) as submit:
             try:
-                _start(executor, workers)
+                # Each of these starts a process, unless one that was started before is ready. Work starts the rest.
+                ready = [submit(os.getpid) for _ in range(workers)]
+                next(as_completed(ready)).result()
             except BrokenProcessPool:
                 raise InputError(f"the processes have ended before they were ready; {_ADVICE}") from None
-            yield partial(_submit, executor)
-        except BrokenProcessPool:  # the one that died may have held the event's lock
-            raise
-        except BaseException:
-            with interrupts_held():
-                stop.set()
-            raise
-        finally:
-            with interrupts_held():
-                executor.shutdown(wait=True, cancel_futures=True)
+            yield submit
+
+
+@contextlib.contextmanager
+def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
+    """Hand work to an executor, which ends with the block; where that ends by an exception, the event `stop` is set."""
+    from concurrent.futures import BrokenExecutor
+
+    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        with interrupts_held():  # the executor starts a process or a thread where it may and none is idle
+            return executor.submit(function, *arguments)
+
+    try:
+        yield submit
+    except BrokenExecutor:  # the process that died may have held the event's lock
+        raise
+    except BaseException:
+        with interrupts_held():
+            stop.set()
+        raise
+    finally:
+        with interrupts_held():
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def cores() -> int:
@@ -189,22 +197,6 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
         os.unlink(path)
 
 
-def _start(executor: Executor, workers: int) -> None:
-    """Start processes, and wait for the first that is ready."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    # Each of these starts a process, unless one that was started before is ready. Work starts those that are missing.
-    ready = [_submit(executor, _is_ready) for _ in range(workers)]
-    done, _ = wait(ready, return_when=FIRST_COMPLETED)
-    for future in done:
-        future.result()
-
-
-def _submit(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    with interrupts_held():  # the executor starts a process where it has fewer than it may have and none is idle
-        return executor.submit(function, *arguments)
-
-
 # ---- in a process that works ----------------------------------------------------------------------------------------
 
 
@@ -259,7 +251,3 @@ class _Stop:
         if not self._is_asking:
             os._exit(_TERMINATED)
         self._is_terminated = True
-
-
-def _is_ready() -> None:
-    """The first thing a process does: it was made ready before."""

@@ -128,6 +128,29 @@ def test_a_bad_row(tmp_path):
     assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
 
 
+def test_mistakes_of_files_and_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.txt")
+    (tmp_path / "a.jsonl").write_text('{"body": "The people", "id": 1}\n')
+    (tmp_path / "a.csv").write_text("body,id\nThe people,1\n")
+    (tmp_path / "bad.txt.gz").write_bytes(b"no gzip")
+    command = ("encode-files", "-o", "ids", "--workers", "1")
+    assert "Workers read FILES, so standard input is none of them" in usage_error(*command, "-", "a.txt")
+    told = (
+        "; choose a field with column=... (--column). 0 finished shards stay in ids; with another column a run begins"
+    )
+    assert f"a.jsonl, row 1: the object has no field 'text', only 'body', 'id'{told}" in error(*command, "a.jsonl")
+    assert "has no column 'text'; choose one of 'body', 'id' with" in error(*command, "a.csv")
+    assert error(*command, "bad.txt.gz", "--on-error", "skip").startswith("bad.txt.gz is damaged, or no gzip file")
+    assert list((tmp_path / "ids").iterdir()) == []  # no plan of a run with nothing to go on with
+    result = run(*command, "a.txt", "--column", "body")
+    assert result.stderr == "trietok: warning: the files have no column 'body': each line of a .txt is a text\n"
+    out(*command, "a.jsonl", "--column", "body", "--force")
+    (tmp_path / "b.jsonl").write_text('{"body": 1}\n')
+    told = error(*command, "a.jsonl", "b.jsonl", "--column", "body", "--resume")
+    assert ". 1 finished shard stays in ids; --resume continues once" in told
+
+
 def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
     write(tmp_path / "a.txt", ["a " * 600])
     command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]

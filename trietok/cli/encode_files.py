@@ -105,6 +105,10 @@ def encode_files(
         raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
     if verify and not resume:
         raise click.UsageError("--verify needs --resume.")
+    if options.STANDARD_INPUT in files:
+        raise click.UsageError("Workers read FILES, so standard input is none of them; write it to a file first.")
+    if output.startswith("memory:"):
+        warn(f"{output} is memory of this process, and gone with it; a directory or s3://bucket/ids stays")
     before = _names_in(output)
 
     def left() -> str:

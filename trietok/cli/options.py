@@ -389,16 +389,12 @@ _FORMS = "separate ids with spaces or commas, or write a JSON list, or input_ids
 
 
 class Line(NamedTuple):
-    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument.
-
-    Attributes:
-        file, number: the name of the file, and the number of the line or row in it, from 1.
-    """
+    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument."""
 
     text: str
     where: str = ""
     file: str = ""
-    number: int = 0
+    number: int = 0  # of the line or row in the file, from 1
 
 
 class Lines:
@@ -409,12 +405,6 @@ class Lines:
         files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
         column: where the texts are in files that are no lines of text; None to read all as lines.
         on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
-
-    Attributes:
-        bytes_read: how many bytes of files have been read.
-
-    Raises:
-        FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
     """
 
     def __init__(
@@ -426,8 +416,7 @@ class Lines:
     ) -> None:
         self._reader = TextReader(column, on_error, counts_lines=True, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
-        paths = files if column is None else expanded(files)
-        self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, paths)))
+        self._lines = self._all(arguments, files if column is None else expanded(files))
 
     @property
     def bytes_read(self) -> int:
@@ -445,12 +434,11 @@ class Lines:
             return None
         return sum(each.st_size for each in found) if all(stat.S_ISREG(each.st_mode) for each in found) else None
 
-    def _of_arguments(self, arguments: Iterable[str]) -> Iterator[Line]:
+    def _all(self, arguments: Iterable[str], paths: Iterable[str]) -> Iterator[Line]:
         for argument in arguments:
-            if argument == STANDARD_INPUT:
-                yield from self._of_file(STANDARD_INPUT)
-            else:
-                yield Line(argument)
+            yield from self._of_file(argument) if argument == STANDARD_INPUT else [Line(argument)]
+        for path in paths:
+            yield from self._of_file(path)
 
     def _of_file(self, path: str) -> Iterator[Line]:
         """The lines of one file, or of standard input for `-`."""
@@ -497,9 +485,6 @@ def ids_in(text: str) -> list[int]:
 
     >>> ids_in("2 490, 3"), ids_in("[2, 490, 3]"), ids_in('{"text": "a", "input_ids": [2, 490, 3]}')
     ([2, 490, 3], [2, 490, 3], [2, 490, 3])
-
-    Raises:
-        InputError: the text is something else.
     """
     text = text.strip()
     if text.startswith(("{", "[")):

@@ -76,11 +76,8 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(repr(char)[1:-1] if _is_escaped(char) else char for char in text)
-
-
-def _is_escaped(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNS_DIRECTION
+    escaped = {char for char in {*text} if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")} | _TURNS_DIRECTION
+    return "".join(repr(char)[1:-1] if char in escaped else char for char in text)
 
 
 # What the command says where it is called wrongly: in one form, with the names that may have been meant.

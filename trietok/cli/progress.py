@@ -28,11 +28,7 @@ _BESIDE_THE_BAR = 66  # columns
 
 
 class Bars:
-    """Shows a bar for each phase. The first call of `show` draws the first bar.
-
-    Args:
-        transient: whether the bars go when all is done.
-    """
+    """Shows a bar for each phase, from the first call of `show` on; `transient` ones go when all is done."""
 
     def __init__(self, transient: bool = False) -> None:
         self._transient = transient

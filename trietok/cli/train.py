@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -120,7 +120,9 @@ def wordpiece(
         special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
         with _progress() as progress:
             counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
-            counts = trietok.count_words(texts, words=_words_by(settings), **counting)
+            is_bare = settings.get("do_basic_tokenize") is False
+            words = str.split if is_bare else trietok.BasicTokenizer(**settings).tokenize
+            counts = trietok.count_words(texts, words=words, **counting)
             vocabulary = trietok.train_wordpiece(counts, special_tokens=special_tokens, progress=progress, **learning)
         run.saving = True
         if more:
@@ -143,10 +145,6 @@ def _settings_of(name: str) -> dict[str, Any]:
         return {"do_basic_tokenize": False}
     names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
     return {name: getattr(tokenizer.basic_tokenizer, name) for name in names}
-
-
-def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
-    return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
 
 
 @options.command(train, short_help="Train a byte-pair encoding.")

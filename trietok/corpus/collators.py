@@ -11,7 +11,6 @@ in numpy, from a generator of its own, whose key comes from a seed; without one,
 from __future__ import annotations
 
 import hashlib
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -21,10 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.errors import (
     InputError,
     InputTypeError,
-    MissingDependencyError,
     NotSupportedError,
     SpecialTokenError,
+    imported,
     kind_of,
+    whole_number,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
@@ -86,10 +86,8 @@ def drawn_key(from_torch: bool) -> bytes:
 def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
     """For each token that may be chosen, row by row, the number of its word from 0.
 
-    Args:
-        is_maskable: where a token may be chosen, of shape (batch, sequence).
-        is_continuation: where a token goes on with the word before it, of the same shape; None for nowhere. One that
-            follows a token that may not be chosen, or begins its row, begins a word.
+    `is_continuation` says where a token goes on with the word before it, None for nowhere. One that follows a token
+    that may not be chosen, or begins its row, begins a word.
     """
     import numpy
 
@@ -114,9 +112,7 @@ def mask_ids(
     A word is chosen by one number, so all its tokens are; what becomes of each of them is drawn for itself.
 
     Args:
-        ids: of shape (batch, sequence); not changed.
         is_maskable, words: see `word_numbers`.
-        mask_token_id: what takes the place of the share `masked`.
         random_ids: what the share `random` is drawn from: an array, or a number for the ids below it.
 
     Returns:
@@ -329,7 +325,7 @@ class DataCollatorForLanguageModeling:
                 )
         check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
-            self.seed = _whole_number("seed", self.seed)
+            self.seed = whole_number("seed", self.seed)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def set_epoch(self, epoch: int) -> None:
@@ -341,7 +337,7 @@ class DataCollatorForLanguageModeling:
         Raises:
             InputTypeError: it is none.
         """
-        self.epoch = _whole_number("epoch", epoch)
+        self.epoch = whole_number("epoch", epoch)
 
     def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
         """One batch.
@@ -359,13 +355,7 @@ class DataCollatorForLanguageModeling:
             SpecialTokenError: there is something to pad, and no padding token.
             MissingDependencyError: numpy or torch is not installed.
         """
-        try:
-            import numpy
-        except ImportError as error:
-            raise MissingDependencyError(
-                "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy",
-                extra="numpy",
-            ) from error
+        numpy: Any = imported("numpy", "numpy", "pip install numpy")  # masks are drawn in it, for torch tensors too
         kind = _kind_of_tensors(return_tensors, self.return_tensors)
         examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
@@ -496,13 +486,6 @@ def _probability(name: str, value: Any) -> float:
     if not 0 <= share <= 1:  # so that nan is refused too
         raise InputError(f"{name} is {value!r}; it is a number from 0 to 1")
     return share
-
-
-def _whole_number(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError as error:
-        raise InputTypeError(f"{name} is {value!r}; it is a whole number", value=value) from error
 
 
 def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:

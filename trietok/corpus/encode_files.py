@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from trietok import log
 from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, versions_here
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
-from trietok.corpus.run_in_store import place_of, run_of
+from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
-from trietok.files.texts import TextFile, import_pyarrow
-from trietok.log import renamed
+from trietok.files.texts import DEFAULT_COLUMN, TextFile, import_pyarrow
 from trietok.worker_pool import cores, refuse_while_starting
 
 SHARD_BYTES = 16_000_000
@@ -54,13 +54,13 @@ class Progress(NamedTuple):
     removed: Mapping[str, int] = MappingProxyType({})
 
 
-@renamed(out="output", keep="keep_columns")
+@log.renamed(out="output", keep="keep_columns")
 def encode_files(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     tokenizer: Any,
     *,
-    column: str = "text",
+    column: str = DEFAULT_COLUMN,
     workers: int | None = None,
     file_format: str = "parquet",
     pack: int | None = None,
@@ -171,7 +171,8 @@ def encode_files(
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = run_of(job, _plan_of(job, masks, call_options, shard_bytes))
+    plan = _plan_of(job, masks, call_options, shard_bytes)
+    directory = RunDirectory(job, plan) if store is None else RunInStore(job, store, plan)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
@@ -240,6 +241,8 @@ class _Run:
                 if not self._job.skip_bad_rows:
                     raise
                 self._aside[file.name] = error
+        if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:
+            log.warning("the files have no column %r: each line of a .txt is a text", self._job.column)
         return self._not_aside(files)
 
     def _not_aside(self, files: list[TextFile]) -> list[TextFile]:
@@ -319,7 +322,7 @@ class _Run:
             self._failures.append(outcome)
 
     def _what_stays(self) -> str:
-        shards = self._state.shards
+        shards = self._directory.finished
         return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.name}"
 
     def _shards_to_do(self) -> Iterator[Shard]:

@@ -339,6 +339,8 @@ def advice_on(error: TrietokError) -> str:
     if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
     is_of_row = getattr(error, "line_number", None) is not None
+    if "(--column)" in str(error):  # it says which there are
+        return "with another column a run begins anew, and --resume --on-error skip leaves out what lacks this one"
     once = "the row is corrected" if is_of_row else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 

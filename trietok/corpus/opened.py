@@ -25,7 +25,16 @@ from trietok.corpus.row_encoder import COLUMNS, ID_BYTES, IDS
 from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_manifest, rejected_rows, with_parts
 from trietok.corpus.shard_files import GROUP_BYTES, KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, as_file_error, imported, told_as
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    as_file_error,
+    imported,
+    told_as,
+    whole_number,
+)
 from trietok.files.elsewhere import Place, is_elsewhere, local_path, open_bytes, status
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
@@ -377,7 +386,7 @@ class Corpus(Sequence[list[int]]):
             part, parts: which of how many parts, from 0. All have as many rows, or one more.
 
         Raises:
-            InputError: there is no such part.
+            InputError: there is no such part; an InputTypeError: the seed or the epoch is no whole number.
 
         >>> import pathlib, tempfile, trietok
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -390,6 +399,7 @@ class Corpus(Sequence[list[int]]):
         """
         if not 0 <= part < parts:
             raise InputError(f"there is no part {part} of {parts}; parts are counted from 0")
+        seed, epoch = whole_number("seed", seed), whole_number("epoch", epoch)
         order = random.Random(f"{seed} {epoch}")
         shards = list(range(len(self._ends)))
         order.shuffle(shards)
@@ -446,9 +456,11 @@ class Corpus(Sequence[list[int]]):
         names = self._checked_names(columns)
         if not 0 <= rank < ranks:
             raise InputError(f"there is no rank {rank} of {ranks}; ranks are counted from 0")
-        if ranks > 1 and seed is None:
+        if seed is not None:
+            return _torch_dataset(self, names, (whole_number("seed", seed), rank, ranks))
+        if ranks > 1:
             raise InputError("rank and ranks divide the rows of an order, so they need a seed")
-        return _torch_dataset(self, names) if seed is None else _torch_dataset(self, names, (seed, rank, ranks))
+        return _torch_dataset(self, names)
 
     def arrow_dataset(self) -> Any:
         """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
@@ -511,7 +523,7 @@ def _torch_dataset(
     class ShuffledRows(data.IterableDataset):  # type: ignore[misc]
         def set_epoch(self, number: int) -> None:
             """Give the rows in the order of another epoch."""
-            epoch.fill_(number)
+            epoch.fill_(whole_number("epoch", number))
 
         def __len__(self) -> int:
             return len(corpus) * (rank + 1) // ranks - len(corpus) * rank // ranks

@@ -106,6 +106,8 @@ class RunDirectory:
                 finally:
                     with interrupts_held():
                         self._clear()
+                        if {path.name for path in self._state.glob("*")} <= {PLAN}:  # there is nothing to go on with
+                            shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
             raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
 
@@ -170,7 +172,7 @@ class RunDirectory:
         """Raise if there is a shard file of another run: what reads all files would read that one too."""
         expected: set[str] = set()
         if self._manifest is not None:
-            expected = {file["name"] for shard in self._manifest["shards"] for file in shard["files"]}
+            expected = named_in(self._manifest["shards"])
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
         there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(PART)}
         others = sorted(there - expected)
@@ -235,6 +237,11 @@ class RunDirectory:
             and (not by_checksum or checksum(path) == file["sha256"])
             for path, file in kept.paths()
         )
+
+    @property
+    def finished(self) -> int:
+        """How many finished shards there are."""
+        return len({kept.stem for kept in self._shards.values()})
 
     def claim(self, key: str) -> bool:
         """Whether a shard is there already; then this run has it, and it cannot be adopted any more."""
@@ -365,26 +372,26 @@ class RunDirectory:
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Rename what a manifest names from the folder of the run; what is in its place already stays."""
-        out, state = self._out, self._state
+        out, state, parts = self._out, self._state, parts_in(self._state / MANIFEST)
+        named = {name: name for name in (REJECTS, *parts)}
         for shard in manifest["shards"]:
-            for file in shard["files"]:
-                made = state / f"{shard['key']}.{file['name'].partition('.')[2]}"
-                if made.exists():
-                    put_in_place(made, out / file["name"])
-        if (state / REJECTS).exists():
-            put_in_place(state / REJECTS, out / REJECTS)
-        elif not manifest["totals"]["rejected"]:
+            named |= {f"{shard['key']}.{name.partition('.')[2]}": name for name in named_in([shard])}
+        for made, name in named.items():
+            if (state / made).exists():
+                put_in_place(state / made, out / name)
+        if not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
-        parts = parts_in(state / MANIFEST)
-        for name in parts:
-            if (state / name).exists():
-                put_in_place(state / name, out / name)
         flush_directory(out)
         put_in_place(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
         for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (_SHARDS, _SOURCES))):
             if path.name not in parts:
                 path.unlink()
+
+
+def named_in(shards: Iterable[dict[str, Any]]) -> set[str]:
+    """The names of the files of shards of a manifest."""
+    return {file["name"] for shard in shards for file in shard["files"]}
 
 
 def write_whole(path: Path, raw: bytes) -> None:
@@ -538,11 +545,7 @@ def _described(name: str, raw: bytes) -> dict[str, Any]:
 
 
 def with_parts(manifest: dict[str, Any], path: Path, read: Callable[[str], bytes]) -> dict[str, Any]:
-    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part of it.
-
-    Raises:
-        FileFormatError: the manifest is damaged, or a part of it is, or is missing.
-    """
+    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part. Damage is a FileFormatError."""
     try:
         if manifest["format"] == _FORMER_FORMAT:
             shards = [{**shard, "sources": [{**shard, "name": shard["input"]}]} for shard in manifest["shards"]]

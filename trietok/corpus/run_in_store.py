@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in, write_whole
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, named_in, parts_in, write_whole
 from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.elsewhere import Place, local_path, status
 
@@ -89,10 +89,13 @@ class RunInStore(RunDirectory):
         self._put(_IN_STATE + PLAN, new=not resume)
 
     def _refuse_other_files(self) -> None:
-        for name in sorted(self._sizes.keys() - _named_in(self._manifest)):
+        for name in sorted(self._sizes.keys() - self._named_earlier()):
             if name.startswith(PART) and not _SHARD.match(name):
                 place = self._store.name
                 raise InputError(f"{place} holds {name}, which is not of this run; encode elsewhere, or remove it")
+
+    def _named_earlier(self) -> set[str]:
+        return named_in(self._manifest["shards"] if self._manifest else ())
 
     def _made(self, key: str) -> Path:
         return self._out / f"{PART}{key}"
@@ -129,8 +132,8 @@ class RunInStore(RunDirectory):
 
     def _write_rejects(self, order: list[str]) -> None:
         skipped = (kept.key for kept in map(self._shards.__getitem__, order) if kept.record["rejected"])
-        paths = [self._job.record(key) for key in skipped if key not in self._rejects]
-        self._copy(_IN_STATE + path.name for path in paths if not path.exists())
+        records = (self._job.record(key) for key in skipped if key not in self._rejects)
+        self._copy(_IN_STATE + record.name for record in records if not record.exists())
         super()._write_rejects(order)
 
     def _make_room(self, places: dict[str, Path]) -> None:
@@ -146,27 +149,15 @@ class RunInStore(RunDirectory):
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        wanted = (
-            _named_in(manifest)
-            | parts_in(self._out / MANIFEST)
-            | ({REJECTS} if manifest["totals"]["rejected"] else set())
-        )
+        wanted = named_in(manifest["shards"]) | parts_in(self._out / MANIFEST)
+        wanted |= {REJECTS} if manifest["totals"]["rejected"] else set()
         here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
-        here |= _named_in(self._manifest) & self._sizes.keys()
+        here |= self._named_earlier() & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
 
 
 def _sha256(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
-
-
-def _named_in(manifest: dict[str, Any] | None) -> set[str]:
-    return {file["name"] for shard in (manifest or {"shards": []})["shards"] for file in shard["files"]}
-
-
-def run_of(job: ShardJob, plan: dict[str, Any]) -> RunDirectory:
-    """The run in the directory of a job, or in its store."""
-    return RunDirectory(job, plan) if job.store is None else RunInStore(job, job.store, plan)
 
 
 def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:

@@ -24,7 +24,7 @@ from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
-from trietok.worker_pool import interrupts_held, worker_pool
+from trietok.worker_pool import submitting, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -41,20 +41,8 @@ def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finishe
 
     stop = threading.Event()
     encoder = ShardEncoder(job, stop.is_set)
-    executor = ThreadPoolExecutor(workers)
-
-    def submit(shard: Shard) -> Future[Outcome]:
-        with interrupts_held():  # a thread that is started has them blocked: they are for the main thread
-            return executor.submit(encoder.encode, shard)
-
-    try:
-        _hand_out(submit, shards, workers, finished)
-    except BaseException:
-        stop.set()
-        raise
-    finally:
-        with interrupts_held():
-            executor.shutdown(wait=True, cancel_futures=True)
+    with submitting(ThreadPoolExecutor(workers), stop) as submit:
+        _hand_out(partial(submit, encoder.encode), shards, workers, finished)
 
 
 def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:

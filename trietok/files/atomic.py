@@ -250,10 +250,8 @@ def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) 
     """Let no other process or thread into a block like this one for the same directory, which has to exist.
 
     Another block is waited for, `LONGEST_WAIT` unless `longest_wait` is given; then that is a DirectoryBusyError.
-
-    Yields:
-        Whether that is certain. It is not where the system has no such locks (Windows, some network file systems):
-        there the block is entered at once, and two at a time are the caller's to avoid.
+    Yields whether that is certain: where the system has no such locks (Windows, some network file systems), the block
+    is entered at once, and two at a time are the caller's to avoid.
     """
     try:
         import fcntl
@@ -461,18 +459,10 @@ def _checksum_or_none(path: Path) -> str | None:
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
-    """Put files into a directory, which is made if need be, all of them or none.
+    """Put files into a directory, which is made if need be, all of them or none; their paths, sorted by name.
 
-    Args:
-        write: writes them into the folder it is given.
-        obsolete: names of files that must not stay beside them, where `write` has not written them.
-
-    Returns:
-        The files' paths, sorted by name.
-
-    Raises:
-        FileError: something cannot be written or replaced, or another save into the directory does not end; the old
-            files are as they were.
+    `write` writes them into the folder it is given; files named in `obsolete` must not stay beside them. It is a
+    FileError where one cannot be written or replaced, or another save does not end; the old files are as they were.
     """
     with made_while(directory), _waiting(directory) as is_alone:
         finish_save(directory, is_alone=is_alone)
@@ -608,15 +598,6 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A directory to fill, which takes the place of `path` when the block ends; where it fails there is none.
 
     It is a FileError where `path` is neither free nor an empty directory, or something cannot be written.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "new")
-    >>> with new_directory(path) as staging:
-    ...     _ = (staging / "a.txt").write_text("a")
-    ...     path.exists()
-    False
-    >>> [file.name for file in path.iterdir()], [folder.name for folder in path.parent.iterdir()]
-    (['a.txt'], ['new'])
     """
     target = checked_new(path)
     with _told_of_new(target), made_while(target.parent):
