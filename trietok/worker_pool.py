@@ -3,9 +3,9 @@
 In: how many, a function that makes a process ready, and the value it needs. Out: a function that hands work to the
 processes, at least one of which is ready; or an error that says why none is. However this process ends, they end too.
 
-The standard library writes what a new process needs to a pipe, both ends of which this process holds meanwhile. Where
-the new one ends before it has read, as it does in a script without a main guard, a value that is larger than the pipe
-would be written for ever. So the value goes through a file, and work is handed out only once a process is ready.
+The standard library writes what a new process needs to a pipe. Where that process ends before it has read, as it does
+in a script without a main guard, a value that is larger than the pipe would be written for ever. So the value goes
+through a file, and work is handed out only once a process is ready.
 
 If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for which nobody waits.
 So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the program handles it.
@@ -231,8 +231,8 @@ def _end_with_parent() -> None:
 class _Stop:
     """Whether this process is to stop.
 
-    A process that ended while it asks would take the event's lock with it, and the one that started it would wait for
-    ever to set the event. So SIGTERM, which goes to all processes of a job, counts after the question.
+    One that ended while it asks would take the event's lock with it, and who sets the event would wait for ever. So
+    SIGTERM, which goes to all processes of a job, counts after the question.
     """
 
     def __init__(self, event: Any) -> None:

@@ -77,9 +77,7 @@ def encode_files(
     address: str | None,
     keep_columns: list[str] | None,
     include: list[str] | None,
-    on_error: str,
     resume: bool,
-    verify: bool,
     shard_size: float,
     as_json: bool,
     **how: Any,
@@ -103,7 +101,7 @@ def encode_files(
         raise click.UsageError("--address needs --engine.")
     if engine and how["workers"] is not None:
         raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
-    if verify and not resume:
+    if how["verify"] and not resume:
         raise click.UsageError("--verify needs --resume.")
     if options.STANDARD_INPUT in files:
         raise click.UsageError("Workers read FILES, so standard input is none of them; write it to a file first.")
@@ -146,9 +144,7 @@ def encode_files(
                 tokenizer,
                 pack=pack,
                 keep_columns=keep_columns or (),
-                on_error=on_error,
                 resume=resume,
-                verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
                 **how,

@@ -4,8 +4,7 @@ In: files, a tokenizer, a directory. Out: the shards in the directory and `manif
 the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
 The files are listed here; workers read them. A shard follows from the list of files, from what its own hold and from
-the options: not from how many workers there were, nor from how often the run was begun. So a run goes on with whatever
-shards the directory has of its files.
+the options, however many workers there are. So a run goes on with whatever shards the directory has of its files.
 """
 
 from __future__ import annotations

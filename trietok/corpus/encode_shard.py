@@ -12,12 +12,12 @@ import json
 import os
 import platform
 from array import array
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
-from trietok.corpus.shard_files import Content, open_shard
+from trietok.corpus.shard_files import Content, FlatShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
 from trietok.disk import TEMPORARY, checksum, put_in_place
@@ -146,7 +146,9 @@ class ShardEncoder:
             return Outcome(shard.number, self._encode(shard.key, reads), None)
         except TrietokError as error:
             said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
-            unreadable = {str(error.path): said} if _is_of_file(error, names) else {}  # type: ignore[attr-defined]
+            unreadable = {}
+            if isinstance(error, (FileError, FileFormatError)) and error.path in names and not _is_of_row(error):
+                unreadable = {error.path: said}
             if unreadable and self._job.skip_bad_rows:
                 unreadable |= self._unreadable(shard)
             return Outcome(shard.number, None, said, advice_on(error), tuple(unreadable.items()))
@@ -227,8 +229,12 @@ class ShardEncoder:
         # An engine may have the same shard encoded twice, on machines that share the directory.
         begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}"
         columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+        content = Content(job.fingerprint, columns, job.keep, is_typed)
         try:
-            yield open_shard(job.state, begun, job.file_format, Content(job.fingerprint, columns, job.keep, is_typed))
+            if job.file_format == "parquet":
+                yield ParquetShard(job.state, begun, content)
+            else:
+                yield FlatShard(job.state, begun, content, job.file_format)
         except BaseException:
             for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
@@ -328,20 +334,18 @@ class ShardEncoder:
             at += number
 
 
-def _is_of_file(error: TrietokError, names: Collection[str]) -> bool:
-    """Whether an error says that one of some files cannot be read, and not that one of its rows holds no text."""
-    is_of_row = getattr(error, "line_number", None) is not None
-    return isinstance(error, (FileError, FileFormatError)) and error.path in names and not is_of_row
+def _is_of_row(error: TrietokError) -> bool:
+    """Whether an error says that a row of a file holds no text, and not that the file cannot be read."""
+    return getattr(error, "line_number", None) is not None
 
 
 def advice_on(error: TrietokError) -> str:
     """How the user can continue a run after an error."""
     if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
-    is_of_row = getattr(error, "line_number", None) is not None
     if "(--column)" in str(error):  # it says which there are
         return "with another column a run begins anew, and --resume --on-error skip leaves out what lacks this one"
-    once = "the row is corrected" if is_of_row else "the file is repaired or taken away"
+    once = "the row is corrected" if _is_of_row(error) else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
 

@@ -247,7 +247,8 @@ class Corpus(Sequence[list[int]]):
         self._lists = (IDS, *options.get("columns", ()))
         self.column_names: tuple[str, ...] = (*self._lists, *options.get("keep", ()))
         self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
-        self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
+        rows = (self.manifest["shards"][number]["rows"] for number in self._numbers)
+        self._starts: list[int] = list(accumulate(rows, initial=0))  # and the end of the last
         # Not a method of this object: in a circle of references it would keep its files open.
         self._open = partial(_open, self._directory, self.manifest, self._lists, self._numbers, _Held())
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
@@ -257,7 +258,7 @@ class Corpus(Sequence[list[int]]):
         return open_corpus, (directory if is_elsewhere(directory) else os.path.abspath(directory),)
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return self._starts[-1]
 
     @overload
     def __getitem__(self, number: int) -> list[int]: ...
@@ -312,7 +313,7 @@ class Corpus(Sequence[list[int]]):
         place, row = self._place(number)
         if self.manifest["options"]["pack"] is not None:
             raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
-        row += self._ends[place - 1] if place else 0
+        row += self._starts[place]
         found = bisect_right(self._sources, row, key=operator.itemgetter(1))
         source, texts, before = self._sources[found]
         text = row - (texts - source["texts"])
@@ -363,8 +364,8 @@ class Corpus(Sequence[list[int]]):
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"there is no row {number}; the corpus has {len(self):,}")
-        shard = bisect_right(self._ends, at)
-        return shard, at - (self._ends[shard - 1] if shard else 0)
+        shard = bisect_right(self._starts, at) - 1
+        return shard, at - self._starts[shard]
 
     def _checked_names(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         if isinstance(columns, str):
@@ -401,15 +402,15 @@ class Corpus(Sequence[list[int]]):
             raise InputError(f"there is no part {part} of {parts}; parts are counted from 0")
         seed, epoch = whole_number("seed", seed), whole_number("epoch", epoch)
         order = random.Random(f"{seed} {epoch}")
-        shards = list(range(len(self._ends)))
+        shards = list(range(len(self._numbers)))
         order.shuffle(shards)
         first, last, passed = len(self) * part // parts, len(self) * (part + 1) // parts, 0
         pieces = []
         for shard in shards:
-            before = self._ends[shard - 1] if shard else 0
+            before, after = self._starts[shard : shard + 2]
             start = before + max(first - passed, 0)
-            passed += self._ends[shard] - before
-            end = self._ends[shard] - max(passed - last, 0)
+            passed += after - before
+            end = after - max(passed - last, 0)
             if start < end:
                 pieces.append((shard, before, start, end))
         order.seed(f"{seed} {epoch} {part} {parts}")

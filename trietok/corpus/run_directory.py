@@ -58,9 +58,7 @@ class Kept(NamedTuple):
 
 
 class RunDirectory:
-    """A directory that a run fills, or goes on with.
-
-    Its plan is everything but the files that the content of the shards depends on.
+    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but for the files.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
@@ -106,7 +104,7 @@ class RunDirectory:
                 finally:
                     with interrupts_held():
                         self._clear()
-                        if {path.name for path in self._state.glob("*")} <= {PLAN}:  # there is nothing to go on with
+                        if {path.name for path in self._state.glob("*")} == {PLAN}:  # there is nothing to go on with
                             shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
             raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
@@ -190,9 +188,9 @@ class RunDirectory:
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 _check(record, _RECORD, "record")
-                del record["rejects"]
                 _check_counts(record, self._job.pack, "record")
-                if [file["suffix"] for file in record["files"]] not in ([], self._suffixes):
+                has_files = [file["suffix"] for file in record["files"]] in ([], self._suffixes)
+                if len(record.pop("rejects", ())) != record["rejected"] or not has_files:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
@@ -217,9 +215,8 @@ class RunDirectory:
             key, record = _record_of(shard)
             earlier = Kept(record, self._out / _stem_of(shard), key)
             self._earlier.append(earlier)
-            moved = earlier._replace(
-                stem=self._made(key)
-            )  # by a process that was killed before the new order was there
+            # A process may have moved it that was killed before the new order was there.
+            moved = earlier._replace(stem=self._made(key))
             rows = [*islice(left, record["rejected"])]
             if key not in self._shards and len(rows) == record["rejected"]:
                 kept = moved if self._is_there(moved, False) else earlier
@@ -285,10 +282,7 @@ class RunDirectory:
     # ---- what shall be there ----------------------------------------------------------------------------------------
 
     def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
-        """Put the shards with some keys in place, in this order, and others away; what is in the manifest.
-
-        `set_aside` has name and reason of files that are not in it.
-        """
+        """Put the shards with some keys in place, in this order, and others away; what is in the manifest."""
         self._refuse_other_files()
         places = self._places(order)
         shards = [self._entry(key, place) for key, place in places.items()]
@@ -444,7 +438,7 @@ _RECORD = {
     "sources": [{**_READ, **_COUNTED, "start?": _COUNT, "end?": _COUNT}],
     **_NUMBERS,
     "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}],
-    "rejects": _REJECTS,
+    "rejects?": _REJECTS,
 }
 _MANIFEST = {
     **dict.fromkeys(("trietok", "pyarrow"), _TEXT),

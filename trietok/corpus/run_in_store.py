@@ -108,12 +108,12 @@ class RunInStore(RunDirectory):
 
     def _mark(self, number: int, part: bytes) -> str:
         """It follows from what the part holds: those of an earlier manifest stay until that is replaced."""
-        return f"{int(_sha256(part)[:12], 16):015}"
+        return f"{int(hashlib.sha256(part).hexdigest()[:12], 16):015}"
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or _sha256(self._store.read_one(path.name)) == file["sha256"])
+            and (not by_checksum or hashlib.sha256(self._store.read_one(path.name)).hexdigest() == file["sha256"])
             for path, file in kept.paths()
         )
 
@@ -154,10 +154,6 @@ class RunInStore(RunDirectory):
         here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
         here |= self._named_earlier() & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
-
-
-def _sha256(raw: bytes) -> str:
-    return hashlib.sha256(raw).hexdigest()
 
 
 def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:

@@ -35,8 +35,7 @@ class TokenizeBatch:
     has one row, with what was cut off: `overflowing_tokens`, list<int32>, and `num_truncated_tokens`, int32.
 
     Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
-    worker does for each task, makes the tokenizer once, and keeps its caches. One that was forked after it was pickled
-    has the tokenizer and its caches already.
+    worker does for each task, makes the tokenizer once, and keeps its caches.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
