@@ -137,16 +137,6 @@ def interrupts_held() -> Iterator[None]:
     A process that the body starts never hears of it, because it inherits the signals that the thread which starts it
     has blocked. Blocking alone does not protect the body: another thread may take the signal, and Python then
     interrupts the main thread.
-
-    >>> import signal
-    >>> try:
-    ...     with interrupts_held():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         print("done")
-    ... except KeyboardInterrupt:
-    ...     print("interrupted")
-    done
-    interrupted
     """
     with contextlib.ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():  # only the main thread is interrupted

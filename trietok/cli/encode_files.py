@@ -125,19 +125,13 @@ def encode_files(
             settings["add_special_tokens"] = False
         Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in include or ()})
-        seen: list[Progress] = []  # the last state
-
-        def noted(state: Progress) -> None:
-            seen[:] = [state]
-            shown(state)
-
         if engine:
             from trietok.corpus.engines import map_on
 
             # The workers are in directories of their own.
             files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
             how["map_shards"] = map_on(engine, address)
-        with _progress() as shown:
+        with _progress() as (noted, seen):
             manifest = encode(
                 files,
                 output,
@@ -206,24 +200,25 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: d
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
-    """What to call with each state: a bar on a terminal, else a line from time to time."""
+def _progress() -> Iterator[tuple[Callable[[Progress], None], list[Progress]]]:
+    """What to call with each state, and a list of the last one: a bar on a terminal, else a line from time to time."""
     began, line = time.monotonic(), "encoding: reading the first files"
-
-    def rate_of(state: Progress) -> str:
-        """Of texts, which take more room than compressed files."""
-        seconds = max(time.monotonic() - began, 1e-9)
-        return f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+    seen: list[Progress] = []
 
     def note(state: Progress) -> None:
         nonlocal line
+        seen[:] = [state]
+        seconds = max(time.monotonic() - began, 1e-9)
+        # The rate is that of texts, which take more room than compressed files.
+        rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
         done = amount(state.done_bytes, "bytes", state.all_bytes)
-        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate_of(state)}"
+        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate}"
+        if bars is not None:
+            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
 
-    with shown_bars(transient=True) as bars:
+    with shown_bars(transient=True) as bars, contextlib.ExitStack() as stack:
         if bars is None:
-            with said_regularly(lambda: line):
-                yield note
-            return
-        bars.show("encoding", 0, None, "bytes", rate="starting")
-        yield lambda state: bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate_of(state))
+            stack.enter_context(said_regularly(lambda: line))
+        else:
+            bars.show("encoding", 0, None, "bytes", rate="starting")
+        yield note, seen

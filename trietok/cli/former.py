@@ -36,7 +36,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "suggest": {"--apply": "--output"},
 }
 # The values of a former option that have other names now.
-VALUES = {"--new": {"pieces": "mean", "mean": "all"}, "--errors": {"strict": "fail"}}
+VALUES = {"--new": {"pieces": "mean", "mean": "all"}}
 # The option that takes what was the first argument of a command.
 ARGUMENTS = {**dict.fromkeys(("adapt", "check", "export", "rows", "trim"), "--model"), "add": "--terms"}
 

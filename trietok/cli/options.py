@@ -10,12 +10,12 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -51,6 +51,17 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
+
+
+class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8.2 on
+    """A choice that also takes a former name of one of its values, which the help does not list."""
+
+    def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
+        super().__init__(ways)
+        self._former = former
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(self._former.get(value, value), param, ctx)
 
 
 class _Model(click.Path):
@@ -90,13 +101,14 @@ def choice(
     *spellings: str,
     known: Sequence[str],
     help: str,
+    former: Mapping[str, str] = MappingProxyType({}),
     metavar: str = "WAY",
     **settings: Any,
 ) -> Decorator:
-    """An option of one of some values, which its help ends with."""
+    """An option of one of some values, which its help ends with; it takes former names of some, too."""
     *others, last = known
     said = f"{help}: {', '.join(others)} or {last}."
-    return click.option(*spellings, type=click.Choice(known), metavar=metavar, help=said, **settings)
+    return click.option(*spellings, type=Ways(known, former), metavar=metavar, help=said, **settings)
 
 
 number = partial(click.option, type=POSITIVE, metavar="N")
@@ -211,6 +223,8 @@ def place_to_write(
     if not there:
         yield
         return
+    import shutil  # seldom needed
+
     aside = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.{os.getpid()}.before")
     os.rename(place, aside)
     try:
@@ -281,6 +295,7 @@ files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input
 _on_error = partial(
     choice,
     "--on-error",
+    former={"strict": "fail"},
     default="fail",
     help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )

@@ -600,13 +600,7 @@ def _stem_of(shard: dict[str, Any]) -> str:
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:
-    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has.
-
-    >>> _first_difference("options", {"pack": 8, "call": {}}, {"pack": 8, "call": {"max_length": "8"}})
-    "was made without options of the tokenizer's call; this call has max_length=8"
-    >>> _first_difference("options", {"pack": 8}, {"pack": None})
-    'was made with pack 8; this call has none'
-    """
+    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has."""
     what = name
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
