@@ -29,6 +29,7 @@ from tests.cli.commands import (
     usage_error,
 )
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
+from trietok import encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus.encode_shard import ShardEncoder
 from trietok.corpus.shard_files import FORMATS
@@ -126,6 +127,20 @@ def test_a_bad_row(tmp_path):
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
     assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. ")
     assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
+
+
+def test_force_replaces_a_run_that_was_interrupted(english, tmp_path):
+    def stop(state):
+        raise KeyboardInterrupt
+
+    path, ids = write(tmp_path / "a.txt"), tmp_path / "ids"
+    with pytest.raises(KeyboardInterrupt):
+        encode_files(path, ids, english, workers=1, progress=stop)
+    assert [each.name for each in ids.iterdir()] == [".trietok-encode"]
+    command = ("encode-files", str(path), "-o", str(ids), "--workers", "1", "--pack", "4")
+    assert "replace it (--force)" in error(*command)
+    out(*command, "--force")
+    assert ".trietok-encode" not in contents(ids)
 
 
 def test_mistakes_of_files_and_columns(tmp_path, monkeypatch):

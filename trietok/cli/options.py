@@ -197,7 +197,8 @@ def place_to_write(
     place = above = os.path.realpath(path)
     # A killed command may have left hidden files, and links that lead nowhere: who writes clears them away, or refuses.
     names = os.listdir(place) if os.path.isdir(place) else []
-    there = [name for name in names if name[0] != "." and os.path.exists(os.path.join(place, name))]
+    shown = (name for name in names if name[0] != "." or name in _WRITTEN)
+    there = [name for name in shown if os.path.exists(os.path.join(place, name))]
     while not os.path.lexists(above):
         above = os.path.dirname(above)
     sources = [each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)]

@@ -77,13 +77,12 @@ def encode_files(
 
     Args:
         files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as `.gz` or `.zst`.
-        output: a directory that is empty or not there yet; with `resume`, one that a run has begun. Or a place in a
-            store, such as `s3://bucket/ids`.
+        output: an empty or a new directory, or a place in a store, such as `s3://bucket/ids`; with `resume`, that of a
+            run.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
         workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
-            encodes the texts, else processes. Processes import the program's main module, so a script calls this under
-            `if __name__ == "__main__":`.
+            encodes the texts, else processes, for which a script calls this under `if __name__ == "__main__":`.
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows is joined in a shard
@@ -96,9 +95,9 @@ def encode_files(
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
         progress: called after each finished shard, and at the end where shards of other files were removed.
-        map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
-            `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
-            function returns for each, in any order. See `docs/corpora.md`.
+        map_shards: a function like `map`, by which an engine encodes the shards on its own workers: it takes a
+            function that can be pickled and an iterator of shards, and gives back what that returns for each, in any
+            order.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call. Masks and type
             ids are written where they are asked for: `return_attention_mask`, `return_token_type_ids` and
             `return_special_tokens_mask`.
@@ -108,8 +107,7 @@ def encode_files(
         the files.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
-            stay.
+        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; finished shards stay.
         InputError: the files, the options or what is in `output` do not fit, or the workers cannot be started.
         TrietokError: a worker process has died.
 

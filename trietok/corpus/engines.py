@@ -30,8 +30,7 @@ def map_on(engine: str, address: str | None = None) -> Map:
     Args:
         engine: `"ray"` or `"spark"`.
         address: of Ray, `auto`, `HOST:PORT` or `ray://HOST:PORT`; of Spark, its master: `spark://HOST:PORT`, `yarn`,
-            `local[2]`. None for what the engine finds by itself: of Ray, the cluster of `RAY_ADDRESS`, else this
-            machine; of Spark, the session that there is, or what `spark-submit` and the configuration say.
+            `local[2]`. None for what the engine finds by itself: `RAY_ADDRESS`, or the session that there is.
 
     Raises:
         InputError: no such engine.

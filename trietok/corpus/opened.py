@@ -47,15 +47,10 @@ _MADE_AGAIN = "; encode-files --resume --verify makes it again"
 
 
 class RowSource(NamedTuple):
-    """A row of a file.
+    """A row of a file."""
 
-    Attributes:
-        file: its name, as the manifest has it.
-        row: counted from 1; for lines, the number of the line.
-    """
-
-    file: str
-    row: int
+    file: str  # its name, as the manifest has it
+    row: int  # counted from 1; for lines, the number of the line
 
 
 class _Held:
