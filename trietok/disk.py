@@ -1,9 +1,8 @@
 """Files on the disk: opening what may be read, and writing a file whole.
 
 In: a path. Out: the bytes or the text of a regular file of a limited size, and the lines of a vocab.txt; or a file in
-its place, on the disk, with the mode and the owner of the one that it replaces. A pipe, a device or a socket under the
-name of a tokenizer's file would keep a reader waiting for ever; it is refused before anything is read from it. Whoever
-reads a file that is being written finds the old one or the new one, never a part of either.
+its place, on the disk, with the mode and the owner of the one that it replaces. A pipe or a device, which would keep a
+reader waiting for ever, is refused. Whoever reads a file that is being written finds all of the old one or the new one.
 """
 
 from __future__ import annotations
@@ -24,26 +23,13 @@ ANY_SIZE = 1 << 62
 
 
 def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> BinaryIO:
-    """Open a regular file for reading bytes; symbolic links are followed.
+    """Open a regular file of at most `limit` bytes for reading bytes; symbolic links are followed.
 
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
-    >>> _ = path.write_text("[UNK]\\n")
-    >>> with open_regular(path) as file:
-    ...     file.read()
-    b'[UNK]\\n'
+    What the system says, of a directory too, is an OSError.
+
     >>> open_regular("/dev/null")
     Traceback (most recent call last):
     trietok.errors.FileError: /dev/null is not a regular file; only regular files are read
-
-    Args:
-        path: the file.
-        limit: the most bytes it may have.
-
-    Raises:
-        FileError: it is a pipe, a device or a socket, or its name holds a NUL.
-        FileFormatError: it has more than `limit` bytes.
-        OSError: it is missing (FileNotFoundError), a directory (IsADirectoryError), or may not be read.
     """
     name = checked_name(path)
     _check(os.stat(path), name, limit)  # before it is opened: opening a device may have effects by itself
@@ -110,9 +96,7 @@ Path_ = str | os.PathLike[str]
 def read_text(path: Path_) -> str:
     """The whole of a UTF-8 file, with Python's universal newlines, as transformers opens it.
 
-    Raises:
-        FileError: the file is missing, may not be read, or is no regular file.
-        FileFormatError: it is too large, or a byte is not UTF-8; then the error has the line.
+    It is a FileError where the file cannot be read; a FileFormatError, with the line, where a byte is not UTF-8.
     """
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path)
@@ -130,13 +114,7 @@ def _decoded(raw: bytes, path: Path_) -> str:
 
 
 def read_vocab_bytes(path: Path_) -> bytes:
-    """The bytes of a vocab.txt, if they are within the limits.
-
-    Raises:
-        FileError: as `read_text`.
-        FileFormatError: the file is larger than `LARGEST_VOCAB`, has more lines than `MOST_ENTRIES`, or a line longer
-            than `LONGEST_LINE`.
-    """
+    """The bytes of a vocab.txt, if they are within the limits; else a FileFormatError."""
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path, LARGEST_VOCAB)
     count = raw.count(b"\n") + (raw.count(b"\r") - raw.count(b"\r\n") if b"\r" in raw else 0)
@@ -161,11 +139,7 @@ def read_vocab_lines(path: Path_) -> list[str]:
     """The lines of a vocab.txt: one token each, the id is the line's number from 0.
 
     Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark and blank lines
-    stay, so that every id is transformers' id.
-
-    Raises:
-        FileError, FileFormatError: as `read_text` and `read_vocab_bytes`.
-        VocabularyError: the file is empty.
+    stay, so that every id is transformers' id. An empty file is a VocabularyError.
     """
     lines = _decoded(read_vocab_bytes(path), path).split("\n")
     if lines[-1] == "":
@@ -190,11 +164,7 @@ class Rights(NamedTuple):
     access_list: bytes | None
 
     def give(self, path: str | os.PathLike[str]) -> None:
-        """Give another file these rights.
-
-        Raises:
-            FileError: the system does not allow it; only root may give a file to another user.
-        """
+        """Give another file these rights, or a FileError: only root may give a file to another user."""
         try:
             status = os.stat(path)
             if (status.st_uid, status.st_gid) != (self.user, self.group):
@@ -216,11 +186,7 @@ class Rights(NamedTuple):
 def rights_to_keep(path: str | os.PathLike[str]) -> Rights | None:
     """The rights of a file that is to be replaced, or removed; None where there is no file.
 
-    A symbolic link has the rights of the file it leads to.
-
-    Raises:
-        FileError: it is write-protected, or this user may not write it; it is a directory, or no regular file.
-        OSError: what the system says to a path that it cannot look up.
+    A symbolic link has the rights of the file it leads to. One that may not be written is a FileError.
     """
     try:
         status = os.stat(path)
@@ -252,29 +218,17 @@ _LOST = FULL | {errno.EIO}  # after these, what was written may not be on the di
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], *, clears: bool = True) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write, which takes the place of `path` when the block ends; where it fails nothing has changed.
 
     The file is written beside `path`, from front to back, flushed to the disk, read back and renamed. What processes
-    have left there that were killed as they wrote the same file is removed, unless not `clears`: the folder is listed
-    for that.
-
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
-    >>> with replacing(path) as file:
-    ...     _ = file.write(b"new")
-    >>> path.read_text(), [other.name for other in path.parent.iterdir()]
-    ('new', ['a.txt'])
-
-    Raises:
-        FileError: the file that is there is write-protected, or its owner and mode cannot be kept.
-        OSError: the file cannot be written; the error for a full disk has the name of the file that was written.
+    have left there that were killed as they wrote the same file is removed. It is a FileError where the rights of the
+    file that is there forbid it, else an OSError; that of a full disk has the name of the file that was written.
     """
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f"{TEMPORARY}{os.getpid()}-{name}")
     rights = rights_to_keep(path)
-    if clears:
-        _clear(folder or ".", name)
+    _clear(folder or ".", name)
     try:
         with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
             if rights is not None:  # before a byte is written: what the old file kept secret stays so
@@ -371,9 +325,9 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def flush_file(path: str | os.PathLike[str]) -> None:
+def flush_file(path: str | os.PathLike[str], flags: int = os.O_RDWR) -> None:
     """Have a file on the disk that was written by other means."""
-    handle = os.open(path, os.O_RDWR)
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:
@@ -383,11 +337,7 @@ def flush_file(path: str | os.PathLike[str]) -> None:
 def flush_directory(directory: str | os.PathLike[str]) -> None:
     """Have the names in a directory on the disk, where the system can do that."""
     try:
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        flush_file(directory, os.O_RDONLY)
     except OSError as error:
         if error.errno in _LOST:  # else this system does not let a directory be flushed
             raise OSError(error.errno, error.strerror, os.fspath(directory)) from error

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
 from importlib import import_module
+from operator import index
 from types import TracebackType
 from typing import Any
 
@@ -317,3 +318,11 @@ def kind_of(value: Any) -> str:
     """A value for an error message: its type, and itself in short."""
     shown = repr(value)
     return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A whole number of any kind as an int; an InputTypeError that names the argument for anything else."""
+    try:
+        return index(value)
+    except TypeError as error:
+        raise InputTypeError(f"{name} is {value!r:.60}; it is a whole number", value=value) from error

@@ -3,9 +3,9 @@
 In: how many, a function that makes a process ready, and the value it needs. Out: a function that hands work to the
 processes, at least one of which is ready; or an error that says why none is. However this process ends, they end too.
 
-The standard library writes what a new process needs to a pipe, both ends of which this process holds meanwhile. Where
-the new one ends before it has read, as it does in a script without a main guard, a value that is larger than the pipe
-would be written for ever. So the value goes through a file, and work is handed out only once a process is ready.
+The standard library writes what a new process needs to a pipe. Where that process ends before it has read, as it does
+in a script without a main guard, a value that is larger than the pipe would be written for ever. So the value goes
+through a file, and work is handed out only once a process is ready.
 
 If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for which nobody waits.
 So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the program handles it.
@@ -18,7 +18,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,21 +37,14 @@ _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
 def worker_pool(
     workers: int, make_ready: Callable[[Any, Any], None], value: Any, folder: Path | None = None
 ) -> Iterator[Submit]:
-    """So many processes, for the length of a `with` block.
+    """So many processes, for the length of a `with` block; an InputError where none gets ready.
 
-    Args:
-        workers: how many.
-        make_ready: called in each process, with the value and an event. The event is set where the block ends by an
-            exception, so that what a process is working on can be given up.
-        value: what each process needs; it is pickled once.
-        folder: where the file with the value stands meanwhile; None for the system's own.
-
-    Raises:
-        InputError: the value cannot be pickled, or the processes have ended before they were ready.
-        concurrent.futures.process.BrokenProcessPool: from a future's result; a process has died at work.
+    `make_ready` is called in each, with the value, which is pickled once and stands in a file of `folder` meanwhile,
+    and an event. The event is set where the block ends by an exception, so that work can be given up. The future of
+    work at which a process has died gives a BrokenProcessPool.
     """
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
     refuse_while_starting()
@@ -60,21 +53,36 @@ def worker_pool(
     stop = context.Event()
     with _written(value, folder) as path:
         executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
-        try:
+        with submitting(executor, stop) as submit:
             try:
-                _start(executor, workers)
+                # Each of these starts a process, unless one that was started before is ready. Work starts the rest.
+                ready = [submit(os.getpid) for _ in range(workers)]
+                next(as_completed(ready)).result()
             except BrokenProcessPool:
                 raise InputError(f"the processes have ended before they were ready; {_ADVICE}") from None
-            yield partial(_submit, executor)
-        except BrokenProcessPool:  # the one that died may have held the event's lock
-            raise
-        except BaseException:
-            with interrupts_held():
-                stop.set()
-            raise
-        finally:
-            with interrupts_held():
-                executor.shutdown(wait=True, cancel_futures=True)
+            yield submit
+
+
+@contextlib.contextmanager
+def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
+    """Hand work to an executor, which ends with the block; where that ends by an exception, the event `stop` is set."""
+    from concurrent.futures import BrokenExecutor
+
+    def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        with interrupts_held():  # the executor starts a process or a thread where it may and none is idle
+            return executor.submit(function, *arguments)
+
+    try:
+        yield submit
+    except BrokenExecutor:  # the process that died may have held the event's lock
+        raise
+    except BaseException:
+        with interrupts_held():
+            stop.set()
+        raise
+    finally:
+        with interrupts_held():
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def cores() -> int:
@@ -126,19 +134,9 @@ def refuse_while_starting() -> None:
 def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait until the body of a `with` block is done.
 
-    Ctrl-C goes to every process of a terminal. A process that the body starts never hears of it, because a process
-    inherits the signals that the thread which starts it has blocked. Blocking alone does not protect the body, though:
-    another thread may take the signal, and Python then interrupts the main thread.
-
-    >>> import signal
-    >>> try:
-    ...     with interrupts_held():
-    ...         signal.raise_signal(signal.SIGINT)
-    ...         print("done")
-    ... except KeyboardInterrupt:
-    ...     print("interrupted")
-    done
-    interrupted
+    A process that the body starts never hears of it, because it inherits the signals that the thread which starts it
+    has blocked. Blocking alone does not protect the body: another thread may take the signal, and Python then
+    interrupts the main thread.
     """
     with contextlib.ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():  # only the main thread is interrupted
@@ -153,9 +151,9 @@ def interrupts_held() -> Iterator[None]:
 def _interrupts_counted_later() -> Iterator[None]:
     """Note that Ctrl-C was pressed; after the body, have it handled as it would have been without this."""
     interrupts: list[int] = []
-    held: dict[int, Any] = {signal.SIGINT: signal.getsignal(signal.SIGINT)}
-    if callable(signal.getsignal(signal.SIGTERM)):  # else the process ends at once, as it should
-        held[signal.SIGTERM] = signal.getsignal(signal.SIGTERM)
+    held: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if not callable(held[signal.SIGTERM]):  # the process ends at once, as it should
+        del held[signal.SIGTERM]
     for number in held:
         signal.signal(number, lambda number, frame: interrupts.append(number))
     try:
@@ -189,22 +187,6 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
         os.unlink(path)
 
 
-def _start(executor: Executor, workers: int) -> None:
-    """Start processes, and wait for the first that is ready."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    # Each of these starts a process, unless one that was started before is ready. Work starts those that are missing.
-    ready = [_submit(executor, _is_ready) for _ in range(workers)]
-    done, _ = wait(ready, return_when=FIRST_COMPLETED)
-    for future in done:
-        future.result()
-
-
-def _submit(executor: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    with interrupts_held():  # the executor starts a process where it has fewer than it may have and none is idle
-        return executor.submit(function, *arguments)
-
-
 # ---- in a process that works ----------------------------------------------------------------------------------------
 
 
@@ -221,20 +203,16 @@ def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) ->
 
 
 def _end_with_parent() -> None:
-    """Have this process end when the one that started it has ended, which may have been killed.
-
-    Nothing else would tell: a process holds both ends of the pipe that work comes through.
-    """
+    """Have this process end with the one that started it, of whose end the pipe with the work does not tell."""
     import multiprocessing
     from multiprocessing.connection import wait
 
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    sentinel = parent.sentinel
 
     def end_after_it() -> None:
-        wait([sentinel])
+        wait([parent.sentinel])
         os._exit(1)
 
     threading.Thread(target=end_after_it, daemon=True).start()
@@ -243,8 +221,8 @@ def _end_with_parent() -> None:
 class _Stop:
     """Whether this process is to stop.
 
-    A process that ended while it asks would take the event's lock with it, and the one that started it would wait for
-    ever to set the event. So SIGTERM, which goes to all processes of a job, counts after the question.
+    One that ended while it asks would take the event's lock with it, and who sets the event would wait for ever. So
+    SIGTERM, which goes to all processes of a job, counts after the question.
     """
 
     def __init__(self, event: Any) -> None:
@@ -263,7 +241,3 @@ class _Stop:
         if not self._is_asking:
             os._exit(_TERMINATED)
         self._is_terminated = True
-
-
-def _is_ready() -> None:
-    """The first thing a process does: it was made ready before."""

@@ -29,6 +29,7 @@ from tests.cli.commands import (
     usage_error,
 )
 from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
+from trietok import encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus.encode_shard import ShardEncoder
 from trietok.corpus.shard_files import FORMATS
@@ -126,6 +127,43 @@ def test_a_bad_row(tmp_path):
     command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
     assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. ")
     assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
+
+
+def test_force_replaces_a_run_that_was_interrupted(english, tmp_path):
+    def stop(state):
+        raise KeyboardInterrupt
+
+    path, ids = write(tmp_path / "a.txt"), tmp_path / "ids"
+    with pytest.raises(KeyboardInterrupt):
+        encode_files(path, ids, english, workers=1, progress=stop)
+    assert [each.name for each in ids.iterdir()] == [".trietok-encode"]
+    command = ("encode-files", str(path), "-o", str(ids), "--workers", "1", "--pack", "4")
+    assert "replace it (--force)" in error(*command)
+    out(*command, "--force")
+    assert ".trietok-encode" not in contents(ids)
+
+
+def test_mistakes_of_files_and_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.txt")
+    (tmp_path / "a.jsonl").write_text('{"body": "The people", "id": 1}\n')
+    (tmp_path / "a.csv").write_text("body,id\nThe people,1\n")
+    (tmp_path / "bad.txt.gz").write_bytes(b"no gzip")
+    command = ("encode-files", "-o", "ids", "--workers", "1")
+    assert "Workers read FILES, so standard input is none of them" in usage_error(*command, "-", "a.txt")
+    told = (
+        "; choose a field with column=... (--column). 0 finished shards stay in ids; with another column a run begins"
+    )
+    assert f"a.jsonl, row 1: the object has no field 'text', only 'body', 'id'{told}" in error(*command, "a.jsonl")
+    assert "has no column 'text'; choose one of 'body', 'id' with" in error(*command, "a.csv")
+    assert error(*command, "bad.txt.gz", "--on-error", "skip").startswith("bad.txt.gz is damaged, or no gzip file")
+    assert list((tmp_path / "ids").iterdir()) == []  # no plan of a run with nothing to go on with
+    result = run(*command, "a.txt", "--column", "body")
+    assert result.stderr == "trietok: warning: the files have no column 'body': each line of a .txt is a text\n"
+    out(*command, "a.jsonl", "--column", "body", "--force")
+    (tmp_path / "b.jsonl").write_text('{"body": 1}\n')
+    told = error(*command, "a.jsonl", "b.jsonl", "--column", "body", "--resume")
+    assert ". 1 finished shard stays in ids; --resume continues once" in told
 
 
 def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):

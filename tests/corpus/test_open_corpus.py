@@ -190,6 +190,9 @@ def test_a_shuffled_corpus(small_blocks, corpus):
     for part, parts in ((1, 1), (-1, 2), (0, 0)):
         with pytest.raises(InputError, match=f"there is no part {part} of {parts}; parts are counted from 0"):
             next(corpus.shuffled(1, part=part, parts=parts))
+    for seed, epoch in (("one", 0), (1.0, 0), (1, None)):
+        with pytest.raises(InputTypeError, match=r"^(seed|epoch) is .*; it is a whole number$"):
+            next(corpus.shuffled(seed, epoch))
 
 
 def test_an_order_reads_each_row_group_once(small_blocks, english, tmp_path, monkeypatch):
@@ -223,6 +226,9 @@ def test_a_shuffled_torch_dataset(small_blocks, corpus):
     assert sum(map(len, parts)) == len(rows)
     assert sorted(chain(*map(read, parts))) == rows
     assert [len(read(part)) for part in parts] == [len(part) for part in parts]
+    for wrong in (lambda: dataset.set_epoch(1.5), lambda: corpus.torch_dataset(seed="one")):
+        with pytest.raises(InputTypeError, match="it is a whole number"):
+            wrong()
     dataset.set_epoch(2)
     assert read(pickle.loads(pickle.dumps(dataset))) == read(dataset) == [corpus[n] for n in corpus.shuffled(5, 2)]
     for rank, ranks in ((2, 2), (-1, 2)):

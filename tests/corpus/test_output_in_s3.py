@@ -305,6 +305,8 @@ def test_what_is_wrong_is_said_in_a_line(english, corpus, s3, monkeypatch):
     files, options, _ = corpus
     with pytest.raises(FileError, match=r"^cannot write to s3://nowhere/ids: there is no such bucket$"):
         encode_files(files, "s3://nowhere/ids", english, workers=1, **options)
+    with pytest.raises(FileError, match=r"^cannot read s3://nowhere/a\.txt: No such bucket$"):
+        encode_files("s3://nowhere/a.txt", PLACE, english, workers=1, **options)
     done = subprocess.run(
         command(files, "s3://nowhere/ids"), env=environment(), capture_output=True, text=True, timeout=120
     )
@@ -319,5 +321,6 @@ def test_what_is_wrong_is_said_in_a_line(english, corpus, s3, monkeypatch):
     done = subprocess.run(command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert [line for line in done.stderr.splitlines() if "profile" not in line] == [
-        "trietok: error: cannot list s3://bucket/ids: NoCredentialsError: Unable to locate credentials"
+        "trietok: error: cannot list s3://bucket/ids: Unable to locate credentials; give them as the store's own tools "
+        "take them, for S3 by `aws configure` or in the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     ]

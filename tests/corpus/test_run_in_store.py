@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tests.cli.commands import error, out, run
+from tests.cli.commands import error, run
 from tests.corpus.shards import contents, write
 from trietok import FileError, FileFormatError, InputError, MissingDependencyError, encode_files
 from trietok.corpus import open_corpus
@@ -339,9 +339,13 @@ def test_files_of_this_machine_by_a_url(english, tmp_path, corpus):
 def test_the_command(tmp_path, store):
     write(tmp_path / "a.txt", ["The people"])
     command = ("encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o")
-    assert out(*command, PLACE)[0] == f"written to {PLACE}: 1 text, 4 tokens, 1 row in 1 shard"
-    assert f"{PLACE} holds a run already; go on with it" in error(*command, PLACE)
-    assert out(*command, PLACE, "--resume")[1] == "kept from earlier runs: 1 shard"
+    first, again, resumed = run(*command, PLACE), run(*command, PLACE), run(*command, PLACE, "--resume")
+    assert first.stdout == f"written to {PLACE}: 1 text, 4 tokens, 1 row in 1 shard\n"
+    assert first.stderr == (
+        f"trietok: warning: {PLACE} is memory of this process, and gone with it; a directory or s3://bucket/ids stays\n"
+    )
+    assert f"{PLACE} holds a run already; go on with it" in again.stderr
+    assert resumed.stdout.splitlines()[1] == "kept from earlier runs: 1 shard"
     assert error(*command, PLACE, "--force").startswith("--force replaces nothing elsewhere; remove what is in")
     run(*command, f"file://{tmp_path}/ids")
     assert "is there already; go on with its run" in error(*command, f"file://{tmp_path}/ids")

@@ -177,8 +177,8 @@ def test_a_save_that_counts_is_read_though_nothing_is_in_place(two, tmp_path):
     assert (tmp_path / "saved" / "vocab.txt").read_text().split() == [*SPECIAL, "a", "c", "d"]
     assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[1])
     assert check(tmp_path / "saved").errors == []
-    (left,) = atomic.left_folders(tmp_path / "saved")
-    assert (left.is_running, left.is_needed) == (False, True)
+    (left,) = atomic.Staging.all_in(tmp_path / "saved")
+    assert (left.is_at_work(), bool(left.pointers())) == (False, True)
 
 
 def test_a_save_that_does_not_count_yet_leaves_the_old_files(two, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from trietok import FileError, FileFormatError, InputError, TextFiles, train_wordpiece
+from trietok import FileError, FileFormatError, InputError, InputTypeError, TextFiles, train_wordpiece
 from trietok.errors import MissingDependencyError
 
 TEXTS = ["one\r", "", "two\u2028three", "Öl 東京"]
@@ -154,6 +154,12 @@ def test_on_error_is_one_of_three(file):
         TextFiles(file("a.txt", ""), on_error="ignore")
     with pytest.raises(InputError, match="no file"):
         TextFiles([])
+
+
+def test_several_files_are_one_argument(file):
+    one, other = file("a.txt", "a"), file("b.txt", "b")
+    with pytest.raises(InputTypeError, match=r"several files are one argument: TextFiles\(\[a, b\]\)"):
+        TextFiles(one, other)
 
 
 def test_missing_files_and_directories_are_refused_before_any_is_read(tmp_path, file):

@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import math
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trietok.cli import options
-from trietok.cli.interrupts import terminated_like_interrupted
+from trietok.cli.interrupts import stop_said
 from trietok.cli.options import Encoding, tokenizer_of
 from trietok.cli.output import visible, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
@@ -78,9 +77,7 @@ def encode_files(
     address: str | None,
     keep_columns: list[str] | None,
     include: list[str] | None,
-    on_error: str,
     resume: bool,
-    verify: bool,
     shard_size: float,
     as_json: bool,
     **how: Any,
@@ -104,9 +101,20 @@ def encode_files(
         raise click.UsageError("--address needs --engine.")
     if engine and how["workers"] is not None:
         raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
-    if verify and not resume:
+    if how["verify"] and not resume:
         raise click.UsageError("--verify needs --resume.")
-    with terminated_like_interrupted(), _stop_said(output, resume):
+    if options.STANDARD_INPUT in files:
+        raise click.UsageError("Workers read FILES, so standard input is none of them; write it to a file first.")
+    if output.startswith("memory:"):
+        warn(f"{output} is memory of this process, and gone with it; a directory or s3://bucket/ids stays")
+    before = _names_in(output)
+
+    def left() -> str:
+        if resume or is_elsewhere(output) or _names_in(output) != before:
+            return f"finished shards stay in {visible(output)}, and --resume continues with the rest"
+        return "nothing was written"
+
+    with stop_said(left):
         from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
 
         tokenizer = tokenizer_of(model)
@@ -117,28 +125,20 @@ def encode_files(
             settings["add_special_tokens"] = False
         Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in include or ()})
-        seen: list[Progress] = []  # the last state
-
-        def noted(state: Progress) -> None:
-            seen[:] = [state]
-            shown(state)
-
         if engine:
             from trietok.corpus.engines import map_on
 
             # The workers are in directories of their own.
             files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
             how["map_shards"] = map_on(engine, address)
-        with _progress() as shown:
+        with _progress() as (noted, seen):
             manifest = encode(
                 files,
                 output,
                 tokenizer,
                 pack=pack,
                 keep_columns=keep_columns or (),
-                on_error=on_error,
                 resume=resume,
-                verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
                 **how,
@@ -161,21 +161,6 @@ def encode_files(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
                 "--truncation truncates"
             )
-
-
-@contextlib.contextmanager
-def _stop_said(output: str, resume: bool) -> Iterator[None]:
-    """Where Ctrl-C stops the run, say what is there and how to go on."""
-    before = _names_in(output)
-    try:
-        yield
-    except KeyboardInterrupt:
-        if resume or is_elsewhere(output) or _names_in(output) != before:
-            left = f"finished shards stay in {visible(output)}, and --resume continues with the rest"
-        else:
-            left = "nothing was written"
-        print(f"trietok: stopped; {left}", file=sys.stderr, flush=True)
-        raise
 
 
 def _names_in(directory: str) -> set[str]:
@@ -215,24 +200,25 @@ def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: d
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[Progress], None]]:
-    """What to call with each state: a bar on a terminal, else a line from time to time."""
+def _progress() -> Iterator[tuple[Callable[[Progress], None], list[Progress]]]:
+    """What to call with each state, and a list of the last one: a bar on a terminal, else a line from time to time."""
     began, line = time.monotonic(), "encoding: reading the first files"
-
-    def rate_of(state: Progress) -> str:
-        """Of texts, which take more room than compressed files."""
-        seconds = max(time.monotonic() - began, 1e-9)
-        return f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+    seen: list[Progress] = []
 
     def note(state: Progress) -> None:
         nonlocal line
+        seen[:] = [state]
+        seconds = max(time.monotonic() - began, 1e-9)
+        # The rate is that of texts, which take more room than compressed files.
+        rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
         done = amount(state.done_bytes, "bytes", state.all_bytes)
-        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate_of(state)}"
+        line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate}"
+        if bars is not None:
+            bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate)
 
-    with shown_bars(transient=True) as bars:
+    with shown_bars(transient=True) as bars, contextlib.ExitStack() as stack:
         if bars is None:
-            with said_regularly(lambda: line):
-                yield note
-            return
-        bars.show("encoding", 0, None, "bytes", rate="starting")
-        yield lambda state: bars.show("encoding", state.done_bytes, state.all_bytes, "bytes", rate_of(state))
+            stack.enter_context(said_regularly(lambda: line))
+        else:
+            bars.show("encoding", 0, None, "bytes", rate="starting")
+        yield note, seen

@@ -6,7 +6,7 @@ import contextlib
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 INTERRUPTED, TERMINATED = 130, 143  # the exit codes that a shell gives
@@ -41,3 +41,17 @@ def terminated_like_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def stop_said(left: Callable[[], str]) -> Iterator[None]:
+    """Where Ctrl-C or SIGTERM stops the body, say what is `left` of it."""
+    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
+
+    with terminated_like_interrupted():
+        try:
+            yield
+        except KeyboardInterrupt:
+            with interrupts_held():  # an impatient second one must not stop what is said of the first
+                print(f"trietok: stopped; {left()}", file=sys.stderr, flush=True)
+            raise

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -41,13 +41,6 @@ NOT_NEGATIVE = click.IntRange(min=0)
 PATH = click.Path(readable=False)
 
 
-# A class with a parameter to type checkers, and to click from version 8.2 on.
-if TYPE_CHECKING:
-    _Choice = click.Choice[str]
-else:
-    _Choice = click.Choice
-
-
 class _OutputPath(click.Path):
     """A path to write to, on this machine."""
 
@@ -60,7 +53,7 @@ class _OutputPath(click.Path):
 OUTPUT = _OutputPath(readable=False)
 
 
-class Ways(_Choice):
+class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8.2 on
     """A choice that also takes a former name of one of its values, which the help does not list."""
 
     def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
@@ -204,7 +197,8 @@ def place_to_write(
     place = above = os.path.realpath(path)
     # A killed command may have left hidden files, and links that lead nowhere: who writes clears them away, or refuses.
     names = os.listdir(place) if os.path.isdir(place) else []
-    there = [name for name in names if name[0] != "." and os.path.exists(os.path.join(place, name))]
+    shown = (name for name in names if name[0] != "." or name in _WRITTEN)
+    there = [name for name in shown if os.path.exists(os.path.join(place, name))]
     while not os.path.lexists(above):
         above = os.path.dirname(above)
     sources = [each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)]
@@ -368,18 +362,18 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     return together(column, on_error)(with_reader)
 
 
-# Where the command's input comes from: arguments, files, standard input; and the ids in a text. A file is never held as
-# a whole. Lines end at U+000A only, and nothing but that is taken off.
+# Where the command's input comes from: arguments, files, standard input; and the ids in a text.
 
 
 def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
-    """What a name is read with: in the profile that `--profile` names, or that of something else, or by `choose`.
+    """What a name is read with: in the profile that `--profile` names, or in `like`, for which `why` is the reason.
 
-    It is said which and why; `why` is the reason to give for `like`.
+    Else by `choose`. It is said which and why.
     """
     asked = click.get_current_context().meta.get("trietok.profile")
     choice = choose(name, asked or like)
-    choice = choice if asked or like is None else choice._replace(why=why)
+    if like is not None and not asked:
+        choice = choice._replace(why=why)
     say_choice(choice)
     return choice
 
@@ -396,32 +390,22 @@ _FORMS = "separate ids with spaces or commas, or write a JSON list, or input_ids
 
 
 class Line(NamedTuple):
-    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument.
-
-    Attributes:
-        file, number: the name of the file, and the number of the line or row in it, from 1.
-    """
+    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument."""
 
     text: str
     where: str = ""
     file: str = ""
-    number: int = 0
+    number: int = 0  # of the line or row in the file, from 1
 
 
 class Lines:
-    """The lines of arguments and files, one after the other; they can be read once.
+    """The lines of arguments and files, one after the other; they can be read once, and no file is held as a whole.
 
     Args:
         arguments: a line each; `-` is standard input.
         files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
         column: where the texts are in files that are no lines of text; None to read all as lines.
         on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
-
-    Attributes:
-        bytes_read: how many bytes of files have been read.
-
-    Raises:
-        FileError, FileFormatError: from the iterator, where a file cannot be read or is not UTF-8.
     """
 
     def __init__(
@@ -433,8 +417,7 @@ class Lines:
     ) -> None:
         self._reader = TextReader(column, on_error, counts_lines=True, repair="convert the input to UTF-8")
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
-        paths = files if column is None else expanded(files)
-        self._lines = chain(self._of_arguments(arguments), chain.from_iterable(map(self._of_file, paths)))
+        self._lines = self._all(arguments, files if column is None else expanded(files))
 
     @property
     def bytes_read(self) -> int:
@@ -452,12 +435,11 @@ class Lines:
             return None
         return sum(each.st_size for each in found) if all(stat.S_ISREG(each.st_mode) for each in found) else None
 
-    def _of_arguments(self, arguments: Iterable[str]) -> Iterator[Line]:
+    def _all(self, arguments: Iterable[str], paths: Iterable[str]) -> Iterator[Line]:
         for argument in arguments:
-            if argument == STANDARD_INPUT:
-                yield from self._of_file(STANDARD_INPUT)
-            else:
-                yield Line(argument)
+            yield from self._of_file(argument) if argument == STANDARD_INPUT else [Line(argument)]
+        for path in paths:
+            yield from self._of_file(path)
 
     def _of_file(self, path: str) -> Iterator[Line]:
         """The lines of one file, or of standard input for `-`."""
@@ -474,10 +456,7 @@ class Lines:
 def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
-    Args:
-        arguments, files: what the user gave.
-        what: what the command wants, in the plural, for its usage errors.
-        column: where the texts are in files that are no lines of text; None to read all as lines.
+    `what` the command wants is named in its usage errors, in the plural; `column` is as for `Lines`.
     """
     if arguments and files:
         raise click.UsageError(f"Give {what} as arguments or by -f, not both.")
@@ -507,9 +486,6 @@ def ids_in(text: str) -> list[int]:
 
     >>> ids_in("2 490, 3"), ids_in("[2, 490, 3]"), ids_in('{"text": "a", "input_ids": [2, 490, 3]}')
     ([2, 490, 3], [2, 490, 3], [2, 490, 3])
-
-    Raises:
-        InputError: the text is something else.
     """
     text = text.strip()
     if text.startswith(("{", "[")):

@@ -59,12 +59,7 @@ def write_line(line: str) -> None:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """Name standard output in what goes wrong while it is written to.
-
-    Raises:
-        FileError: it cannot be written to.
-        BrokenPipeError: nobody reads it any more.
-    """
+    """Name standard output in what goes wrong while it is written to: a FileError, unless nobody reads any more."""
     try:
         yield
     except (BrokenPipeError, trietok.FileError):
@@ -81,16 +76,11 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(repr(char)[1:-1] if _is_escaped(char) else char for char in text)
-
-
-def _is_escaped(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in _TURNS_DIRECTION
+    escaped = {char for char in {*text} if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")} | _TURNS_DIRECTION
+    return "".join(repr(char)[1:-1] if char in escaped else char for char in text)
 
 
 # What the command says where it is called wrongly: in one form, with the names that may have been meant.
-#
-# In: click's usage errors, and what was typed. Out: the same errors, each with the command that it is about.
 
 
 class Utf8(click.types.StringParamType):
@@ -145,12 +135,7 @@ def no_such_option(typed: str, ctx: click.Context) -> click.UsageError:
 
 @contextlib.contextmanager
 def usage_errors(ctx: click.Context, typed: Sequence[str]) -> Iterator[None]:
-    """Give click's errors one form: names that may have been meant, and the command, which is not in all of them.
-
-    Args:
-        ctx: the context of the whole command.
-        typed: its arguments, which begin with the name of what it was to do.
-    """
+    """Give click's errors one form: names that may have been meant, and the command, which is not in all of them."""
     try:
         yield
     except click.NoSuchOption as error:
@@ -173,9 +158,8 @@ def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
 
 # From what goes wrong to one line on standard error and an exit code.
 #
-# In: the exceptions and log records that come up while a command runs. Out: `trietok: error: ...` and 2; nothing and
-# 130 for Ctrl-C; nothing and 143 for SIGTERM; nothing and 141 when the reader of a pipe has gone. A shell gives these
-# codes to other programs then. 1 is an answer, as with diff(1): something was found.
+# `trietok: error: ...` and 2; nothing and 130 for Ctrl-C, 143 for SIGTERM, 141 when the reader of a pipe has gone. A
+# shell gives these codes to other programs then. 1 is an answer, as with diff(1): something was found.
 
 
 FOUND, TROUBLE, _READER_GONE = 1, 2, 141

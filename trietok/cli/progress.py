@@ -28,11 +28,7 @@ _BESIDE_THE_BAR = 66  # columns
 
 
 class Bars:
-    """Shows a bar for each phase. The first call of `show` draws the first bar.
-
-    Args:
-        transient: whether the bars go when all is done.
-    """
+    """Shows a bar for each phase, from the first call of `show` on; `transient` ones go when all is done."""
 
     def __init__(self, transient: bool = False) -> None:
         self._transient = transient
@@ -41,17 +37,11 @@ class Bars:
         self._last = time.monotonic()  # when the phase before ended, as far as is known
 
     def show(self, phase: str, done: int, total: int | None, unit: str, rate: str = "") -> None:
-        """Say how far a phase is.
+        """Say how far a phase, such as "counting words", is: how many units are done, of how many if that is known.
 
-        Args:
-            phase: what is being done, such as "counting words".
-            done: how much is done, in units.
-            total: how much there is; None where that is not known.
-            unit: what is counted; "bytes" are shown as kB, MB and so on.
-            rate: what to show instead of units a second.
+        "bytes" are shown as kB, MB and so on. `rate` stands in the place of units a second.
         """
-        if self._bars is None:
-            self._bars = self._started()
+        self._bars = self._bars or self._started()
         if phase not in self._phases:
             task = self._bars.add_task(phase, total=total, amounts="", rate="", left="")
             self._phases[phase] = task, _Pace(self._last)
@@ -61,7 +51,7 @@ class Bars:
         shown = {"amounts": amount(done, unit, total), "rate": rate or f"{amount(speed, unit)}/s", "left": left}
         self._bars.update(task, completed=done, total=total, **shown)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Leave the terminal as it was."""
         if self._bars is not None:
             self._bars.stop()
@@ -115,20 +105,13 @@ def shown_bars(transient: bool = False) -> Iterator[Bars | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    bars = Bars(transient)
-    try:
+    with contextlib.closing(Bars(transient)) as bars:
         yield bars
-    finally:
-        bars.end()
 
 
 @contextlib.contextmanager
 def said_regularly(line: Callable[[], str]) -> Iterator[None]:
-    """While the body works, say every half minute how far it is: for logs, where nobody sees a bar.
-
-    Args:
-        line: what to say, without the line feed.
-    """
+    """While the body works, say every half minute how far it is: for logs, where nobody sees a bar."""
     import threading
 
     from trietok.worker_pool import interrupts_held  # most commands do without what it imports
@@ -155,13 +138,10 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shown_reading(texts: Any, phase: str, *, while_writing: bool = False) -> Iterator[Any]:
-    """The texts, to be read in the body; a bar shows how far that is, once it has taken half a second.
+    """The texts, to be read in the body, if any; a bar shows how far that is, once it has taken half a second.
 
-    Args:
-        texts: what is read, which says its `bytes_read` and `total_bytes`; None stays None.
-        phase: what the body does with them.
-        while_writing: whether the body writes results as it reads. Then there is no bar where they go to the terminal
-            themselves, or to a pipe, whose other end may be a pager on the same terminal.
+    Where the body writes results as it reads (`while_writing`), there is no bar if they go to the terminal themselves,
+    or to a pipe, whose other end may be a pager on the same terminal.
     """
     with shown_bars(transient=True) as bars:
         if texts is None or bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
@@ -174,23 +154,16 @@ class Watched(Iterable[Any]):
     """Texts that show how far reading is, each time that they are read."""
 
     def __init__(self, texts: Any, phase: str, bars: Bars) -> None:
-        self._texts = texts
-        self._phase = phase
-        self._bars = bars
-
-    @property
-    def total_bytes(self) -> int | None:
-        total: int | None = self._texts.total_bytes
-        return total
+        self._texts, self._phase, self._bars = texts, phase, bars
+        self.total_bytes: int | None = texts.total_bytes
 
     def __iter__(self) -> Iterator[Any]:
-        texts = self._texts
         due = time.monotonic() + _PATIENCE
-        for text in texts:
+        for text in self._texts:
             yield text
             now = time.monotonic()
             if now >= due:
-                self._bars.show(self._phase, texts.bytes_read, texts.total_bytes, "bytes")
+                self._bars.show(self._phase, self._texts.bytes_read, self.total_bytes, "bytes")
                 due = now + _INTERVAL
 
 

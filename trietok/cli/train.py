@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from dataclasses import dataclass, field
+from functools import partial, wraps
 from typing import Any
 
 import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.interrupts import terminated_like_interrupted
+from trietok.cli.interrupts import stop_said
 from trietok.cli.options import Reader
 from trietok.cli.output import visible
 from trietok.cli.progress import shown_bars
@@ -27,6 +25,7 @@ from trietok.tokenizer.auto import Choice
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
+from trietok.worker_pool import cores
 
 _CHINESE = "chinese"
 
@@ -52,13 +51,27 @@ _tokens = options.together(
         help="Add a special token. May be repeated.",
     ),
 )
-_counting = options.together(
-    options.reading,
-    options.workers,
-    options.max_words(default=MAX_WORDS),
-    options.json_lines,
-    options.offline,
-)
+
+
+def _training(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read and how it is counted: the command gets `run`, a `_Run`, and an interrupt says what is left."""
+
+    @wraps(command)
+    def in_run(
+        files: tuple[str, ...],
+        output: str,
+        read: Reader,
+        workers: int | None,
+        max_words: int,
+        as_json: bool,
+        **rest: Any,
+    ) -> None:
+        run = _Run(command.__name__, files, output, read, workers, max_words, as_json)
+        with stop_said(run.left):
+            command(run, **rest)
+
+    max_words = options.max_words(default=MAX_WORDS)
+    return options.together(options.reading, options.workers, max_words, options.json_lines, options.offline)(in_run)
 
 
 @click.group()
@@ -87,19 +100,14 @@ def train() -> None:
 @options.number("--model-max-length", help="The longest sequence the model will take, in tokens.")
 @options.flag("--cased", help="Keep case and accents.")
 @options.tokenizer("--like", help="Split texts into words as this BERT tokenizer does.")
-@_counting
+@_training
 def wordpiece(
-    files: tuple[str, ...],
-    output: str,
+    run: _Run,
     special_tokens: tuple[str, ...],
     unused: int,
     model_max_length: int | None,
     cased: bool,
     like: str | None,
-    read: Reader,
-    as_json: bool,
-    workers: int | None,
-    max_words: int,
     **learning: Any,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
@@ -113,31 +121,22 @@ def wordpiece(
     """
     if cased and like is not None:
         raise click.UsageError("Give --cased or --like, not both.")
-    with _training("wordpiece", output) as run:
-        settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
-        texts = read(files)
-        run.files, workers = texts.paths, _worth(texts, workers)
-        more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
-        special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
-        with _progress() as progress:
-            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
-            counts = trietok.count_words(texts, words=_words_by(settings), **counting)
-            learning |= {"special_tokens": special_tokens, "progress": progress}
-            vocabulary = trietok.train_wordpiece(counts, **learning)
-        run.saving = True
-        if more:
-            settings["additional_special_tokens"] = more
-        if model_max_length is not None:
-            settings["model_max_length"] = model_max_length
-        trietok.save_tokenizer(vocabulary, output, **settings)
-        run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
-
-
-def _worth(texts: trietok.TextFiles, workers: int | None) -> int:
-    """How many processes count words: as many as were asked for, else as the texts keep busy."""
-    from trietok.worker_pool import cores
-
-    return workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+    settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
+    texts = run.texts()
+    more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
+    special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
+    with _progress() as progress:
+        is_bare = settings.get("do_basic_tokenize") is False
+        words = str.split if is_bare else trietok.BasicTokenizer(**settings).tokenize
+        counts = run.counted(texts, progress, words=words)
+        vocabulary = trietok.train_wordpiece(counts, special_tokens=special_tokens, progress=progress, **learning)
+    run.saving = True
+    if more:
+        settings["additional_special_tokens"] = more
+    if model_max_length is not None:
+        settings["model_max_length"] = model_max_length
+    trietok.save_tokenizer(vocabulary, run.output, **settings)
+    run.finish(_of_counts(counts), vocab_size=len(vocabulary))
 
 
 def _settings_of(name: str) -> dict[str, Any]:
@@ -147,10 +146,6 @@ def _settings_of(name: str) -> dict[str, Any]:
         return {"do_basic_tokenize": False}
     names = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
     return {name: getattr(tokenizer.basic_tokenizer, name) for name in names}
-
-
-def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
-    return str.split if settings.get("do_basic_tokenize") is False else trietok.BasicTokenizer(**settings).tokenize
 
 
 @options.command(train, short_help="Train a byte-pair encoding.")
@@ -167,20 +162,15 @@ def _words_by(settings: dict[str, Any]) -> Callable[[str], list[str]]:
 @options.text("--continuing-subword-prefix", help="Marks a token that continues a word.")
 @options.text("--end-of-word-suffix", help="Marks a token at the end of a word.")
 @options.flag("--uncased", help="Lower-case the texts and strip accents.")
-@_counting
+@_training
 def bpe(
-    files: tuple[str, ...],
-    output: str,
+    run: _Run,
     recipe: str | None,
     test: str | None,
     vocab_size: int | None,
     num_merges: int | None,
     limit_alphabet: int | None,
     uncased: bool,
-    read: Reader,
-    as_json: bool,
-    workers: int | None,
-    max_words: int,
     **learning: Any,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
@@ -199,37 +189,32 @@ def bpe(
         for name, value in (("--test", test), ("--num-merges", num_merges)):
             if value is not None:
                 raise click.UsageError(f"{name} needs --recipe {_CHINESE}.")
-    if test == STANDARD_INPUT and STANDARD_INPUT in files:
+    if test == STANDARD_INPUT and STANDARD_INPUT in run.given:
         raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
-    with _training("bpe", output) as run:
-        texts = read(files)
-        run.files, workers = texts.paths, _worth(texts, workers)
-        if recipe is not None:
-            # Read first: a file that cannot be read must not cost the training.
-            sentences = None if test is None else list(read([test]))
-            sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
-            _chinese(run, texts, sentences, sizes, as_json)
-            return
-        with _progress() as progress:
-            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
-            counts = trietok.count_words(texts, do_lower_case=uncased, **counting)
-            learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
-            trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
-        run.saving = True
-        trained.save(output, do_lower_case=uncased)
-        run.finish(as_json, _of_counts(counts), vocab_size=len(trained.vocab), merges=len(trained.merges))
+    texts = run.texts()
+    if recipe is not None:
+        # Read first: a file that cannot be read must not cost the training.
+        sentences = None if test is None else list(run.read([test]))
+        sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
+        _chinese(run, texts, sentences, sizes)
+        return
+    with _progress() as progress:
+        counts = run.counted(texts, progress, do_lower_case=uncased)
+        learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
+        trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
+    run.saving = True
+    trained.save(run.output, do_lower_case=uncased)
+    run.finish(_of_counts(counts), vocab_size=len(trained.vocab), merges=len(trained.merges))
 
 
-def _chinese(
-    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None], as_json: bool
-) -> None:
+def _chinese(run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None]) -> None:
     log: list[str] = []
     with _progress() as progress:
         trained = train_chinese_bpe(texts, **sizes, progress=progress, log=log.append)
     run.saving = True
     save_chinese_bpe(trained, run.output, log=log, texts=sentences)
     numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
-    run.finish(as_json, {"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
+    run.finish({"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
 
 _OF_THE_RECIPE = {"files", "output", "recipe", "test", "vocab_size", "num_merges", "limit_alphabet"}
@@ -248,59 +233,49 @@ def _check_recipe(recipe: str) -> None:
 
 
 @contextlib.contextmanager
-def _training(kind: str, output: str) -> Iterator[_Run]:
-    """What is stopped or fails leaves all of the files or nothing, and an interrupt says which."""
-    run = _Run(kind, output)
-    with terminated_like_interrupted():
-        try:
-            yield run
-        except KeyboardInterrupt:
-            with _deaf_to_interrupts():
-                is_written = run.saving and os.path.isdir(output) and bool(os.listdir(output))
-                message = f"{visible(output)} is complete" if is_written else "nothing was written"
-                print(f"trietok: stopped; {message}", file=sys.stderr, flush=True)
-            raise
-
-
-@contextlib.contextmanager
 def _progress() -> Iterator[OnProgress | None]:
     """What to pass as `progress`."""
     with shown_bars() as bars:
         yield None if bars is None else lambda progress: bars.show(*progress)
 
 
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """An impatient second Ctrl-C, or SIGTERM, must not stop what is said of the first."""
-    if threading.current_thread() is not threading.main_thread():  # which alone gets them
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
+@dataclass
 class _Run:
     """One training: what it reads, how long it takes, what it tells at the end."""
 
-    def __init__(self, kind: str, output: str) -> None:
-        self.kind = kind
-        self.output = output
-        self.files: list[str] = []
-        self.saving = False
-        self.began = time.monotonic()
+    kind: str
+    given: tuple[str, ...]
+    output: str
+    read: Reader
+    workers: int | None
+    max_words: int
+    as_json: bool
+    saving: bool = False
+    began: float = field(default_factory=time.monotonic)
 
-    def finish(self, as_json: bool, counted: dict[str, int], **numbers: int) -> None:
+    def texts(self) -> trietok.TextFiles:
+        texts = self.read(self.given)
+        self.files = texts.paths
+        return texts
+
+    def counted(self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any) -> trietok.WordCounts:
+        """The words of texts, counted by as many processes as were asked for, else as the texts keep busy."""
+        workers = self.workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+        return trietok.count_words(texts, workers=workers, max_words=self.max_words, progress=progress, **how)
+
+    def left(self) -> str:
+        """What is there where it is stopped: all of the files or nothing."""
+        is_written = self.saving and os.path.isdir(self.output) and bool(os.listdir(self.output))
+        return f"{visible(self.output)} is complete" if is_written else "nothing was written"
+
+    def finish(self, counted: dict[str, int], **numbers: int) -> None:
         values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
         values["seconds"] = round(time.monotonic() - self.began, 2)
         words = ""
         if "words" in counted:
             words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
         tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
-        write_result(values, as_json, lambda: [f"written to {self.output}: {tokens}"])
+        write_result(values, self.as_json, lambda: [f"written to {self.output}: {tokens}"])
 
 
 def _of_counts(counts: trietok.WordCounts) -> dict[str, int]:

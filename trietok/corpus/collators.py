@@ -1,8 +1,7 @@
 """`DataCollatorWithPadding` and `DataCollatorForLanguageModeling`: examples to a batch, padded, or masked too.
 
 In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
-(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6, and so is the random
-state that a collator without a seed draws from; the masks are not the same.
+(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6; the masks are not the same.
 
 The scheme of masking is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn
 in numpy, from a generator of its own, whose key comes from a seed; without one, from the global random state.
@@ -11,7 +10,6 @@ in numpy, from a generator of its own, whose key comes from a seed; without one,
 from __future__ import annotations
 
 import hashlib
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -21,10 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.errors import (
     InputError,
     InputTypeError,
-    MissingDependencyError,
     NotSupportedError,
     SpecialTokenError,
+    imported,
     kind_of,
+    whole_number,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
@@ -54,8 +53,7 @@ class Shares(NamedTuple):
 def random_source(key: bytes, content: bytes) -> Source:
     """A source of random numbers that only its key and the content of the batch decide.
 
-    Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. Only its raw numbers are used, which
-    numpy promises to keep; what numpy makes of them may change from version to version.
+    Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. numpy promises to keep its raw numbers.
     """
     import numpy
 
@@ -86,10 +84,8 @@ def drawn_key(from_torch: bool) -> bytes:
 def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
     """For each token that may be chosen, row by row, the number of its word from 0.
 
-    Args:
-        is_maskable: where a token may be chosen, of shape (batch, sequence).
-        is_continuation: where a token goes on with the word before it, of the same shape; None for nowhere. One that
-            follows a token that may not be chosen, or begins its row, begins a word.
+    `is_continuation` says where a token goes on with the word before it, None for nowhere. One that follows a token
+    that may not be chosen, or begins its row, begins a word.
     """
     import numpy
 
@@ -114,9 +110,7 @@ def mask_ids(
     A word is chosen by one number, so all its tokens are; what becomes of each of them is drawn for itself.
 
     Args:
-        ids: of shape (batch, sequence); not changed.
         is_maskable, words: see `word_numbers`.
-        mask_token_id: what takes the place of the share `masked`.
         random_ids: what the share `random` is drawn from: an array, or a number for the ids below it.
 
     Returns:
@@ -212,7 +206,6 @@ class DataCollatorWithPadding:
         Raises:
             InputError: the list is empty, or the examples do not fit together.
             SpecialTokenError: the tokenizer has no padding token.
-            MissingDependencyError: numpy or torch is not installed.
         """
         batch = self.tokenizer.pad(
             _list_of_examples(features),
@@ -257,21 +250,18 @@ class DataCollatorForLanguageModeling:
         InputError: a probability or another argument cannot be.
         SpecialTokenError: `mlm` without a mask token.
 
-    **The seed.** With a seed, the masks are decided by it, the epoch (`set_epoch`) and the ids of the batch, and by
-    nothing else: no state is kept, no global generator is read or changed. So a batch gets the same masks in whichever
-    process, among any number of workers, and after a training that was broken off. A shuffled data set gives other
-    batches each epoch, hence other masks. Where batches come back as they were, unshuffled, call
-    `set_epoch(epoch)` before each epoch, or the masks come back too; workers that live on from epoch to epoch
-    (`persistent_workers=True`) have a copy that does not hear of it.
+    **The seed.** With a seed, the masks follow from it, the epoch (`set_epoch`) and the ids of the batch alone: in
+    whichever process, among any number of workers, and after a training that was broken off. Where batches come back
+    as they were, unshuffled, call `set_epoch(epoch)` before each epoch, or the masks come back too; workers that live
+    on from epoch to epoch (`persistent_workers=True`) do not hear of it.
 
-    With `seed=None` each call draws 16 bytes from PyTorch's global generator, or from numpy's where the tensors are
-    numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each
-    epoch, as long as the number of workers is the same; what sets no seed gets other masks in each run.
+    With `seed=None` each call draws from PyTorch's global generator, or from numpy's where the tensors are numpy's. So
+    `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each epoch, as
+    long as the number of workers is the same.
 
-    **Whole words.** Each word is chosen with `mlm_probability`, so each token is too, however long its word; only the
-    spread is wider. The tokens of a chosen word are replaced each for itself, as BERT does it. A Chinese character is a
-    word; where an example has `chinese_ref`, the positions at which a word goes on, as transformers'
-    `DataCollatorForWholeWordMask` takes it, they go with the character before.
+    **Whole words.** Each word is chosen with `mlm_probability`, however long it is, and its tokens are replaced each
+    for itself, as BERT does it. A Chinese character is a word; where an example has `chinese_ref`, the positions at
+    which a word goes on, as transformers' `DataCollatorForWholeWordMask` takes it, they go with the character before.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -329,19 +319,12 @@ class DataCollatorForLanguageModeling:
                 )
         check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
-            self.seed = _whole_number("seed", self.seed)
+            self.seed = whole_number("seed", self.seed)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch it is, so that batches that come back get other masks; 0 at the start.
-
-        Args:
-            epoch: a whole number.
-
-        Raises:
-            InputTypeError: it is none.
-        """
-        self.epoch = _whole_number("epoch", epoch)
+        """Say which epoch it is, a whole number, so that batches that come back get other masks; 0 at the start."""
+        self.epoch = whole_number("epoch", epoch)
 
     def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
         """One batch.
@@ -357,15 +340,8 @@ class DataCollatorForLanguageModeling:
         Raises:
             InputError: the list is empty, or the examples do not fit together.
             SpecialTokenError: there is something to pad, and no padding token.
-            MissingDependencyError: numpy or torch is not installed.
         """
-        try:
-            import numpy
-        except ImportError as error:
-            raise MissingDependencyError(
-                "masks are drawn in numpy, for torch tensors too, and it is not installed: pip install numpy",
-                extra="numpy",
-            ) from error
+        numpy: Any = imported("numpy", "numpy", "pip install numpy")  # masks are drawn in it, for torch tensors too
         kind = _kind_of_tensors(return_tensors, self.return_tensors)
         examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
@@ -496,13 +472,6 @@ def _probability(name: str, value: Any) -> float:
     if not 0 <= share <= 1:  # so that nan is refused too
         raise InputError(f"{name} is {value!r}; it is a number from 0 to 1")
     return share
-
-
-def _whole_number(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError as error:
-        raise InputTypeError(f"{name} is {value!r}; it is a whole number", value=value) from error
 
 
 def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:

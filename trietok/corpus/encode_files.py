@@ -4,8 +4,7 @@ In: files, a tokenizer, a directory. Out: the shards in the directory and `manif
 the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
 
 The files are listed here; workers read them. A shard follows from the list of files, from what its own hold and from
-the options: not from how many workers there were, nor from how often the run was begun. So a run goes on with whatever
-shards the directory has of its files.
+the options, however many workers there are. So a run goes on with whatever shards the directory has of its files.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from trietok import log
 from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, versions_here
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
-from trietok.corpus.run_in_store import place_of, run_of
+from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
 from trietok.files.elsewhere import is_elsewhere
-from trietok.files.texts import TextFile, import_pyarrow
-from trietok.log import renamed
+from trietok.files.texts import DEFAULT_COLUMN, TextFile, import_pyarrow
 from trietok.worker_pool import cores, refuse_while_starting
 
 SHARD_BYTES = 16_000_000
@@ -54,13 +53,13 @@ class Progress(NamedTuple):
     removed: Mapping[str, int] = MappingProxyType({})
 
 
-@renamed(out="output", keep="keep_columns")
+@log.renamed(out="output", keep="keep_columns")
 def encode_files(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     tokenizer: Any,
     *,
-    column: str = "text",
+    column: str = DEFAULT_COLUMN,
     workers: int | None = None,
     file_format: str = "parquet",
     pack: int | None = None,
@@ -78,13 +77,12 @@ def encode_files(
 
     Args:
         files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as `.gz` or `.zst`.
-        output: a directory that is empty or not there yet; with `resume`, one that a run has begun. Or a place in a
-            store, such as `s3://bucket/ids`.
+        output: an empty or a new directory, or a place in a store, such as `s3://bucket/ids`; with `resume`, that of a
+            run.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
         workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
-            encodes the texts, else processes. Processes import the program's main module, so a script calls this under
-            `if __name__ == "__main__":`.
+            encodes the texts, else processes, for which a script calls this under `if __name__ == "__main__":`.
         file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
         pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
         drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows is joined in a shard
@@ -97,9 +95,9 @@ def encode_files(
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
             holds repeated texts once.
         progress: called after each finished shard, and at the end where shards of other files were removed.
-        map_shards: a function like `map`, by which an engine encodes the shards on its own workers, in place of
-            `workers`: it takes a function that can be pickled and an iterator of shards, and gives back what the
-            function returns for each, in any order. See `docs/corpora.md`.
+        map_shards: a function like `map`, by which an engine encodes the shards on its own workers: it takes a
+            function that can be pickled and an iterator of shards, and gives back what that returns for each, in any
+            order.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call. Masks and type
             ids are written where they are asked for: `return_attention_mask`, `return_token_type_ids` and
             `return_special_tokens_mask`.
@@ -109,8 +107,7 @@ def encode_files(
         the files.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; shards that are finished
-            stay.
+        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; finished shards stay.
         InputError: the files, the options or what is in `output` do not fit, or the workers cannot be started.
         TrietokError: a worker process has died.
 
@@ -127,7 +124,7 @@ def encode_files(
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+        if number is not None and (type(number) is not int or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     if drop_last and pack is None:
         raise InputError("drop_last needs pack (--drop-last, --pack)")
@@ -171,7 +168,8 @@ def encode_files(
         fingerprint=fingerprint(tokenizer),
     )
     run = _Run(job, files, shard_bytes, progress, map_shards)
-    directory = run_of(job, _plan_of(job, masks, call_options, shard_bytes))
+    plan = _plan_of(job, masks, call_options, shard_bytes)
+    directory = RunDirectory(job, plan) if store is None else RunInStore(job, store, plan)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
@@ -214,13 +212,11 @@ class _Run:
         progress: Callable[[Progress], None] | None,
         map_shards: MapShards | None,
     ) -> None:
-        self._job = job
-        self._map_shards = map_shards
-        self._shard_bytes = shard_bytes
-        self._progress = progress
+        self._job, self._map_shards = job, map_shards
+        self._shard_bytes, self._progress = shard_bytes, progress
         self._given = [files] if isinstance(files, (str, os.PathLike)) else [*files]
         self._aside: dict[str, TrietokError] = {}  # why a file is left out
-        self._inputs = self._readable(find_inputs(self._given, self._set_aside if job.skip_bad_rows else None))
+        self._inputs = self._readable(find_inputs(self._given, self._aside.setdefault if job.skip_bad_rows else None))
         for file in self._inputs if map_shards is not None else ():  # workers are in other directories
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
                 told = f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
@@ -241,7 +237,9 @@ class _Run:
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise
-                self._set_aside(file.name, error)
+                self._aside[file.name] = error
+        if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:
+            log.warning("the files have no column %r: each line of a .txt is a text", self._job.column)
         return self._not_aside(files)
 
     def _not_aside(self, files: list[TextFile]) -> list[TextFile]:
@@ -249,10 +247,6 @@ class _Run:
         if not left:
             raise next(iter(self._aside.values()))
         return left
-
-    def _set_aside(self, name: str, error: TrietokError) -> None:
-        """Leave a file out."""
-        self._aside.setdefault(name, error)
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
@@ -266,7 +260,7 @@ class _Run:
             for error in changed_since(self._given, self._inputs):
                 if not job.skip_bad_rows:
                     raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path) from error
-                self._set_aside(error.path, error)
+                self._aside.setdefault(error.path, error)
             is_left = number != (len(self._aside), len(self._anew))
             self._inputs = self._not_aside(self._inputs)
         if job.drop_last:
@@ -320,19 +314,17 @@ class _Run:
                 self._anew.add(shard.key)
         elif outcome.unreadable and self._job.skip_bad_rows:
             for name, reason in outcome.unreadable:
-                self._set_aside(name, _ReadError(reason, path=name))
+                self._aside.setdefault(name, _ReadError(reason, path=name))
         else:
             self._failures.append(outcome)
 
     def _what_stays(self) -> str:
-        shards = self._state.shards
+        shards = self._directory.finished
         return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.name}"
 
     def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
-        directory = self._directory
-        numbers = itertools.count()
-        apart = bool(self._job.keep)
+        directory, numbers, apart = self._directory, itertools.count(), bool(self._job.keep)
         for stretches in planned(self._inputs, self._job.column, self._shard_bytes, apart, self._unplanned):
             if any(stretch.file.name in self._aside for stretch in stretches):
                 continue
@@ -340,16 +332,14 @@ class _Run:
             self._order.append(shard.key)
             if directory.claim(shard.key):
                 self._note(shard)
-            elif shard.key in self._anew:
-                yield shard
             else:
-                yield shard._replace(known=directory.similar(shard))
+                yield shard if shard.key in self._anew else shard._replace(known=directory.similar(shard))
 
     def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
         if not self._job.skip_bad_rows:
             message = f"{str(error).rstrip('.')}. {self._what_stays()}; {advice_on(error)}"
             raise type(error)(message, path=file.name) from error
-        self._set_aside(file.name, error)
+        self._aside.setdefault(file.name, error)
 
     def _note(self, shard: Shard, record: dict[str, Any] | None = None) -> None:
         """Count a shard that was made now, or that was there already, and tell of it."""

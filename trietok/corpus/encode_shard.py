@@ -12,15 +12,15 @@ import json
 import os
 import platform
 from array import array
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
-from trietok.corpus.shard_files import Content, open_shard
+from trietok.corpus.shard_files import Content, FlatShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
-from trietok.disk import TEMPORARY, checksum, put_in_place, replacing
+from trietok.disk import TEMPORARY, checksum, put_in_place
 from trietok.errors import FileError, FileFormatError, TrietokError
 from trietok.files.elsewhere import Place
 from trietok.files.texts import BadRow, import_pyarrow
@@ -30,11 +30,8 @@ class Blocks:
     """Joins rows, with the special tokens that are in them, and cuts the run every `length` ids.
 
     >>> blocks = Blocks(2)
-    >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {"attention_mask": b"\\1\\1\\1"}))
-    Rows(lengths=array('i', [2]), ids=b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00',
-         columns={'attention_mask': b'\\x01\\x01'}, offsets=None, samples=None, overflow=None)
-    >>> blocks.end().lengths
-    array('i', [1])
+    >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {})).lengths, blocks.end().lengths
+    (array('i', [2]), array('i', [1]))
     """
 
     def __init__(self, length: int) -> None:
@@ -60,7 +57,7 @@ class Blocks:
 
 
 STATE_FOLDER = ".trietok-encode"
-RECORD, REJECTED = ".record.json", ".rejects.jsonl"  # how the names of a shard's record and of its bad rows end
+RECORD = ".record.json"  # how the name of a shard's record ends
 PART = "part-"
 GOES_ON = "--resume continues"
 
@@ -94,16 +91,12 @@ class ShardJob(NamedTuple):
         """The path of a shard's record."""
         return self.state / f"{key}{RECORD}"
 
-    def rejects(self, key: str) -> Path:
-        """The path of a shard's rows without text."""
-        return self.state / f"{key}{REJECTED}"
-
     def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
-        """Have a shard that is finished in a store: its files, its rows without text, and its record last."""
+        """Have a shard that is finished in a store: its files, and its record last."""
         if self.store is None:
             return
         put = {self.state / f"{key}{suffix}": f"{PART}{key}{suffix}" for suffix in suffixes}
-        put |= {path: f"{STATE_FOLDER}/{path.name}" for path in (self.rejects(key), self.record(key))}
+        put[self.record(key)] = f"{STATE_FOLDER}/{self.record(key).name}"
         try:
             for path, name in put.items():
                 if path.exists():
@@ -150,7 +143,9 @@ class ShardEncoder:
             return Outcome(shard.number, self._encode(shard.key, reads), None)
         except TrietokError as error:
             said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
-            unreadable = {str(error.path): said} if _is_of_file(error, names) else {}  # type: ignore[attr-defined]
+            unreadable = {}
+            if isinstance(error, (FileError, FileFormatError)) and error.path in names and not _is_of_row(error):
+                unreadable = {error.path: said}
             if unreadable and self._job.skip_bad_rows:
                 unreadable |= self._unreadable(shard)
             return Outcome(shard.number, None, said, advice_on(error), tuple(unreadable.items()))
@@ -203,15 +198,13 @@ class ShardEncoder:
                 name = reads[0].stretch.file.name
                 raise FileFormatError(f"{name}: {error}", path=name) from error
             counts["rejected"] = len(rejects)
-            if rejects:
-                write_whole(job.rejects(key), "".join(json.dumps(row) + "\n" for row in rejects))
             record = {"sources": [source_of(read) for read in reads], **counts}
             if blocks:
                 record["dropped_tokens"] = 0
             if rest is not None and job.drop_last and rest.ids:
                 columns = {IDS: bytes(rest.ids), **rest.columns}
                 record["rest"] = {name: base64.b64encode(run).decode() for name, run in columns.items()}
-            return self._put(key, files, record)
+            return self._put(key, files, record, rejects)
 
     def encode_rests(self, key: str, rests: Iterable[dict[str, str]]) -> dict[str, Any]:
         """Put the shard in place with the blocks of what other shards have behind their last ones; its record."""
@@ -233,15 +226,21 @@ class ShardEncoder:
         # An engine may have the same shard encoded twice, on machines that share the directory.
         begun = f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}"
         columns = tuple(name for name in self._encoder.names if name in SMALL_COLUMNS)
+        content = Content(job.fingerprint, columns, job.keep, is_typed)
         try:
-            yield open_shard(job.state, begun, job.file_format, Content(job.fingerprint, columns, job.keep, is_typed))
+            if job.file_format == "parquet":
+                yield ParquetShard(job.state, begun, content)
+            else:
+                yield FlatShard(job.state, begun, content, job.file_format)
         except BaseException:
             for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
                 path.unlink(missing_ok=True)
             raise
 
-    def _put(self, key: str, files: Any, record: dict[str, Any]) -> dict[str, Any]:
-        """Put the files of a shard in place, none where it has no rows, and then its record."""
+    def _put(
+        self, key: str, files: Any, record: dict[str, Any], rejects: Sequence[dict[str, Any]] = ()
+    ) -> dict[str, Any]:
+        """Put the files of a shard in place, none where it has no rows; then its record, with the rows without text."""
         job, made = self._job, record["rows"]
         record["files"] = [
             {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
@@ -254,7 +253,7 @@ class ShardEncoder:
                 path.unlink()
         # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
         temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
-        temporary.write_text(json.dumps(record), encoding="utf-8")
+        temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
         os.replace(temporary, job.record(key))
         job.put_in_store(key, files.paths)
         return record
@@ -332,18 +331,18 @@ class ShardEncoder:
             at += number
 
 
-def _is_of_file(error: TrietokError, names: Collection[str]) -> bool:
-    """Whether an error says that one of some files cannot be read, and not that one of its rows holds no text."""
-    is_of_row = getattr(error, "line_number", None) is not None
-    return isinstance(error, (FileError, FileFormatError)) and error.path in names and not is_of_row
+def _is_of_row(error: TrietokError) -> bool:
+    """Whether an error says that a row of a file holds no text, and not that the file cannot be read."""
+    return getattr(error, "line_number", None) is not None
 
 
 def advice_on(error: TrietokError) -> str:
     """How the user can continue a run after an error."""
     if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
-    is_of_row = getattr(error, "line_number", None) is not None
-    once = "the row is corrected" if is_of_row else "the file is repaired or taken away"
+    if "(--column)" in str(error):  # it says which there are
+        return "with another column a run begins anew, and --resume --on-error skip leaves out what lacks this one"
+    once = "the row is corrected" if _is_of_row(error) else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
 
@@ -362,12 +361,6 @@ def source_of(read: Read) -> dict[str, Any]:
         **({} if end is None else {"start": start, "end": end}),
         **{"sha256": read.digest.hexdigest(), "texts": read.rows - read.rejected, "rejected": read.rejected},
     }
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file of a run, whole or not at all; a full disk is an `OSError` that names it."""
-    with replacing(path, clears=False) as file:  # a run clears its folder by itself
-        file.write(text.encode("utf-8"))
 
 
 # ---- in a worker process --------------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """Ray and Spark as the workers of a run: a function like `map` over a cluster, for `encode_files(..., map_shards=)`.
 
 In: a function that can be pickled, and an iterator of jobs for it. Out: what the function returns for each job, in the
-order in which they end. Few jobs are handed out before others are done, so a machine that joins the cluster takes its
-part, and the jobs of one that is lost are done by the others.
+order in which they end. Few are handed out before others are done, so a machine that joins the cluster takes its part.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ def map_on(engine: str, address: str | None = None) -> Map:
     Args:
         engine: `"ray"` or `"spark"`.
         address: of Ray, `auto`, `HOST:PORT` or `ray://HOST:PORT`; of Spark, its master: `spark://HOST:PORT`, `yarn`,
-            `local[2]`. None for what the engine finds by itself: of Ray, the cluster of `RAY_ADDRESS`, else this
-            machine; of Spark, the session that there is, or what `spark-submit` and the configuration say.
+            `local[2]`. None for what the engine finds by itself: `RAY_ADDRESS`, or the session that there is.
 
     Raises:
         InputError: no such engine.

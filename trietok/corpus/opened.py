@@ -23,10 +23,18 @@ from typing import Any, NamedTuple, overload
 
 from trietok.corpus.row_encoder import COLUMNS, ID_BYTES, IDS
 from trietok.corpus.run_directory import FORMATS_READ, MANIFEST, REJECTS, read_manifest, rejected_rows, with_parts
-from trietok.corpus.run_in_store import told_of
 from trietok.corpus.shard_files import GROUP_BYTES, KEPT, NPY_HEADER, beside, joined
 from trietok.corpus.shard_plan import check_rows, damage_told
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, as_file_error, imported
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    as_file_error,
+    imported,
+    told_as,
+    whole_number,
+)
 from trietok.files.elsewhere import Place, is_elsewhere, local_path, open_bytes, status
 from trietok.files.texts import import_pyarrow, open_parquet
 from trietok.text.changes import cached_property
@@ -39,15 +47,10 @@ _MADE_AGAIN = "; encode-files --resume --verify makes it again"
 
 
 class RowSource(NamedTuple):
-    """A row of a file.
+    """A row of a file."""
 
-    Attributes:
-        file: its name, as the manifest has it.
-        row: counted from 1; for lines, the number of the line.
-    """
-
-    file: str
-    row: int
+    file: str  # its name, as the manifest has it
+    row: int  # counted from 1; for lines, the number of the line
 
 
 class _Held:
@@ -92,7 +95,7 @@ class _Flat:
                 self._runs[name] = _mapped(path, header).cast("b")
 
     def run(self, name: str, row: int) -> memoryview[int]:
-        """The ids of a row, int32; of a mask or of type ids, the numbers of a row, int8."""
+        """The ids of a row, int32; or its mask or type ids, int8."""
         return self._runs[name][self._starts[row] : self._starts[row + 1]]
 
     def kept(self, name: str, row: int) -> Any:
@@ -100,7 +103,7 @@ class _Flat:
         return self._kept.kept(name, row)
 
     def blocks(self) -> Iterator[tuple[int, int]]:
-        """Where runs of rows end that are as long as a row group, and how many bytes each has."""
+        """Where runs of rows end that are as long as a row group, and the bytes of each."""
         rows = len(self._starts) - 1
         step = max(1, rows * GROUP_BYTES // max(self._runs[IDS].nbytes, 1))
         return ((min(start + step, rows), GROUP_BYTES) for start in range(0, rows, step))
@@ -239,7 +242,8 @@ class Corpus(Sequence[list[int]]):
         self._lists = (IDS, *options.get("columns", ()))
         self.column_names: tuple[str, ...] = (*self._lists, *options.get("keep", ()))
         self._numbers = [number for number, shard in enumerate(self.manifest["shards"]) if shard["rows"]]
-        self._ends = list(accumulate(self.manifest["shards"][number]["rows"] for number in self._numbers))
+        rows = (self.manifest["shards"][number]["rows"] for number in self._numbers)
+        self._starts: list[int] = list(accumulate(rows, initial=0))  # and the end of the last
         # Not a method of this object: in a circle of references it would keep its files open.
         self._open = partial(_open, self._directory, self.manifest, self._lists, self._numbers, _Held())
         self._opened = lru_cache(_OPEN_SHARDS)(self._open)
@@ -249,7 +253,7 @@ class Corpus(Sequence[list[int]]):
         return open_corpus, (directory if is_elsewhere(directory) else os.path.abspath(directory),)
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return self._starts[-1]
 
     @overload
     def __getitem__(self, number: int) -> list[int]: ...
@@ -304,51 +308,46 @@ class Corpus(Sequence[list[int]]):
         place, row = self._place(number)
         if self.manifest["options"]["pack"] is not None:
             raise InputError("a row of packed ids has parts of several texts; encode without pack to know its source")
-        row += self._ends[place - 1] if place else 0
-        found = bisect_right(self._texts_until, row)
-        source, text = self._sources[found], row - (self._texts_until[found - 1] if found else 0)
+        row += self._starts[place]
+        found = bisect_right(self._sources, row, key=operator.itemgetter(1))
+        source, texts, before = self._sources[found]
+        text = row - (texts - source["texts"])
         if source["rejected"]:
             text += bisect_right(self._kept_before[found], text)
-        return RowSource(source["name"], self._rows_before[found] + text + 1)
+        return RowSource(source["name"], before + text + 1)
 
     @cached_property
-    def _sources(self) -> list[dict[str, Any]]:
-        """What shards have rows of: files, and parts of files, in their order."""
-        return [source for shard in self.manifest["shards"] for source in shard["sources"]]
+    def _sources(self) -> list[tuple[dict[str, Any], int, int]]:
+        """What shards have rows of: files, and parts of files, in their order, which follow one another.
 
-    @cached_property
-    def _texts_until(self) -> list[int]:
-        """For each source, how many texts there are until its end."""
-        return list(accumulate(source["texts"] for source in self._sources))
-
-    @cached_property
-    def _rows_before(self) -> list[int]:
-        """For each source, the rows of its file that come before it: a file's sources follow one another."""
-        rows_before: list[int] = []
-        name, rows = None, 0
-        for source in self._sources:
+        With each, how many texts there are until its end, and how many rows of its file come before it.
+        """
+        found: list[tuple[dict[str, Any], int, int]] = []
+        name, texts, rows = None, 0, 0
+        for source in (source for shard in self.manifest["shards"] for source in shard["sources"]):
             rows, name = rows if source["name"] == name else 0, source["name"]
-            rows_before.append(rows)
+            texts += source["texts"]
+            found.append((source, texts, rows))
             rows += source["texts"] + source["rejected"]
-        return rows_before
+        return found
 
     @cached_property
     def _kept_before(self) -> list[list[int]]:
         """For each row that was skipped, source by source, how many rows of the source before it were not."""
-        path = _in(self._directory, REJECTS)
+        path = f"{self._directory}/{REJECTS}"
         with as_file_error(f"cannot read {path}", path), open_bytes(path) as file:
             lines = file.read().splitlines()
         try:
             rows = rejected_rows(lines)
         except ValueError as error:
             raise FileFormatError(f"{path} is damaged: {error}; --resume makes it again", path=path) from error
-        if len(rows) != sum(source["rejected"] for source in self._sources):
+        if len(rows) != sum(source["rejected"] for source, _, _ in self._sources):
             told = f"{path} does not list the rows that the manifest counts; --resume makes it again"
             raise FileFormatError(told, path=path)
         left = iter(rows)
         return [
-            [row - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
-            for source, before in zip(self._sources, self._rows_before, strict=True)
+            [row["row"] - before - 1 - number for number, row in enumerate(islice(left, source["rejected"]))]
+            for source, _, before in self._sources
         ]
 
     def _place(self, number: int) -> tuple[int, int]:
@@ -360,8 +359,8 @@ class Corpus(Sequence[list[int]]):
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"there is no row {number}; the corpus has {len(self):,}")
-        shard = bisect_right(self._ends, at)
-        return shard, at - (self._ends[shard - 1] if shard else 0)
+        shard = bisect_right(self._starts, at) - 1
+        return shard, at - self._starts[shard]
 
     def _checked_names(self, columns: Sequence[str] | None) -> tuple[str, ...]:
         if isinstance(columns, str):
@@ -383,7 +382,7 @@ class Corpus(Sequence[list[int]]):
             part, parts: which of how many parts, from 0. All have as many rows, or one more.
 
         Raises:
-            InputError: there is no such part.
+            InputError: there is no such part; an InputTypeError: the seed or the epoch is no whole number.
 
         >>> import pathlib, tempfile, trietok
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -396,16 +395,17 @@ class Corpus(Sequence[list[int]]):
         """
         if not 0 <= part < parts:
             raise InputError(f"there is no part {part} of {parts}; parts are counted from 0")
+        seed, epoch = whole_number("seed", seed), whole_number("epoch", epoch)
         order = random.Random(f"{seed} {epoch}")
-        shards = list(range(len(self._ends)))
+        shards = list(range(len(self._numbers)))
         order.shuffle(shards)
         first, last, passed = len(self) * part // parts, len(self) * (part + 1) // parts, 0
         pieces = []
         for shard in shards:
-            before = self._ends[shard - 1] if shard else 0
+            before, after = self._starts[shard : shard + 2]
             start = before + max(first - passed, 0)
-            passed += self._ends[shard] - before
-            end = self._ends[shard] - max(passed - last, 0)
+            passed += after - before
+            end = after - max(passed - last, 0)
             if start < end:
                 pieces.append((shard, before, start, end))
         order.seed(f"{seed} {epoch} {part} {parts}")
@@ -452,9 +452,11 @@ class Corpus(Sequence[list[int]]):
         names = self._checked_names(columns)
         if not 0 <= rank < ranks:
             raise InputError(f"there is no rank {rank} of {ranks}; ranks are counted from 0")
-        if ranks > 1 and seed is None:
+        if seed is not None:
+            return _torch_dataset(self, names, (whole_number("seed", seed), rank, ranks))
+        if ranks > 1:
             raise InputError("rank and ranks divide the rows of an order, so they need a seed")
-        return _torch_dataset(self, names) if seed is None else _torch_dataset(self, names, (seed, rank, ranks))
+        return _torch_dataset(self, names)
 
     def arrow_dataset(self) -> Any:
         """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
@@ -484,10 +486,6 @@ class Corpus(Sequence[list[int]]):
             store, files = Place(self._directory).paths(os.path.basename(file) for file in files)
         pages = dataset.ParquetFileFormat(page_checksum_verification=True)
         return dataset.dataset(files, schema=schema, filesystem=store, format=pages)
-
-
-def _in(directory: str, name: str) -> str:
-    return f"{directory}/{name}" if is_elsewhere(directory) else os.path.join(directory, name)
 
 
 def _torch_dataset(
@@ -521,7 +519,7 @@ def _torch_dataset(
     class ShuffledRows(data.IterableDataset):  # type: ignore[misc]
         def set_epoch(self, number: int) -> None:
             """Give the rows in the order of another epoch."""
-            epoch.fill_(number)
+            epoch.fill_(whole_number("epoch", number))
 
         def __len__(self) -> int:
             return len(corpus) * (rank + 1) // ranks - len(corpus) * rank // ranks
@@ -542,7 +540,7 @@ def _open(
     directory: str, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int], held: _Held, number: int
 ) -> _Flat | _Parquet:
     """One of the shards that hold rows."""
-    paths = [_in(directory, file["name"]) for file in manifest["shards"][numbers[number]]["files"]]
+    paths = [f"{directory}/{file['name']}" for file in manifest["shards"][numbers[number]]["files"]]
     file_format = manifest["options"]["file_format"]
     return _Parquet(paths[0], held) if file_format == "parquet" else _Flat(paths, f".{file_format}", lists, held)
 
@@ -550,17 +548,23 @@ def _open(
 def _manifest_of(directory: str) -> dict[str, Any]:
     """The manifest of a corpus whose files are all there."""
     sizes: dict[str, int] = {}
-    if is_elsewhere(directory):
-        store = Place(directory)
-        with tempfile.TemporaryDirectory() as copy, told_of(copy, directory):
-            for name, raw in store.read([MANIFEST]).items():
-                Path(copy, name).write_bytes(raw)
-            manifest = _manifest_in(copy, store.read_one)
-        sizes = store.sizes()
-    else:
-        manifest = _manifest_in(directory, lambda name: Path(directory, name).read_bytes())
+    try:
+        if is_elsewhere(directory):
+            store = Place(directory)
+            with tempfile.TemporaryDirectory() as copy, told_as(copy, directory):
+                for name, raw in store.read([MANIFEST]).items():
+                    Path(copy, name).write_bytes(raw)
+                manifest = _manifest_in(copy, store.read_one)
+            sizes = store.sizes()
+        else:
+            manifest = _manifest_in(directory, lambda name: Path(directory, name).read_bytes())
+    except FileError as error:
+        if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+            told = f"{directory} holds no finished corpus: it has no {MANIFEST}; encode-files makes one"
+            raise FileError(told, path=f"{directory}/{MANIFEST}") from error
+        raise
     for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
-        file = _in(directory, entry["name"])
+        file = f"{directory}/{entry['name']}"
         try:
             size = sizes.get(entry["name"])
             if size is None:  # a list may be older than what is there
@@ -576,12 +580,6 @@ def _manifest_of(directory: str) -> dict[str, Any]:
 
 def _manifest_in(directory: str, read: Callable[[str], bytes]) -> dict[str, Any]:
     path = Path(directory, MANIFEST)
-    with as_file_error(f"cannot read {path}", path):
-        try:
-            os.stat(path)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            told = f"{directory} holds no finished corpus: it has no {path.name}; encode-files makes one"
-            raise FileError(told, path=path) from error
     manifest = read_manifest(path)
     if manifest.get("format") not in FORMATS_READ:
         raise FileFormatError(

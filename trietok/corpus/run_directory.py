@@ -24,7 +24,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob, write_whole
+from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.corpus.shard_plan import Shard
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
@@ -50,6 +50,7 @@ def _named(stem: Path, file: dict[str, Any]) -> Path:
 class Kept(NamedTuple):
     record: dict[str, Any]
     stem: Path  # the path of each of its files, without the suffix that the record names
+    key: str  # under which it was made
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
@@ -57,9 +58,7 @@ class Kept(NamedTuple):
 
 
 class RunDirectory:
-    """A directory that a run fills, or goes on with.
-
-    Its plan is everything but the files that the content of the shards depends on.
+    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but for the files.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
@@ -79,6 +78,7 @@ class RunDirectory:
         self._shards: dict[str, Kept] = {}
         self._claimed: set[str] = set()  # those of them that this run has, or puts others in the place of
         self._similar: dict[tuple[Any, ...], dict[tuple[str, ...], str]] = {}  # their keys by shape and checksums
+        self._rejects: dict[str, list[dict[str, Any]]] = {}  # the rows that those of `_earlier` skipped, by key
 
     # ---- what is there already --------------------------------------------------------------------------------------
 
@@ -104,6 +104,8 @@ class RunDirectory:
                 finally:
                     with interrupts_held():
                         self._clear()
+                        if {path.name for path in self._state.glob("*")} == {PLAN}:  # there is nothing to go on with
+                            shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
             raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
 
@@ -143,7 +145,7 @@ class RunDirectory:
 
     def _begin(self, resume: bool) -> None:
         if self._manifest is None:
-            write_whole(self._state / PLAN, json.dumps(self._plan))
+            write_whole(self._state / PLAN, json.dumps(self._plan).encode())
 
     def _read_manifest(self, path: Path) -> dict[str, Any]:
         manifest = read_manifest(path)
@@ -168,7 +170,7 @@ class RunDirectory:
         """Raise if there is a shard file of another run: what reads all files would read that one too."""
         expected: set[str] = set()
         if self._manifest is not None:
-            expected = {file["name"] for shard in self._manifest["shards"] for file in shard["files"]}
+            expected = named_in(self._manifest["shards"])
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
         there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(PART)}
         others = sorted(there - expected)
@@ -187,11 +189,12 @@ class RunDirectory:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 _check(record, _RECORD, "record")
                 _check_counts(record, self._job.pack, "record")
-                if [file["suffix"] for file in record["files"]] not in ([], self._suffixes):
+                has_files = [file["suffix"] for file in record["files"]] in ([], self._suffixes)
+                if len(record.pop("rejects", ())) != record["rejected"] or not has_files:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = Kept(record, self._made(key))
+            kept = Kept(record, self._made(key), key)
             if self._is_there(kept, verify):
                 self._shards[key] = kept
         if self._manifest is not None:
@@ -204,31 +207,21 @@ class RunDirectory:
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
-        rejects = self._earlier_rejects(manifest)
+        rejects: list[dict[str, Any]] = []
+        with contextlib.suppress(OSError, ValueError):
+            rejects = rejected_rows((self._out / REJECTS).read_bytes().splitlines())
+        left = iter(rejects if len(rejects) == manifest["totals"]["rejected"] else ())
         for shard in manifest["shards"]:
             key, record = _record_of(shard)
-            earlier = Kept(record, self._out / _stem_of(shard))
+            earlier = Kept(record, self._out / _stem_of(shard), key)
             self._earlier.append(earlier)
-            moved = Kept(record, self._made(key))  # by a process that was killed before the new order was there
-            if key not in self._shards and (rejects or not record["rejected"]):
+            # A process may have moved it that was killed before the new order was there.
+            moved = earlier._replace(stem=self._made(key))
+            rows = [*islice(left, record["rejected"])]
+            if key not in self._shards and len(rows) == record["rejected"]:
                 kept = moved if self._is_there(moved, False) else earlier
                 if self._is_there(kept, verify):
-                    self._shards[key] = kept
-
-    def _earlier_rejects(self, manifest: dict[str, Any]) -> bool:
-        """Give each shard of a finished run its own list of skipped rows again; False where they are not there."""
-        wanted = [(shard["key"], shard["rejected"]) for shard in manifest["shards"] if shard["rejected"]]
-        try:
-            lines = (self._out / REJECTS).read_bytes().splitlines(keepends=True) if wanted else []
-            rejected_rows(lines)
-        except (OSError, ValueError):
-            return False
-        if len(lines) != sum(number for _, number in wanted):
-            return False
-        for key, number in wanted:
-            self._job.rejects(key).write_bytes(b"".join(lines[:number]))
-            del lines[:number]
-        return True
+                    self._shards[key], self._rejects[key] = kept, rows
 
     def _made(self, key: str) -> Path:
         """Where a shard is that was made, without the suffixes of its files."""
@@ -241,6 +234,11 @@ class RunDirectory:
             and (not by_checksum or checksum(path) == file["sha256"])
             for path, file in kept.paths()
         )
+
+    @property
+    def finished(self) -> int:
+        """How many finished shards there are."""
+        return len({kept.stem for kept in self._shards.values()})
 
     def claim(self, key: str) -> bool:
         """Whether a shard is there already; then this run has it, and it cannot be adopted any more."""
@@ -258,21 +256,20 @@ class RunDirectory:
         key = self._similar[_shape_of(shard)][checksums]
         if key in self._claimed:
             return False
-        record, stem = self._shards[key]
+        kept = self._shards[key]
         sources = [
             {**source, "name": one.file.name, "mtime_ns": one.file.mtime_ns}
-            for source, one in zip(record["sources"], shard.stretches, strict=True)
+            for source, one in zip(kept.record["sources"], shard.stretches, strict=True)
         ]
-        if key != shard.key and record["rejected"]:
-            os.replace(self._job.rejects(key), self._job.rejects(shard.key))
         self._claimed |= {key, shard.key}
-        self._shards[shard.key] = Kept({**record, "sources": sources}, stem)
+        self._shards[shard.key] = kept._replace(record={**kept.record, "sources": sources})
         self.kept[shard.key] = self._shards[shard.key].record
         return True
 
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Have a shard that was made now."""
-        self._shards[key] = Kept(record, self._made(key))
+        self._shards[key] = Kept(record, self._made(key), key)
+        self._rejects.pop(key, None)
         self.kept[key] = record
         self._claimed.add(key)
 
@@ -285,10 +282,7 @@ class RunDirectory:
     # ---- what shall be there ----------------------------------------------------------------------------------------
 
     def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
-        """Put the shards with some keys in place, in this order, and others away; what is in the manifest.
-
-        `set_aside` has name and reason of files that are not in it.
-        """
+        """Put the shards with some keys in place, in this order, and others away; what is in the manifest."""
         self._refuse_other_files()
         places = self._places(order)
         shards = [self._entry(key, place) for key, place in places.items()]
@@ -305,12 +299,11 @@ class RunDirectory:
             parts = []
             for begin, number, raw in parts_of(shards):
                 name = f"{begin}-{self._mark(number, raw)}.jsonl"
-                with replacing(self._state / name, clears=False) as file:
-                    file.write(raw)
+                write_whole(self._state / name, raw)
                 parts.append(_described(name, raw))
             small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
             # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
-            write_whole(self._state / MANIFEST, json.dumps(small, indent=1) + "\n")
+            write_whole(self._state / MANIFEST, (json.dumps(small, indent=1) + "\n").encode())
             self._put_in_place(whole)
         self._end(whole)
         return whole
@@ -347,13 +340,12 @@ class RunDirectory:
 
     def _write_rejects(self, order: list[str]) -> None:
         with replacing(self._state / REJECTS) as rejects:
-            for key in order:
-                record = self._shards[key].record
-                if record["rejected"]:
-                    rows = iter(self._job.rejects(key).read_bytes().splitlines())
-                    for source in record["sources"]:  # a file may have another name now
-                        for row in islice(rows, source["rejected"]):
-                            rejects.write(json.dumps({**json.loads(row), "file": source["name"]}).encode() + b"\n")
+            for kept in (kept for kept in map(self._shards.__getitem__, order) if kept.record["rejected"]):
+                rows = self._rejects.get(kept.key) or json.loads(self._job.record(kept.key).read_bytes())["rejects"]
+                left = iter(rows)
+                for source in kept.record["sources"]:  # a file may have another name now
+                    for row in islice(left, source["rejected"]):
+                        rejects.write(json.dumps({**row, "file": source["name"]}).encode() + b"\n")
 
     def _make_room(self, places: dict[str, Path]) -> None:
         """Take the shards of an earlier run from where they do not stay.
@@ -374,26 +366,32 @@ class RunDirectory:
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Rename what a manifest names from the folder of the run; what is in its place already stays."""
-        out, state = self._out, self._state
+        out, state, parts = self._out, self._state, parts_in(self._state / MANIFEST)
+        named = {name: name for name in (REJECTS, *parts)}
         for shard in manifest["shards"]:
-            for file in shard["files"]:
-                made = state / f"{shard['key']}.{file['name'].partition('.')[2]}"
-                if made.exists():
-                    put_in_place(made, out / file["name"])
-        if (state / REJECTS).exists():
-            put_in_place(state / REJECTS, out / REJECTS)
-        elif not manifest["totals"]["rejected"]:
+            named |= {f"{shard['key']}.{name.partition('.')[2]}": name for name in named_in([shard])}
+        for made, name in named.items():
+            if (state / made).exists():
+                put_in_place(state / made, out / name)
+        if not manifest["totals"]["rejected"]:
             (out / REJECTS).unlink(missing_ok=True)
-        parts = parts_in(state / MANIFEST)
-        for name in parts:
-            if (state / name).exists():
-                put_in_place(state / name, out / name)
         flush_directory(out)
         put_in_place(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
         for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (_SHARDS, _SOURCES))):
             if path.name not in parts:
                 path.unlink()
+
+
+def named_in(shards: Iterable[dict[str, Any]]) -> set[str]:
+    """The names of the files of shards of a manifest."""
+    return {file["name"] for shard in shards for file in shard["files"]}
+
+
+def write_whole(path: Path, raw: bytes) -> None:
+    """Replace a file, whole or not at all; a full disk is an `OSError` that names it."""
+    with replacing(path) as file:
+        file.write(raw)
 
 
 def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
@@ -435,10 +433,12 @@ _READ = {
 # How often each is counted; one that a shard may lack has a question mark.
 _NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}
 _COUNTED = {"name": _TEXT, "texts": _COUNT, "rejected": _COUNT}
+_REJECTS = [{"row": _COUNT, "reason": _TEXT}]
 _RECORD = {
     "sources": [{**_READ, **_COUNTED, "start?": _COUNT, "end?": _COUNT}],
     **_NUMBERS,
     "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}],
+    "rejects?": _REJECTS,
 }
 _MANIFEST = {
     **dict.fromkeys(("trietok", "pyarrow"), _TEXT),
@@ -503,14 +503,14 @@ def _check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
         raise ValueError(f"{where} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
 
 
-def rejected_rows(lines: list[bytes]) -> list[int]:
-    """The numbers of the rows that lines of `rejects.jsonl` tell of; a ValueError where one tells of none."""
+def rejected_rows(lines: list[bytes]) -> list[dict[str, Any]]:
+    """The rows that lines of `rejects.jsonl` tell of; a ValueError where one tells of none."""
     try:
         entries = [json.loads(line) for line in lines]
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    _check(entries, [{"row": _COUNT, "reason": _TEXT}], REJECTS)
-    return [entry["row"] for entry in entries]
+    _check(entries, _REJECTS, REJECTS)
+    return entries
 
 
 # ---- the parts of a manifest -----------------------------------------------------------------------------------------
@@ -539,11 +539,7 @@ def _described(name: str, raw: bytes) -> dict[str, Any]:
 
 
 def with_parts(manifest: dict[str, Any], path: Path, read: Callable[[str], bytes]) -> dict[str, Any]:
-    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part of it.
-
-    Raises:
-        FileFormatError: the manifest is damaged, or a part of it is, or is missing.
-    """
+    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part. Damage is a FileFormatError."""
     try:
         if manifest["format"] == _FORMER_FORMAT:
             shards = [{**shard, "sources": [{**shard, "name": shard["input"]}]} for shard in manifest["shards"]]
@@ -604,13 +600,7 @@ def _stem_of(shard: dict[str, Any]) -> str:
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:
-    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has.
-
-    >>> _first_difference("options", {"pack": 8, "call": {}}, {"pack": 8, "call": {"max_length": "8"}})
-    "was made without options of the tokenizer's call; this call has max_length=8"
-    >>> _first_difference("options", {"pack": 8}, {"pack": None})
-    'was made with pack 8; this call has none'
-    """
+    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has."""
     what = name
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))

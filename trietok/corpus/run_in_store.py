@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob, write_whole
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, parts_in
-from trietok.errors import FileError, FileFormatError, InputError, as_file_error
+from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
+from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, named_in, parts_in, write_whole
+from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.elsewhere import Place, local_path, status
 
 _IN_STATE = f"{STATE_FOLDER}/"
@@ -78,21 +78,24 @@ class RunInStore(RunDirectory):
         )
 
     def _agree(self, resume: bool) -> None:
-        with told_of(self._out, self._store.name):
+        with told_as(self._out, self._store.name):
             super()._agree(resume)
 
     def _begin(self, resume: bool) -> None:
         """Note that this is the run of the place from now on; one that was at work there finds out at its end."""
         if not resume and (self._state / PLAN).exists():
             raise self._is_taken()
-        write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}))
+        write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}).encode())
         self._put(_IN_STATE + PLAN, new=not resume)
 
     def _refuse_other_files(self) -> None:
-        for name in sorted(self._sizes.keys() - _named_in(self._manifest)):
+        for name in sorted(self._sizes.keys() - self._named_earlier()):
             if name.startswith(PART) and not _SHARD.match(name):
                 place = self._store.name
                 raise InputError(f"{place} holds {name}, which is not of this run; encode elsewhere, or remove it")
+
+    def _named_earlier(self) -> set[str]:
+        return named_in(self._manifest["shards"] if self._manifest else ())
 
     def _made(self, key: str) -> Path:
         return self._out / f"{PART}{key}"
@@ -105,12 +108,12 @@ class RunInStore(RunDirectory):
 
     def _mark(self, number: int, part: bytes) -> str:
         """It follows from what the part holds: those of an earlier manifest stay until that is replaced."""
-        return f"{int(_sha256(part)[:12], 16):015}"
+        return f"{int(hashlib.sha256(part).hexdigest()[:12], 16):015}"
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or _sha256(self._store.read_one(path.name)) == file["sha256"])
+            and (not by_checksum or hashlib.sha256(self._store.read_one(path.name)).hexdigest() == file["sha256"])
             for path, file in kept.paths()
         )
 
@@ -128,8 +131,9 @@ class RunInStore(RunDirectory):
         return super().finish(order, set_aside)
 
     def _write_rejects(self, order: list[str]) -> None:
-        paths = [self._job.rejects(key) for key in order if self._shards[key].record["rejected"]]
-        self._copy(_IN_STATE + path.name for path in paths if not path.exists())
+        skipped = (kept.key for kept in map(self._shards.__getitem__, order) if kept.record["rejected"])
+        records = (self._job.record(key) for key in skipped if key not in self._rejects)
+        self._copy(_IN_STATE + record.name for record in records if not record.exists())
         super()._write_rejects(order)
 
     def _make_room(self, places: dict[str, Path]) -> None:
@@ -145,36 +149,11 @@ class RunInStore(RunDirectory):
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        wanted = (
-            _named_in(manifest)
-            | parts_in(self._out / MANIFEST)
-            | ({REJECTS} if manifest["totals"]["rejected"] else set())
-        )
+        wanted = named_in(manifest["shards"]) | parts_in(self._out / MANIFEST)
+        wanted |= {REJECTS} if manifest["totals"]["rejected"] else set()
         here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
-        here |= _named_in(self._manifest) & self._sizes.keys()
+        here |= self._named_earlier() & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
-
-
-def _sha256(raw: bytes) -> str:
-    return hashlib.sha256(raw).hexdigest()
-
-
-def _named_in(manifest: dict[str, Any] | None) -> set[str]:
-    return {file["name"] for shard in (manifest or {"shards": []})["shards"] for file in shard["files"]}
-
-
-@contextlib.contextmanager
-def told_of(copy: str | os.PathLike[str], name: str) -> Iterator[None]:
-    """Have an error about the copy of a file be one about the file in the store."""
-    try:
-        yield
-    except (FileError, FileFormatError) as error:
-        raise type(error)(str(error).replace(os.fspath(copy), name), path=name) from None
-
-
-def run_of(job: ShardJob, plan: dict[str, Any]) -> RunDirectory:
-    """The run in the directory of a job, or in its store."""
-    return RunDirectory(job, plan) if job.store is None else RunInStore(job, job.store, plan)
 
 
 def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:

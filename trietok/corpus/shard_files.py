@@ -333,13 +333,6 @@ def npy_header(kind: str, number: int) -> bytes:
     return magic + says.ljust(NPY_HEADER - 11).encode("ascii") + b"\n"
 
 
-def open_shard(folder: Path, stem: str, file_format: str, content: Content) -> ParquetShard | FlatShard:
-    """The files of a shard, in one of the `FORMATS`, to be written."""
-    if file_format == "parquet":
-        return ParquetShard(folder, stem, content)
-    return FlatShard(folder, stem, content, file_format)
-
-
 def _flush(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())

@@ -6,10 +6,9 @@ Only a few shards are submitted before others are done, so planning never runs f
 Threads are for texts that the compiled kernel encodes: they share it, with all that it remembers, and it does not hold
 the GIL. Whatever needs the GIL for its work goes on processes.
 
-An engine encodes by its map, on whatever machines it has. The shards are planned here, and the workers write them and
-their records into the directory of the run, so it has to be at the same path on all machines, as the files have to be;
-or each worker puts them in a store.
-What a worker is sent is the tokenizer, once, and the place of each text: no text and no ids.
+An engine encodes by its map, on whatever machines it has. Its workers are sent the tokenizer, once, and the place of
+each text, and write the shards and their records into the directory of the run, which has to be at the same path on all
+machines, as the files have to be; or put them in a store.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
-from trietok.worker_pool import interrupts_held, worker_pool
+from trietok.worker_pool import submitting, worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -42,20 +41,8 @@ def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finishe
 
     stop = threading.Event()
     encoder = ShardEncoder(job, stop.is_set)
-    executor = ThreadPoolExecutor(workers)
-
-    def submit(shard: Shard) -> Future[Outcome]:
-        with interrupts_held():  # a thread that is started has them blocked: they are for the main thread
-            return executor.submit(encoder.encode, shard)
-
-    try:
-        _hand_out(submit, shards, workers, finished)
-    except BaseException:
-        stop.set()
-        raise
-    finally:
-        with interrupts_held():
-            executor.shutdown(wait=True, cancel_futures=True)
+    with submitting(ThreadPoolExecutor(workers), stop) as submit:
+        _hand_out(partial(submit, encoder.encode), shards, workers, finished)
 
 
 def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:

@@ -28,7 +28,7 @@ from trietok.files.texts import TABLES, BadRow, Text, TextFile, decoded, import_
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
-SetAside = Callable[[str, TrietokError], None]  # is told the name of a file, and why it is left out
+SetAside = Callable[[str, TrietokError], object]  # is told the name of a file, and why it is left out
 
 
 class ChangedFileError(FileError):

@@ -35,8 +35,7 @@ class TokenizeBatch:
     has one row, with what was cut off: `overflowing_tokens`, list<int32>, and `num_truncated_tokens`, int32.
 
     Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
-    worker does for each task, makes the tokenizer once, and keeps its caches. One that was forked after it was pickled
-    has the tokenizer and its caches already.
+    worker does for each task, makes the tokenizer once, and keeps its caches.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
@@ -76,10 +75,11 @@ class TokenizeBatch:
         if isinstance(keep_columns, str):
             told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
             raise InputTypeError(told, value=keep_columns)
-        self.column = column
-        self.pair_column = pair_column
+        self.column, self.pair_column = column, pair_column
+        self._texts = [column] if pair_column is None else [column, pair_column]
         self.keep = None if keep_columns is None else tuple(keep_columns)
         self.call_options = dict(call_options)
+        self._words = bool(call_options.get("is_split_into_words"))
         self._class_name = type(tokenizer).__name__
         self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
 
@@ -150,10 +150,6 @@ class TokenizeBatch:
                 ) from error
         return pa.RecordBatch.from_arrays([*kept, *made], schema=schema)
 
-    @property
-    def _texts(self) -> list[str]:
-        return [self.column] if self.pair_column is None else [self.column, self.pair_column]
-
     def _check(self, schema: Any) -> None:
         names = schema.names
         for column in (*self._texts, *(self.keep or ())):
@@ -208,10 +204,6 @@ class TokenizeBatch:
                         "lists of words"
                     )
         return self._encoder.encode(*(list(compress(texts, there)) for texts in lists))
-
-    @property
-    def _words(self) -> bool:
-        return bool(self.call_options.get("is_split_into_words"))
 
     def __repr__(self) -> str:
         options = {"keep_columns": self.keep and list(self.keep), "pair_column": self.pair_column}

@@ -17,6 +17,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import shutil
 import stat
 import time
@@ -58,11 +59,24 @@ class Staging:
 
     Attributes:
         directory: where the files belong; `path`: the folder inside it; `new`, `old`: the folders in that.
+        process: the number of the process that made it; None where its name tells none.
+
+    >>> import tempfile
+    >>> directory = Path(tempfile.mkdtemp())
+    >>> (directory / ".trietok-save-999999999").mkdir()
+    >>> [(staging.process, staging.is_at_work(), staging.pointers()) for staging in Staging.all_in(directory)]
+    [(999999999, False, [])]
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self.directory = path, path.parent
         self.new, self.old = path / _NEW, path / _OLD
+        self.process = process_number(path.name.removeprefix(STAGING))
+
+    @classmethod
+    def all_in(cls, directory: str | os.PathLike[str]) -> list[Staging]:
+        """Those in a directory, of saves that go on or were cut short; real folders only, no links to some."""
+        return [cls(path) for path in sorted(_folders(directory, STAGING))]
 
     @classmethod
     def make(cls, directory: Path) -> Staging:
@@ -72,6 +86,10 @@ class Staging:
         staging.new.mkdir()
         staging.old.mkdir()
         return staging
+
+    def is_at_work(self) -> bool:
+        """Whether its process runs on this machine, so that its save may be going on; on Windows that is not told."""
+        return self.process is not None and is_running(self.process)
 
     def open_to_readers(self) -> None:
         """Let those who may read the directory read the folder: pointers lead them through it."""
@@ -203,20 +221,10 @@ def _telling_of(path: Path) -> Iterator[None]:
         ) from error
 
 
-def staging_folders(directory: str | os.PathLike[str]) -> list[Path]:
-    """The staging folders in a directory; real folders only, no links to some."""
-    return sorted(_folders(directory, STAGING))
-
-
 def _folders(directory: str | os.PathLike[str], prefix: str) -> list[Path]:
     with os.scandir(directory) as entries:
         found = [entry for entry in entries if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)]
     return [Path(entry.path) for entry in found]
-
-
-def pid_of(folder: Path) -> int | None:
-    """The process that made a staging folder; None where its name tells none."""
-    return process_number(folder.name.removeprefix(STAGING))
 
 
 # ---- one process, and one thread of it, at a time in a directory -----------------------------------------------------
@@ -242,10 +250,8 @@ def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) 
     """Let no other process or thread into a block like this one for the same directory, which has to exist.
 
     Another block is waited for, `LONGEST_WAIT` unless `longest_wait` is given; then that is a DirectoryBusyError.
-
-    Yields:
-        Whether that is certain. It is not where the system has no such locks (Windows, some network file systems):
-        there the block is entered at once, and two at a time are the caller's to avoid.
+    Yields whether that is certain: where the system has no such locks (Windows, some network file systems), the block
+    is entered at once, and two at a time are the caller's to avoid.
     """
     try:
         import fcntl
@@ -294,7 +300,7 @@ def _holder(handle: int, directory: str | os.PathLike[str]) -> int | None:
             fields = line.split()
             if fields[1] == "FLOCK" and fields[5] == place and int(fields[4]) > 0:
                 return int(fields[4])
-    pids = [pid for folder in staging_folders(directory) if (pid := pid_of(folder)) is not None]
+    pids = [staging.process for staging in Staging.all_in(directory) if staging.process is not None]
     return pids[0] if len(pids) == 1 else None
 
 
@@ -453,19 +459,10 @@ def _checksum_or_none(path: Path) -> str | None:
 
 
 def save_files(directory: Path, write: Callable[[Path], None], obsolete: Iterable[str] = ()) -> list[Path]:
-    """Put files into a directory, which is made if need be, all of them or none.
+    """Put files into a directory, which is made if need be, all of them or none; their paths, sorted by name.
 
-    Args:
-        directory: where they belong.
-        write: writes them into the folder it is given.
-        obsolete: names of files that must not stay beside them, where `write` has not written them.
-
-    Returns:
-        The files' paths, sorted by name.
-
-    Raises:
-        FileError: something cannot be written or replaced, or another save into the directory does not end; the old
-            files are as they were.
+    `write` writes them into the folder it is given; files named in `obsolete` must not stay beside them. It is a
+    FileError where one cannot be written or replaced, or another save does not end; the old files are as they were.
     """
     with made_while(directory), _waiting(directory) as is_alone:
         finish_save(directory, is_alone=is_alone)
@@ -537,10 +534,8 @@ def finish_save(directory: Path, *, is_alone: bool = False) -> None:
     With `is_alone` nobody else saves there now, so that every folder was left; else those of processes that run stay.
     """
     undo(directory)
-    for folder in staging_folders(directory):
-        pid = pid_of(folder)
-        if is_alone or pid == os.getpid() or not (pid is not None and is_running(pid)):
-            staging = Staging(folder)
+    for staging in Staging.all_in(directory):
+        if is_alone or staging.process == os.getpid() or not staging.is_at_work():
             staging.settle()
             staging.remove()
 
@@ -555,39 +550,6 @@ def files_of_interrupted_save(directory: Path, names: Iterable[str]) -> dict[str
             if path is not None and name in set(names):
                 found[name] = path
     return found
-
-
-class LeftFolder(NamedTuple):
-    """A staging folder that is in a directory.
-
-    Attributes:
-        path: the folder.
-        process: the number of the process that made it; None where its name tells none.
-        is_running: whether there is a process of that number on this machine, whose save may be going on; True where
-            that cannot be told (Windows).
-        is_needed: whether files of the directory lead through the folder, so that removing it would lose them.
-    """
-
-    path: Path
-    process: int | None
-    is_running: bool
-    is_needed: bool
-
-
-def left_folders(directory: Path) -> list[LeftFolder]:
-    """The staging folders in a directory, of saves that go on or were cut short.
-
-    >>> import tempfile
-    >>> directory = Path(tempfile.mkdtemp())
-    >>> (directory / ".trietok-save-999999999").mkdir()
-    >>> [(folder.path.name, folder.is_running, folder.is_needed) for folder in left_folders(directory)]
-    [('.trietok-save-999999999', False, False)]
-    """
-    return [
-        LeftFolder(folder, pid, pid is not None and is_running(pid), bool(Staging(folder).pointers()))
-        for folder in staging_folders(directory)
-        for pid in [pid_of(folder)]
-    ]
 
 
 @contextlib.contextmanager
@@ -635,26 +597,13 @@ def save_into(directory: str | os.PathLike[str], save: Callable[[Path], Iterable
 def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A directory to fill, which takes the place of `path` when the block ends; where it fails there is none.
 
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "new")
-    >>> with new_directory(path) as staging:
-    ...     _ = (staging / "a.txt").write_text("a")
-    ...     path.exists()
-    False
-    >>> [file.name for file in path.iterdir()], [folder.name for folder in path.parent.iterdir()]
-    (['a.txt'], ['new'])
-
-    Args:
-        path: a path that does not exist, or is an empty directory.
-
-    Raises:
-        FileError: the path is not free, or something cannot be written.
+    It is a FileError where `path` is neither free nor an empty directory, or something cannot be written.
     """
     target = checked_new(path)
     with _told_of_new(target), made_while(target.parent):
         _clear(target)
-        names = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
-        staging = next(name for name in names if not os.path.lexists(name))
+        folders = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
+        staging = next(folder for folder in folders if not os.path.lexists(folder))
         process = os.getpid()
         try:
             staging.mkdir()
@@ -665,7 +614,10 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
                     yield new
                 if target.is_dir():
                     os.chmod(new, stat.S_IMODE(target.stat().st_mode))
-                _flush(new)
+                for root, _, names in os.walk(new):
+                    for name in names:
+                        flush_file(os.path.join(root, name))
+                    flush_directory(root)
                 if os.name != "posix" and target.is_dir():  # elsewhere a rename replaces no directory
                     target.rmdir()
                 os.rename(new, target)
@@ -705,23 +657,14 @@ def _clear(target: Path) -> None:
     """Remove what processes have left that were to make the same directory and were killed."""
     prefix = _beginning(target)
     for folder in _folders(target.parent, prefix):
-        numbers = folder.name.removeprefix(prefix).split("-")
-        if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
+        if not re.fullmatch("[0-9]+-[0-9]+", rest := folder.name.removeprefix(prefix)):
             continue  # of a directory whose name begins like this one's
-        pid = process_number(numbers[0])
+        pid = process_number(rest.partition("-")[0])
         if pid is not None and pid != os.getpid() and is_running(pid):
             continue
         with contextlib.suppress(OSError, DirectoryBusyError), alone(folder, longest_wait=0) as is_alone:
             if is_alone or pid != os.getpid():
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def _flush(folder: Path) -> None:
-    """Have everything in a folder on the disk."""
-    for root, _, names in os.walk(folder):
-        for name in names:
-            flush_file(os.path.join(root, name))
-        flush_directory(root)
 
 
 @contextlib.contextmanager

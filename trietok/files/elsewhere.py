@@ -26,15 +26,10 @@ _FINENESSES = (10**9, 10**6, 10**3, 1)  # of the times that stores give, in nano
 
 
 class Status(NamedTuple):
-    """What a store says of a file.
+    """What a store says of a file."""
 
-    Attributes:
-        size: in bytes.
-        version: a number that changes with the file: made of its ETag, or nanoseconds where the store gives a time.
-    """
-
-    size: int
-    version: int
+    size: int  # in bytes
+    version: int  # changes with the file: made of its ETag, or nanoseconds where the store gives a time
 
     def is_of(self, other: Status) -> bool:
         """Whether both can be of one state of a file: a store may list times to the second, or to less of it.
@@ -143,10 +138,7 @@ def first_bytes(name: str, number: int) -> bytes:
 
 
 def matches(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
-    """The files that a glob finds elsewhere, by name, each as the list has it; None where the name is no glob.
-
-    `fresh` is as for `status`.
-    """
+    """The files that a glob finds elsewhere, by name, each as the list has it; None where the name is no glob."""
     if not set("*[") & set(name):
         return None
     files, path = _store(name, fresh=fresh)
@@ -169,9 +161,6 @@ def identity(name: str) -> str:
 
 class Place:
     """Where a store has the files whose names begin with one name and a slash; their own names are what follows.
-
-    Raises:
-        InputError, FileError, MissingDependencyError: nothing can be written under such a name.
 
     >>> place = Place("memory://ids/")
     >>> place.put(__file__, "a.py"), place.put(__file__, "a.py", new=True), list(place.sizes())
@@ -255,10 +244,7 @@ def _protocols(files: Any) -> tuple[str, ...]:
 
 
 def _store(name: str, use: str = "read", fresh: bool = False) -> tuple[Any, str]:
-    """The file system of a name, `fresh` where it has to forget what it knows, and the path there.
-
-    `use` is what errors say cannot be done.
-    """
+    """The file system of a name, which with `fresh` forgets what it knows, and the path there."""
     if _CHAIN in name:  # its parts are lost where a store names what a glob has found, or says when a file has changed
         raise FileError(
             f"cannot {use} {name}: names that fsspec chains by {_CHAIN} are not taken; give the name in the store "
@@ -291,19 +277,25 @@ def _as_os_error(name: str) -> Iterator[None]:
     except FileError:
         raise
     except FileNotFoundError as error:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
+        said = "No such bucket" if "bucket does not exist" in str(error) else os.strerror(errno.ENOENT)
+        raise FileNotFoundError(errno.ENOENT, said, name) from error
     except OSError as error:
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), name) from error
     except Exception as error:
-        raise OSError(errno.EIO, f"{type(error).__name__}: {error}", name) from error
+        said = f"{type(error).__name__}: {error}"
+        if "Credentials" in type(error).__name__:
+            said = (
+                f"{error}; give them as the store's own tools take them, for S3 by `aws configure` or in the variables "
+            )
+            said += "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        raise OSError(errno.EIO, said, name) from error
 
 
 class _Elsewhere(io.RawIOBase):
     """A file of fsspec."""
 
     def __init__(self, file: Any, name: str) -> None:
-        self._file = file
-        self._name = name
+        self._file, self._name = file, name
 
     def readable(self) -> bool:
         return True

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok import log
-from trietok.errors import FileError, FileFormatError, InputError, as_file_error, imported
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, as_file_error, imported
 from trietok.files import elsewhere
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.showing.characters import first_few
@@ -499,11 +499,13 @@ class TextFiles:
     def __init__(
         self,
         paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        *,
+        *more: object,
         column: str = DEFAULT_COLUMN,
         on_error: str = "fail",
         standard_input: BinaryIO | None = None,
     ) -> None:
+        if more:
+            raise InputTypeError("several files are one argument: TextFiles([a, b])", value=more[0])
         if on_error not in ("fail", "replace", "skip"):
             raise InputError(f"on_error is 'fail', 'replace' or 'skip', not {on_error!r}")
         given = [paths] if isinstance(paths, (str, os.PathLike)) else paths

@@ -20,7 +20,7 @@ import regex
 
 from trietok.disk import UNFINISHED
 from trietok.errors import TrietokError
-from trietok.files.atomic import left_folders
+from trietok.files.atomic import Staging
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     ADDITIONAL,
@@ -1402,12 +1402,14 @@ def leftovers(facts: Facts) -> Iterator[Finding]:
     path = facts.files.path
     if facts.files.pending is not None or not os.path.isdir(path):
         return
-    for folder in left_folders(path):
-        name = folder.path.name
-        if folder.is_needed and not folder.is_running:
+    for staging in Staging.all_in(path):
+        name = staging.path.name
+        if staging.is_at_work():
+            continue
+        if staging.pointers():
             message = f"a save was cut short, and files of the directory lead into {name}, where they are whole"
             yield Finding("warning", "save-cut-short", message, name)
-        elif not folder.is_running:
+        else:
             message = f"{name} is left of a save that was cut short; its files are not used"
             yield Finding("warning", "save-abandoned", message, name)
     for name in sorted(name for name in os.listdir(path) if name.startswith(UNFINISHED)):
