@@ -89,8 +89,8 @@ class HeldBack(NamedTuple):
     cosine: float | None = None
     neighbours: float | None = None
 
-    def lines(self) -> Iterator[str]:
-        """What it says, in sentences, without the tokens."""
+    def lines(self, how_far: str = "; --measure (measure=True) says how far") -> Iterator[str]:
+        """What it says, in sentences, without the tokens; `how_far` is who measures embeddings that were not."""
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
         fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < NO_LIMIT else ""
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
@@ -100,7 +100,7 @@ class HeldBack(NamedTuple):
                 f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
             )
         if self.neighbours is None and self.changed:
-            yield "an index made before does not match the new model; --measure (measure=True) says how far"
+            yield f"an index made before does not match the new model{how_far}"
         elif self.neighbours is not None and self.neighbours < _SAME:
             yield (
                 f"an index made before no longer matches: searches in it miss {1 - self.neighbours:.1%} of what they "
@@ -168,6 +168,7 @@ class Adapted(Report):
         held_back: what became of texts that no word was found in; None where there are none.
         unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
             found them, and the fast one writes them otherwise.
+        left: what a dry run leaves to the run that writes, such as fitting rows; empty where there is nothing.
     """
 
     suggestions: Suggestions | None
@@ -182,6 +183,7 @@ class Adapted(Report):
     unreached: list[str]
     fitted: FittedRows | None = None
     held_back: HeldBack | None = None
+    left: str = ""
 
     @property
     def proof(self) -> str:
@@ -229,11 +231,11 @@ class Adapted(Report):
         if self.held_back is not None:
             if self.suggestions is not None:
                 yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
-            yield from self.held_back.lines()
+            yield from self.held_back.lines(*([""] if self.left else []))
         if self.fitted is not None:
             yield from str(self.fitted).split("\n")
         if self.applied is None:
-            yield "nothing is written"
+            yield f"nothing is written{self.left and f'; the run that writes does the {self.left}, too'}"
         else:
             yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
             if self.applied.left_out:
@@ -331,7 +333,8 @@ def adapt(
     if type(in_context) is not int or in_context < 0 or (in_context and not fits):
         told = f"in_context (--in-context) is {in_context!r:.40}"
         raise InputError(f"{told}; it is a number of texts, and goes with start='distil' (--start distil)")
-    check_start(before, "length" if fits else start)
+    planned = "length" if fits else start
+    check_start(before, planned)
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
 
@@ -355,7 +358,7 @@ def adapt(
             *counts, given = _tokens_of((before, after), read)
         if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done, unreached)}")
-        plan, applied, written = plan_rows(before, after, start="length" if fits else start), None, after
+        plan, applied, written = plan_rows(before, after, start=planned), None, after
         of_held = _of_held((before, after), held.texts, checkpoint)
         if output is not None:
             with new_directory(output) as staging:
@@ -375,7 +378,9 @@ def adapt(
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
     parts_of_report = (applied, comparison, counts[0], counts[1], out, unreached, fitted, of_held)
-    return Adapted(suggestions, done, new_tokens, plan, *parts_of_report)
+    asked = (("fitting of rows", fits), ("measuring of embeddings", of_held is not None and (fits or measure)))
+    left = " and ".join(what for what, is_asked in asked if is_asked and output is None)
+    return Adapted(suggestions, done, new_tokens, plan, *parts_of_report, left)
 
 
 class _Held:
