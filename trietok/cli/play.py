@@ -177,9 +177,8 @@ def docs(ctx: click.Context, page: str | None) -> None:
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.md"))}
     text = texts.get(PAGES.get(page or "", page or ""))
     if page and text is None:
-        error = no_such("page", page, [*texts, *PAGES], ctx)
-        error.message += " trietok docs lists all pages."
-        raise error
+        said = no_such("page", page, [*texts, *PAGES], ctx).message
+        raise click.UsageError(f"{said} trietok docs lists all pages.", ctx)
     if text is None:
         for name, each in texts.items():
             write_line(f"{name:21} {each.partition(chr(10))[0].removeprefix('# ')}")

@@ -144,15 +144,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST]) + more
 
 
-def place(start: int, end: int) -> str:
-    """A span to read: half-open, as offsets are everywhere.
-
-    >>> place(3, 6)
-    '3-6'
-    """
-    return f"{start}-{end}"
-
-
 def _title(explanation: Explanation, number: int) -> str:
     """What stands over the stages of a text."""
     return f"Stages of text {'AB'[number]}" if len(explanation.texts) > 1 else "Stages"
@@ -290,10 +281,10 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
     for change in changes:
         if len(change.places) == 1 and change.why:
             start, end, text = change.places[0]
-            front = [("      ", ""), (place(start, end), "place"), ("  ", "")]
+            front = [("      ", ""), (f"{start}-{end}", "place"), ("  ", "")]
             yield from _with_text(front, text, change.kind, change.why, columns)
             continue
-        places = [f"{place(start, end)} {text}".replace(" ", _GLUE) for start, end, text in change.places]
+        places = [f"{start}-{end} {text}".replace(" ", _GLUE) for start, end, text in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
@@ -333,7 +324,7 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
             visible(token.token) + (f" × {count}" if count > 1 else ""),
             str(token.id),
             *([str(token.type_id)] if is_pair else []),
-            "" if token.text is None else place(token.start, token.end),
+            "" if token.text is None else f"{token.start}-{token.end}",
             "" if token.source == token.token else visible(token.source),
         ]
         rows.append((cells, token, _style(token, (token.position or 0) % COLOURS)))
@@ -413,7 +404,7 @@ def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
             (
                 visible(each.token) + (f" × {number}" if number > 1 else ""),
                 str(each.id),
-                "" if each.text is None else place(each.start, each.end),
+                "" if each.text is None else f"{each.start}-{each.end}",
                 " ".join(each.story),
             )
             for each, number in listed
@@ -465,7 +456,7 @@ def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | No
 
 
 def _story(each: Token) -> str:
-    where = "" if each.text is None else f" <em>{place(each.start, each.end)}</em>"
+    where = "" if each.text is None else f" <em>{each.start}-{each.end}</em>"
     types = f" <em>type {each.type_id}</em>" if each.type_id else ""
     sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
     return f"<b>{escaped(each.token)}</b> <em>id {each.id}</em>{where}{types}{sentences}"
@@ -526,7 +517,7 @@ def _changes_html(stage: Stage) -> Iterator[str]:
 
 
 def _chip(kind: str, start: int, end: int, text: str) -> str:
-    return f' <span class="tt-ch tt-{kind}"><small>{place(start, end)}</small> <span>{escaped(text)}</span></span> '
+    return f' <span class="tt-ch tt-{kind}"><small>{start}-{end}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:
@@ -684,7 +675,7 @@ def _name(side: Explanation) -> str:
 
 
 def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
-    where = padded(("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end), 9) + " "
+    where = padded(("AB"[part.text] + " " if is_pair else "") + f"{part.start}-{part.end}", 9) + " "
     if not part.differs:
         yield [("= ", "dim"), (where, "place"), (cut_to(_alike(part.left), max(columns - 12, 8)), "dim")]
         return
@@ -710,7 +701,7 @@ def _alike(tokens: Sequence[Token]) -> str:
 
 
 def _row(part: Part) -> str:
-    where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
+    where = f'<td class="tt-idle tt-place">{part.start}-{part.end}</td>'
     cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
     why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
     return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
