@@ -45,17 +45,11 @@ _MOST = 3  # names or entries that a sentence lists
 
 
 class Segment(NamedTuple):
-    """A stretch of the original text: what one token stands for, or what is between tokens.
-
-    Attributes:
-        text: its characters.
-        token: the token; None between tokens.
-        colour: the number of the token's colour.
-    """
+    """A stretch of the original text: what one token stands for, or what is between tokens."""
 
     text: str
-    token: Token | None = None
-    colour: int = 0
+    token: Token | None = None  # None between tokens
+    colour: int = 0  # the number of the token's colour
 
 
 def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
@@ -77,19 +71,12 @@ Place = tuple[int, int, str]  # where something is in the original, and what bec
 
 
 class ShownChange(NamedTuple):
-    """What a stage did for one reason.
+    """What a stage did for one reason."""
 
-    Attributes:
-        kind: `"deleted"`, `"changed"` or `"inserted"`; of added tokens `"changed"` or `"rejected"`.
-        why: the reason, with the names of the characters; `""` for added tokens that were found.
-        places: the first places; those side by side are one.
-        more: how many places there are beside these.
-    """
-
-    kind: str
-    why: str
-    places: list[Place]
-    more: int
+    kind: str  # "deleted", "changed" or "inserted"; of added tokens "changed" or "rejected"
+    why: str  # the reason, with the names of the characters; "" for added tokens that were found
+    places: list[Place]  # the first places; those side by side are one
+    more: int  # how many places there are beside these
 
 
 def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:

@@ -25,17 +25,7 @@ Token = str | AddedToken
 
 
 class TokenTable:
-    """Vocabulary, added tokens and roles of one moment.
-
-    Attributes:
-        vocabulary: the vocabulary; None for a user's class that looks its tokens up itself.
-        added: the added tokens.
-        roles: role → token, list of tokens (for `additional_special_tokens`), or None.
-        assigned: unused slot of the vocabulary → the token that has its id now.
-        post_processor: in the fast profile, what puts special tokens around texts; it holds their ids.
-        pieces_mark: an object that is replaced when a vocabulary entry changes; as long as it is the same, cached ids
-            of words are valid.
-    """
+    """Vocabulary, added tokens and roles of one moment."""
 
     def __init__(
         self,
@@ -45,12 +35,12 @@ class TokenTable:
         assigned: Mapping[str, str] | None = None,
         post_processor: Any = None,
     ) -> None:
-        self.vocabulary = vocabulary
+        self.vocabulary = vocabulary  # None for a user's class that looks its tokens up itself
         self.added = added
-        self.roles = roles
-        self.assigned: Mapping[str, str] = assigned or {}
-        self.post_processor = post_processor
-        self.pieces_mark = object()
+        self.roles = roles  # role → token, list of tokens (for `additional_special_tokens`), or None
+        self.assigned: Mapping[str, str] = assigned or {}  # unused slot → the token that has its id now
+        self.post_processor = post_processor  # in the fast profile, what puts special tokens around texts
+        self.pieces_mark = object()  # replaced when an entry changes: while it is the same, cached ids of words hold
 
     def replace(self, **changes: Any) -> TokenTable:
         """The table with other parts."""

@@ -79,21 +79,13 @@ NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes i
 
 
 class Checkpoint(NamedTuple):
-    """What stands in a model's directory.
-
-    Attributes:
-        directory: the directory.
-        config: config.json.
-        shards: file name → header, for each .safetensors file of the model.
-        shard_index: model.safetensors.index.json; None where there is one file.
-        rows: how many rows for tokens the model has, by its configuration.
-    """
+    """What stands in a model's directory."""
 
     directory: Path
-    config: dict[str, Any]
-    shards: dict[str, Header]
-    shard_index: dict[str, Any] | None
-    rows: int
+    config: dict[str, Any]  # config.json
+    shards: dict[str, Header]  # file name → header, for each .safetensors file of the model
+    shard_index: dict[str, Any] | None  # model.safetensors.index.json; None where there is one file
+    rows: int  # how many rows for tokens the model has, by its configuration
 
     @property
     def places(self) -> dict[str, str]:

@@ -197,19 +197,12 @@ class Change(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What adding one word, after those added before it, does to the counted texts.
+    """What adding one word, after those added before it, does to the counted texts."""
 
-    Attributes:
-        tokens_saved: tokens fewer, over all counted units.
-        unknown_removed: unknown tokens fewer.
-        tokens: unit → its tokens from now on; those that change.
-        others: the changes of units beside the word.
-    """
-
-    tokens_saved: int
+    tokens_saved: int  # over all counted units
     unknown_removed: int
-    tokens: dict[str, list[str]]
-    others: list[Change]
+    tokens: dict[str, list[str]]  # unit → its tokens from now on; those that change
+    others: list[Change]  # those of units beside the word
 
 
 class AddingWords:
