@@ -542,6 +542,6 @@ def adapt(
         adapted = replace(adapted, terms=given.placed(adapted.terms))
     if page is not None:
         write_page(page, "adapt", [adapted.to_html()])
-    write_result(adapted, as_json, lambda: str(adapted).split("\n"))
+    write_result(adapted, as_json)
     if given is not None:
         given.end(adapted.terms, allow_left_out)

@@ -118,13 +118,12 @@ class Session:
             {name: plain_values(getattr(each, name)) for name in _OF_TOKEN} for each in first.tokens[:_MOST_TOKENS]
         ]
         return {
-            **{
-                "html": first.to_html(reasons=reasons),
-                "ids": first.input_ids,
-                "tokens": tokens,
-                "counts": first.counts,
-            },
-            **{"size": len(made[0]), "added": made[0].get_added_vocab()},
+            "html": first.to_html(reasons=reasons),
+            "ids": first.input_ids,
+            "tokens": tokens,
+            "counts": first.counts,
+            "size": len(made[0]),
+            "added": made[0].get_added_vocab(),
             "others": [
                 {"html": first.against(other, names=sides).to_html(), "ids": other.input_ids, "counts": other.counts}
                 for other, sides in zip(others, names[1:], strict=True)

@@ -134,9 +134,7 @@ def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None
     after = tokenizer_of(new, before.profile, "as OLD is read")
     with shown_reading(texts, "comparing") as shown:
         comparison = trietok.compare(before, after, shown)
-    write_result(
-        comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw_comparison(screen, comparison)
-    )
+    write_result(comparison, as_json, draw=lambda screen: _draw_comparison(screen, comparison))
     if not comparison.same_ids:
         raise click.exceptions.Exit(FOUND)
 

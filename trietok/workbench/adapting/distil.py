@@ -186,14 +186,10 @@ def distil_rows(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedRows:
-    """Fit the rows that a plan makes, each from what the plan says.
+    """Fit the rows that a plan makes, each from what the plan says, and alone; or in so many of the texts, too.
 
-    Args:
-        plan: the plan from the one tokenizer to the other.
-        checkpoint: the model, as `checked_model` gave it.
-        texts: where the words stand; `in_context` is in how many of them each is fitted besides alone.
-        seconds: how long fitting may take; rows for which there is no time stay as the plan says. None: as needed.
-        progress: called with the number of rows that are done and of those to do.
+    Rows for which there is no time, after some seconds of fitting, stay as the plan says. `progress` is called with the
+    number of rows that are done and of those to do.
     """
     checkpoint.embeddings()  # raises where rows could not be written
     reader = Reader(checkpoint, before)
