@@ -708,24 +708,12 @@ def explain(
         tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
         explained += (ExplainedText(text, tuple(_reports(text, stages, trace)), tokens, window),)
     padding = Token(str(settings.pad_token), settings.pad_token_id or 0, "padding", type_id=settings.pad_token_type_id)
-    return Explanation(
-        tokenizer=tokenizer,
-        name=name,
-        profile=profile,
-        texts=explained,
-        rows=tuple(_row(row, explained, padding) for row in rows),
-        template=tuple(
-            str(piece.token) if piece.sequence is None else "AB"[piece.sequence] for piece in rows[0].pieces
-        ),
-        truncation=Truncation(
-            plan.strategies.truncation.value,
-            plan.strategies.max_length,
-            plan.options.stride,
-            settings.truncation_side,
-            tuple(len(text.tokens) - (text.window[1] - text.window[0]) for text in explained),
-        ),
-        input_ids=ids,
-    )
+    row_tokens = tuple(_row(row, explained, padding) for row in rows)
+    template = tuple(str(each.token) if each.sequence is None else "AB"[each.sequence] for each in rows[0].pieces)
+    removed = tuple(len(text.tokens) - (text.window[1] - text.window[0]) for text in explained)
+    how, stride = plan.strategies, plan.options.stride
+    truncation = Truncation(how.truncation.value, how.max_length, stride, settings.truncation_side, removed)
+    return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)
 
 
 def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Stages, Trace, Located]:

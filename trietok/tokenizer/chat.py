@@ -70,7 +70,8 @@ def render(
     rendered = []
     try:
         compiled = _compiled(template)
-        for messages in copy.deepcopy(chats) if continues else chats:
+        for chat in chats:
+            messages = copy.deepcopy(chat) if continues else chat  # one by one: chats may share messages
             final = _mark_end(messages) if continues else ""
             text, spans = _rendered(compiled, {"messages": messages, **given, **told}, with_spans)
             rendered.append(Rendered(_cut_at_end(text, final) if continues else text, spans))

@@ -201,6 +201,17 @@ class Changes:
 # list of tokens leaves the tokenizer as it was.
 
 
+class Asked(NamedTuple):
+    """What is to be added, and what `plan_adding` and `plan_listing` are to know."""
+
+    new_tokens: Sequence[Any]  # strings and `AddedToken`
+    special_tokens: bool
+    lowers: bool  # whether tokens that are matched in lower-cased text are lower-cased too
+    known_ids: Mapping[str, int]
+    next_id: int
+    check: Callable[[str], None] | None  # raises for a content that cannot be added; None where all can
+
+
 class Adding(NamedTuple):
     """The result of `plan_adding` and `plan_listing`."""
 
@@ -211,23 +222,11 @@ class Adding(NamedTuple):
     rows: int  # how many embedding rows the new ids need, 0 if there are none
 
 
-def plan_adding(
-    table: TokenTable,
-    new_tokens: Sequence[Token],
-    *,
-    special_tokens: bool,
-    lowers: bool,
-    known_ids: Mapping[str, int],
-    next_id: int,
-    check: Callable[[str], None] | None,
-) -> Adding:
-    """Adding tokens in the slow profile.
-
-    `lowers`: tokens that are matched in lower-cased text are lower-cased too. `check` raises for a content that cannot
-    be added; None where all can.
-    """
+def plan_adding(table: TokenTable, asked: Asked) -> Adding:
+    """Adding tokens in the slow profile."""
+    new_tokens, special_tokens, lowers, known_ids, next_id, check = asked
     roles, added = table.special_set, table.added
-    many = None if check else _plan_many(table, new_tokens, special_tokens, lowers, known_ids, next_id)
+    many = _plan_many(table, asked)
     if many is not None:
         made, end = many
         additional = list(made.values()) if special_tokens else []
@@ -269,11 +268,10 @@ def plan_adding(
     return Adding(to_set, list(newly_special.values()), [], next_id - first_new, next_id if next_id > first_new else 0)
 
 
-def _plan_many(
-    table: TokenTable, given: Sequence[Any], special: bool, lowers: bool, known_ids: Mapping[str, int], next_id: int
-) -> tuple[dict[int, AddedToken], int] | None:
+def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:
     """Id → token for many strings, and the next id after them; None where one is an added token, or no string."""
-    if len(given) < 1_000 or set(map(type, given)) != {str}:
+    given, special, lowers, known_ids, next_id, check = asked
+    if check or len(given) < 1_000 or set(map(type, given)) != {str}:
         return None
     contents = dict.fromkeys(map(str.lower, given) if lowers and not special else given)
     there = table.added.encoder
@@ -303,18 +301,10 @@ def known_among(
     return found
 
 
-def plan_listing(
-    table: TokenTable,
-    new_tokens: Sequence[Token],
-    *,
-    special_tokens: bool,
-    lowers: bool,
-    known_ids: Mapping[str, int],
-    next_id: int,
-    check: Callable[[str], None] | None,
-) -> Adding:
+def plan_listing(table: TokenTable, asked: Asked) -> Adding:
     """Adding tokens in the fast profile, where a known token with other flags is added too, and none is lower-cased."""
-    many = None if check else _plan_many(table, new_tokens, special_tokens, False, known_ids, next_id)
+    new_tokens, special_tokens, _, known_ids, next_id, check = asked
+    many = _plan_many(table, asked._replace(lowers=False))
     if many is not None:
         made, end = many
         return Adding(made, [], list(made.values()), len(made), end if end > next_id else 0)

@@ -371,17 +371,10 @@ def write_rows(
         written = [name for name in graphs if onnx and _write_graph(checkpoint, name, blocks, staging)]
         if tokenizer is not None:
             tokenizer.save_pretrained(staging)
-    return AppliedRows(
-        plan,
-        for_model.rows_before,
-        for_model.rows_after,
-        writer.changed,
-        {"vocab_size": for_model.rows_after, **ids},
-        os.fspath(out_dir),
-        (*copied, *written),
-        tuple(name for name in left_out if name not in written),
-        tokenizer is not None,
-    )
+    rows = for_model.rows_before, for_model.rows_after
+    ids = {"vocab_size": for_model.rows_after, **ids}
+    files = (*copied, *written), tuple(name for name in left_out if name not in written)
+    return AppliedRows(plan, *rows, writer.changed, ids, os.fspath(out_dir), *files, tokenizer is not None)
 
 
 # ---- before anything is written -------------------------------------------------------------------------------------

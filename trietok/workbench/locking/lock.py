@@ -150,11 +150,7 @@ def _lines(lock: Lock, path: str) -> Iterator[str]:
         "format": f"{_FORMAT}-{_VERSION}",
         "model": _relative(lock.model, path),
         "class": lock.tokenizer_class,
-        "profile": lock.profile,
-        "fingerprint": lock.fingerprint,
-        "tokens": lock.tokens,
-        "max_id": lock.max_id,
-        "added_tokens": lock.added_tokens,
+        **{name: getattr(lock, name) for name in ("profile", "fingerprint", "tokens", "max_id", "added_tokens")},
     }
     yield "{\n"
     for key, value in head.items():
