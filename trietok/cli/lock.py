@@ -33,8 +33,7 @@ def _engines(what: str) -> options.Decorator:
 @options.model
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
@@ -59,8 +58,7 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
 @options.tokenizer("--model", "-m", help="The tokenizer to verify; by default, the one that the lock names.")
 @options.profile
 @_engines("check these libraries")
-@options.json_lines
-@options.offline
+@options.json_offline
 def verify(lock: str, model: str | None, engines: list[str] | None, as_json: bool) -> None:
     """Check that a tokenizer still gives the locked ids.
 
@@ -115,8 +113,7 @@ def _written(verified: trietok.Verified, as_json: bool) -> bool:
 @options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
 @_engines("read the file with these libraries")
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def export(
     files: tuple[str, ...],
     model: str,

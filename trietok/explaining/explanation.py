@@ -676,18 +676,10 @@ def explain(
     texts: tuple[Any, ...],
     input_ids: Any,
 ) -> Explanation:
-    """Explain the ids of a call.
+    """Explain the ids that a call has returned for one text or two, each a str or a list of words.
 
-    Args:
-        tokenizer, name, profile: as in the `Explanation`.
-        vocabulary: that of the tokenizer.
-        plan: the plan of the call.
-        stages_for: gives the stages of a text, and the text that they are given.
-        texts: one text or two, each a str or a list of words.
-        input_ids: what the call returned.
-
-    Raises:
-        NotSupportedError: methods of the user's own gave other ids than the stages, so they cannot be explained.
+    `stages_for` gives the stages of a text, and the text that they are given. Other ids than theirs are of methods of
+    the user's own, and cannot be explained.
     """
     settings = plan.builder.settings
     traced = [_traced(stages_for, text) for text in texts]

@@ -402,10 +402,7 @@ def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
 
 
 def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | None, int | None]] = ()) -> Iterator[str]:
-    """The row of ids: special tokens, and the texts with what is between their tokens.
-
-    `marked` are texts and positions of tokens to mark. Without a hint how to read them the tokens have no stories.
-    """
+    """The row of ids, with tokens marked by text and position; without a hint to read them they have no stories."""
 
     def shown(each: Token, colour: int = 0, source: str = "") -> str:
         look = f"tt-c{colour}"
@@ -528,10 +525,7 @@ def why_differ(
     span: tuple[int, int],
     names: Names = LEFT_AND_RIGHT,
 ) -> str:
-    """The first stage, in the order in which texts go through them, that did otherwise on the two sides.
-
-    `names` are what the two sides are called in the reason.
-    """
+    """The first stage, in the order in which texts go through them, that did otherwise on the two sides."""
     tokens = left_tokens, right_tokens
     added = [{each.token for each in own if each.kind == "added"} for own in tokens]
     return (

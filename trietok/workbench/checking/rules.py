@@ -296,11 +296,7 @@ _NOTE: Severity = "note"
 
 
 def rule(*needs: str) -> Callable[[Rule], Rule]:
-    """Make a function a rule of every check, in the order of this module.
-
-    Args:
-        needs: the attributes of `Facts` that the rule reads; where one of them is None, it has nothing to say.
-    """
+    """Make a function a rule of every check, in the order of this module, where no attribute that it needs is None."""
 
     def listed(function: Rule) -> Rule:
         RULES.append((needs, function))

@@ -77,11 +77,7 @@ class WordSequences:
 
 
 class PhraseCounts:
-    """How often each word, and each phrase, occurs.
-
-    Args:
-        longest: the most words of a phrase.
-        max_words: how many different words and phrases are held; the rarest are forgotten.
+    """How often each word, and each phrase of so many words at most, occurs; the rarest of many are forgotten.
 
     >>> phrases = PhraseCounts(3, 1000)
     >>> phrases.add("a new york minute, new york")
