@@ -31,9 +31,6 @@ _OF_TOKEN = ("token", "id", "kind", "text", "start", "end", "word", "word_text",
 class Session:
     """The vocabularies of a page.
 
-    Attributes:
-        shown: those that the page shows at first, side by side.
-
     >>> session = Session()
     >>> asked = {"do": "explain", "text": "a\\ud800 naïve", "tokenizers": [{"model": "trietok-en", "profile": "slow"}]}
     >>> [token["token"] for token in json.loads(session.ask(json.dumps(asked)))["tokens"]]
@@ -43,7 +40,7 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.shown: list[str] = []
+        self.shown: list[str] = []  # those that the page shows at first, side by side
         self._profiles: dict[str, list[Profile]] = {name: [*PROFILES] for name in BUILT_IN_NAMES}
         self._tokenizers: dict[tuple[str, str, str], Any] = {}  # model, profile, added tokens
 

@@ -289,15 +289,10 @@ def _source(kind: type[Any]) -> type[Any]:
 
 
 class ForTransformers(_Ours):
-    """What the classes for transformers have beside the methods of both sides. Not used by itself.
+    """What the classes for transformers have beside the methods of both sides. Not used by itself."""
 
-    Attributes:
-        source: the class of trietok that the class was made of.
-        allow_differences: see `to_transformers`.
-    """
-
-    source: type[Any]
-    allow_differences: bool = False
+    source: type[Any]  # the class of trietok that the class was made of
+    allow_differences: bool = False  # see `to_transformers`
     # What transformers' own classes set when they are made.
     verbose: bool = True
     _processor_class: str | None = None

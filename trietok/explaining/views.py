@@ -493,15 +493,12 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        chips = "".join(_chip(change.kind, *at) for at in change.places)
+        places = (f"<small>{start}-{end}</small> <span>{escaped(text)}</span>" for start, end, text in change.places)
+        chips = "".join(f' <span class="tt-ch tt-{change.kind}">{place}</span> ' for place in places)
         left = f" and {change.more:,} more" if change.more else ""
         yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
         yield _why(f"… and {more:,} more")
-
-
-def _chip(kind: str, start: int, end: int, text: str) -> str:
-    return f' <span class="tt-ch tt-{kind}"><small>{start}-{end}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:

@@ -194,8 +194,9 @@ class Facts:
         self.holes = files.holes  # the ids declared to have no token
         self.added = files.added_that_count()
         self.added_ids = {token.content: token_id for token_id, token, _ in self.added}
-        parameters = inspect.signature(self.kind.__init__).parameters
-        self.defaults = {name: parameter.default for name, parameter in parameters.items() if name in ROLES}
+        parameters = inspect.signature(self.kind.__init__).parameters.items()
+        self._settings = {name: parameter.default for name, parameter in parameters}  # as the class has them
+        self.defaults = {role: token for role, token in self._settings.items() if role in ROLES}
         self.additional: list[str] = []  # special tokens of other roles, or of none
         self.slow: Any = None  # the tokenizer of each profile; None where it does not load
         self.fast: Any = None
@@ -218,8 +219,7 @@ class Facts:
 
     def setting(self, name: str) -> bool | None:
         """A setting that is true, false or null: tokenizer_config.json's, else the default of the class."""
-        parameter = inspect.signature(self.kind.__init__).parameters.get(name)
-        default = None if parameter is None else parameter.default
+        default = self._settings.get(name)
         value = self.files.config.get(name, default)
         return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
 

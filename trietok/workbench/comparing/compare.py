@@ -68,17 +68,12 @@ class IdCounts(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a comparison to read: each row says what differs, what it was, what it is; either may be empty.
-
-    Attributes:
-        stacked: the rows are long: better one line below the other than side by side.
-        left_out: how many more rows there are.
-    """
+    """A part of a comparison to read: each row says what differs, what it was, what it is; either may be empty."""
 
     title: str
     rows: list[tuple[str, str, str]]
-    stacked: bool = False
-    left_out: int = 0
+    stacked: bool = False  # the rows are long: better one line below the other than side by side
+    left_out: int = 0  # how many more rows there are
 
 
 @dataclass(frozen=True)
