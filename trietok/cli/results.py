@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
-from trietok.errors import FileError
+from trietok.errors import as_file_error
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -50,11 +50,8 @@ def write_page(path: str, command: str, fragments: Iterable[str]) -> None:
     """Write what a command found as a page for a browser."""
     from trietok.disk import replacing  # only where a file is written
 
-    try:
-        with replacing(path) as file:
-            file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot write {path!r}: {error.strerror or error}", path=path) from error
+    with as_file_error(f"cannot write {path!r}", path), replacing(path) as file:
+        file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
 
 
 def on_screen(draw: Callable[[Screen], None]) -> None:

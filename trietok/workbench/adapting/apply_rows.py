@@ -9,7 +9,6 @@ and blocks of the new one. The package opens each file that was written, so that
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from trietok.disk import ANY_SIZE, open_regular
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError, as_file_error
 from trietok.files.atomic import checked_new, new_directory
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -192,7 +191,7 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
 
 def _header(path: Path, is_shard: bool) -> Header:
     try:
-        with _reading(path):
+        with as_file_error(f"cannot read {path}", path):
             header = read_header(path)
         check_layout(header)
         return header
@@ -518,23 +517,13 @@ def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: P
     return True
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
-
-
 def _open(path: Path) -> BinaryIO:
-    with _reading(path):
+    with as_file_error(f"cannot read {path}", path):
         return open_regular(path, ANY_SIZE)
 
 
 def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
-    with _reading(path):
+    with as_file_error(f"cannot read {path}", path):
         file.seek(start)
         raw = file.read(end - start)
     if len(raw) < end - start:
