@@ -19,9 +19,7 @@ from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.tokenizer.bert import is_unused_slot
-from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, fingerprint, state_of
-
-__all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
+from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, state_of
 
 MOST_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence
