@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
-from operator import add, ne
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -411,11 +411,8 @@ def _of_held(
     """What two tokenizers make of texts that were held back, if there are some."""
     if not texts:
         return None
+    before, after, _ = _tokens_of(tokenizers, texts)
     old, new = (ids_of(tokenizer, texts) for tokenizer in tokenizers)
-    before, after = (
-        TokensOfTexts(len(texts), *_counted(ids, unknown_id_of(tokenizer)))
-        for tokenizer, ids in zip(tokenizers, (old, new), strict=True)
-    )
     most = checkpoint.most_tokens(tokenizers[0])
     room = most - tokenizers[0].num_special_tokens_to_add()
     fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
@@ -522,27 +519,24 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     return written
 
 
-def _counted(rows: list[list[int]], unknown_id: Any) -> tuple[int, int]:
-    """How many ids there are, and how many of them are the unknown token's."""
-    return sum(map(len, rows)), sum(ids.count(unknown_id) for ids in rows)
-
-
 def _tokens_of(
     tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
 ) -> tuple[TokensOfTexts, TokensOfTexts, Counter[int]]:
     """The tokens of texts with each of two tokenizers, and how often the second one gives each id as a word's last."""
     unknown: list[Any] = list(map(unknown_id_of, tokenizers))
-    counts = [[0, 0], [0, 0]]
+    tokens, unknown_tokens = [0, 0], [0, 0]
     prefix = tokenizers[1].wordpiece_tokenizer.continuing_subword_prefix
     inner = {token_id for token, token_id in tokenizers[1].get_vocab().items() if prefix and token.startswith(prefix)}
     given: Counter[int] = Counter()
     number = 0
     for batch in batches(texts):
         number += len(batch)
-        for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
+        for which, tokenizer in enumerate(tokenizers):
             rows = ids_of(tokenizer, batch)
-            count[:] = map(add, count, _counted(rows, unknown_id))
+            tokens[which] += sum(map(len, rows))
+            unknown_tokens[which] += sum(ids.count(unknown[which]) for ids in rows)
         given.update(
             each for ids in rows for each, after in zip(ids, [*ids[1:], None], strict=True) if after not in inner
         )
-    return TokensOfTexts(number, *counts[0]), TokensOfTexts(number, *counts[1]), given
+    before, after = (TokensOfTexts(number, *pair) for pair in zip(tokens, unknown_tokens, strict=True))
+    return before, after, given
