@@ -89,8 +89,8 @@ class HeldBack(NamedTuple):
     cosine: float | None = None
     neighbours: float | None = None
 
-    def lines(self, how_far: str = "; --measure (measure=True) says how far") -> Iterator[str]:
-        """What it says, in sentences, without the tokens; `how_far` is who measures embeddings that were not."""
+    def lines(self, is_last: bool = True) -> Iterator[str]:
+        """What it says, in sentences, without the tokens; unless it `is_last`, embeddings are measured later."""
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
         fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < NO_LIMIT else ""
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
@@ -100,6 +100,7 @@ class HeldBack(NamedTuple):
                 f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
             )
         if self.neighbours is None and self.changed:
+            how_far = "; --measure (measure=True) says how far" if is_last else ""
             yield f"an index made before does not match the new model{how_far}"
         elif self.neighbours is not None and self.neighbours < _SAME:
             yield (
@@ -231,11 +232,12 @@ class Adapted(Report):
         if self.held_back is not None:
             if self.suggestions is not None:
                 yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
-            yield from self.held_back.lines(*([""] if self.left else []))
+            yield from self.held_back.lines(is_last=not self.left)
         if self.fitted is not None:
             yield from str(self.fitted).split("\n")
         if self.applied is None:
-            yield f"nothing is written{self.left and f'; the run that writes does the {self.left}, too'}"
+            left = f"; the run that writes does the {self.left}, too" if self.left else ""
+            yield f"nothing is written{left}"
         else:
             yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
             if self.applied.left_out:
