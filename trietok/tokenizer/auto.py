@@ -18,7 +18,10 @@ from trietok.files.formats import (
     RECIPE_CLASS,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    has_other_model,
+    other_kind,
     read_json_object,
+    trained_kind,
 )
 from trietok.files.load import find_files, loads_knowingly
 from trietok.inputs.profiles import Profile
@@ -252,8 +255,6 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], o
         kind = _registry.of_class("BertTokenizer", use_fast or is_generic)
     if kind is not None:
         return Choice(name, kind, _why(kind, has_json, key, value))
-    from trietok.files.formats import other_kind  # needed only where loading fails
-
     message, known = other_kind(path), _registry.class_names()
     if message is not None:
         raise TokenizerClassError(message, path=path, name=value, known=known)
@@ -274,8 +275,6 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
 
     What others have made is left to `PreTrainedTokenizerFast`, which says what of it trietok does not have.
     """
-    from trietok.files.formats import has_other_model, trained_kind  # few directories need it
-
     made_by = trained_kind(path)
     if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
         from trietok.tokenizer.trained import PreTrainedTokenizerFast
