@@ -53,6 +53,7 @@ _HOMES = {
             LayoutLMTokenizerFast LxmertTokenizerFast MPNetTokenizerFast MobileBertTokenizerFast
             RetriBertTokenizerFast SplinterTokenizerFast SqueezeBertTokenizerFast
         """,
+        "tokenizer.fingerprint": "fingerprint",
         "tokenizer.pretrained": "PreTrainedTokenizer",
         "tokenizer.relatives": """
             ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderOutput
@@ -72,7 +73,7 @@ _HOMES = {
         "workbench.checking.check": "check",
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",
-        "workbench.comparing.compare": "Comparison compare fingerprint",
+        "workbench.comparing.compare": "Comparison compare",
         "workbench.locking.export": "Exported export",
         "workbench.locking.lock": "Lock lock",
         "workbench.locking.verify": "Verified verify",

@@ -56,6 +56,7 @@ from trietok.tokenizer.fast_relatives import MPNetTokenizerFast as MPNetTokenize
 from trietok.tokenizer.fast_relatives import RetriBertTokenizerFast as RetriBertTokenizerFast
 from trietok.tokenizer.fast_relatives import SplinterTokenizerFast as SplinterTokenizerFast
 from trietok.tokenizer.fast_relatives import SqueezeBertTokenizerFast as SqueezeBertTokenizerFast
+from trietok.tokenizer.fingerprint import fingerprint as fingerprint
 from trietok.tokenizer.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
 from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
 from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
@@ -104,7 +105,6 @@ from trietok.workbench.checking.report import CheckReport as CheckReport
 from trietok.workbench.checking.report import Finding as Finding
 from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
-from trietok.workbench.comparing.compare import fingerprint as fingerprint
 from trietok.workbench.locking.export import Exported as Exported
 from trietok.workbench.locking.export import export as export
 from trietok.workbench.locking.lock import Lock as Lock

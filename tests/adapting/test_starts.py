@@ -10,6 +10,7 @@ import shutil
 import signal
 import time
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
@@ -366,7 +367,7 @@ def test_free_slots(make, before, tmp_path, vocab_file):
     assert (adapted.fitted.rows, adapted.applied.rows_after) == ([6], ROWS)
 
 
-def test_no_time(make, tmp_path):
+def test_no_time(make, tmp_path, monkeypatch):
     directory = make()
     late = adapt(directory, tmp_path / "late", terms=TERMS, start="distil", start_seconds=1e-9)
     adapt(directory, tmp_path / "length", terms=TERMS, start="length")
@@ -374,6 +375,11 @@ def test_no_time(make, tmp_path):
     assert "4 rows not fitted in time: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
     assert one == two
+    load, clock = distil.Reader.__init__, [0.0]
+    monkeypatch.setattr(distil, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(distil.Reader, "__init__", lambda *given: (load(*given), clock.append(clock.pop() + 9))[0])
+    fitted = adapt(directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2).fitted
+    assert (len(fitted.rows), fitted.seconds) == (4, 0)  # what loading the model takes does not count
     for options in ({"start_seconds": 5}, {"start_seconds": 0, "start": "distil"}):
         with pytest.raises(InputError, match="start_seconds"):
             adapt(directory, None, terms=TERMS, **options)
@@ -501,6 +507,10 @@ def test_the_commands(make, before, tmp_path):
     assert (values["fitted"], values["held_back"]["embedded"]) == (None, 90)
     (line,) = out(*given, "--dry-run", "--start", "distil", "--json")
     assert json.loads(line)["fitted"] is None
+    lines = out(*given, "--dry-run", "--start", "distil")
+    left = "the fitting of rows and measuring of embeddings"
+    assert f"nothing is written; the run that writes does {left}, too" in lines
+    assert "an index made before does not match the new model" in lines  # --measure need not be asked for
     rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
     lines = out(*rows, "-o", str(tmp_path / "rows"), "--start", "distil")
     assert any(line.startswith("4 rows fitted in") for line in lines)

@@ -36,7 +36,8 @@ def test_all_pages_are_listed_and_a_misspelt_one_is_answered():
     pages = sorted((ROOT / "docs").rglob("*.md"))
     assert [line.split()[0] for line in out("docs")] == [page.stem for page in pages]
     assert len({page.stem for page in pages}) == len(pages)
-    assert "No such page 'lockin'. Did you mean 'locking'" in run("docs", "lockin").stderr
+    for page, meant in (("lockin", " Did you mean 'locking'?"), ("nope", "")):
+        assert f"No such page '{page}'.{meant} trietok docs lists all pages." in run("docs", page).stderr
 
 
 @pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)

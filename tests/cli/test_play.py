@@ -157,3 +157,9 @@ def test_a_port_in_use_and_a_model_that_is_not_there(monkeypatch):
         with server._server(Session(), None) as next_one:
             assert port < next_one.server_address[1] <= port + server._MORE_PORTS
     assert "no-such" in error("play", "--no-browser", "-m", "./no-such")
+
+
+def test_a_file_of_texts_is_no_tokenizer(tmp_path):
+    for name, said in (("a.csv", "a.csv holds no vocabulary, and -m takes a tokenizer"), ("a.txt", "add it as a line")):
+        (tmp_path / name).write_text("text,label\nthe people,1\n")
+        assert said in error("play", "--no-browser", "-m", str(tmp_path / name))

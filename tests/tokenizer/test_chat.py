@@ -159,6 +159,14 @@ def test_the_mark_of_the_end_is_in_no_text(tokenizer):
         tokenizer.apply_chat_template(CHAT, chat_template=twice, continue_final_message=True)
 
 
+def test_chats_that_share_a_message(tokenizer):
+    """Each is continued by itself: the end of one is no end of the other."""
+    said = {"role": "user", "content": "the people"}
+    options = {"chat_template": TEMPLATE, "continue_final_message": True, "tokenize": False}
+    alone = tokenizer.apply_chat_template([said], **options)
+    assert tokenizer.apply_chat_template([[said], [said]], **options) == [alone, alone]
+
+
 def test_a_chat_is_not_changed(tokenizer):
     chat = [{"role": "user", "content": [{"type": "text", "text": "the people"}]}]
     before = json.dumps(chat)

@@ -36,9 +36,8 @@ from trietok.workbench.adapting.row_plan import STARTS
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
-_json = options.together(options.json_lines, options.offline)
 # What `add` and `trim` end with.
-_changing = options.together(options.save_plan, options.reading, _json)
+_changing = options.together(options.save_plan, options.reading, options.json_offline)
 _MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
@@ -289,7 +288,7 @@ _found = options.together(
 @options.flag("--leave-others", help="Suggest no word that changes the tokens of another word.")
 @options.max_words(default=1_000_000)
 @options.reading
-@_json
+@options.json_offline
 def suggest(
     files: tuple[str, ...],
     model: str,
@@ -386,7 +385,7 @@ _rows_made = options.together(
 @options.save_plan
 @_rows_made
 @options.flag("--allow-other-vocabulary", help="Write the model even if the new tokenizer has another vocabulary.")
-@_json
+@options.json_offline
 def rows(
     model: str,
     output: str,
@@ -491,7 +490,7 @@ def _writing(bars: Bars | None, phase: str = "writing", unit: str = "bytes") -> 
 @_allow_left_out
 @_rows_made
 @options.reading
-@_json
+@options.json_offline
 def adapt(
     files: tuple[str, ...],
     terms: str | None,
@@ -542,6 +541,6 @@ def adapt(
         adapted = replace(adapted, terms=given.placed(adapted.terms))
     if page is not None:
         write_page(page, "adapt", [adapted.to_html()])
-    write_result(adapted, as_json, lambda: str(adapted).split("\n"))
+    write_result(adapted, as_json)
     if given is not None:
         given.end(adapted.terms, allow_left_out)

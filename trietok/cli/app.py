@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import click
 
@@ -16,49 +18,23 @@ import trietok
 from trietok.cli.interrupts import stopped
 from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_errors, writing
 
-# The module of a command, where it is not the one of its name: commands that share their options share a file.
-_MODULES = {
-    **dict.fromkeys(("tokenize", "decode"), "encode"),
-    "diff": "unknown",
-    "docs": "play",
-    **dict.fromkeys(("verify", "export"), "lock"),
-    **dict.fromkeys(("add", "trim", "suggest", "rows"), "adapt"),
-}
+
+class _Entry(NamedTuple):
+    """A line of the list of commands, which is read without importing any of them."""
+
+    group: str
+    name: str
+    module: str  # commands that share their options share a file
+    page: str  # of docs/, which the help ends with
+    summary: str
 
 
-_GROUPS = {
-    "Texts to ids": "encode tokenize decode encode-files",
-    "Questions": "explain unknown diff check lock verify bench play docs",
-    "Vocabularies": "train suggest add trim export",
-    "Models": "adapt rows",
-}
-# The summary of each command, so that listing them imports none; and the page of docs/ that its help ends with.
-_COMMANDS = {
-    "encode": ("Turn texts into ids, special tokens included.", "command_line"),
-    "tokenize": ("Split texts into tokens, without adding special tokens.", "command_line"),
-    "decode": ("Turn ids back into text.", "command_line"),
-    "explain": ("Show what each stage does to a text, and why.", "explaining"),
-    "play": ("Serve the playground, a page for trying texts.", "explaining"),
-    "docs": ("Show a page of the documentation.", "command_line"),
-    "diff": ("Compare two tokenizers, and show what differs.", "locking"),
-    "check": ("Find contradictions in a tokenizer's files, and repair them.", "checking"),
-    "bench": ("Measure speed on your text, beside other tokenizers.", "benchmarks"),
-    "encode-files": ("Encode files of texts into files of ids.", "corpora"),
-    "unknown": ("List the words that become the unknown token.", "explaining"),
-    "suggest": ("List the words of your texts that are worth adding.", "vocabularies"),
-    "adapt": ("Find words that deserve a token, and add them to a model.", "adapting"),
-    "add": ("Add a list of terms to a tokenizer; no id moves.", "vocabularies"),
-    "trim": ("Make a smaller tokenizer with the same tokens for your texts.", "vocabularies"),
-    "rows": ("Copy a model with the rows that a changed tokenizer needs.", "adapting"),
-    "lock": ("Record the ids of golden texts in a lock file.", "locking"),
-    "verify": ("Check that a tokenizer still gives the locked ids.", "locking"),
-    "export": ("Write a tokenizer as one file.", "locking"),
-    "train": ("Train a vocabulary from text.", "training"),
-}
-COMMANDS = {name: summary for name, (summary, _) in _COMMANDS.items()}
-PAGES = {name: page for name, (_, page) in _COMMANDS.items()}
+with open(os.path.join(os.path.dirname(__file__), "commands.txt"), encoding="utf-8") as _lines:  # pathlib takes long
+    _ENTRIES = [_Entry(*map(str.strip, line.split("|"))) for line in _lines]
+COMMANDS = {each.name: each.summary for each in _ENTRIES}
+PAGES = {each.name: each.page for each in _ENTRIES}
+_MODULES = {each.name: each.module for each in _ENTRIES}
 _WIDEST = max(map(len, COMMANDS))
-
 
 # What the arguments are, which click's help does not list.
 _ARGUMENTS = {
@@ -70,8 +46,8 @@ _ARGUMENTS = {
 
 @cache
 def _imported(name: str) -> click.Command:
-    function = name.replace("-", "_")
-    command: click.Command = getattr(import_module(f"trietok.cli.{_MODULES.get(name, function)}"), function)
+    module = import_module(f"trietok.cli.{_MODULES[name]}")
+    command: click.Command = getattr(module, name.replace("-", "_"))
     _prepare(command, PAGES[name])
     return command
 
@@ -97,15 +73,15 @@ class _Group(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return " ".join(_GROUPS.values()).split()
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return _imported(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for group, commands in _GROUPS.items():
+        for group, entries in groupby(_ENTRIES, lambda each: each.group):
             with formatter.section(group):
-                formatter.write_dl([(f"{name:{_WIDEST}}", COMMANDS[name]) for name in commands.split()])
+                formatter.write_dl([(f"{each.name:{_WIDEST}}", each.summary) for each in entries])
 
     def main(self, *args: Any, **options: Any) -> Any:
         open_streams()

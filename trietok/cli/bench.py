@@ -50,8 +50,7 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 @options.flag("--validate", help="Compare the ids too; the exit code is 1 if any differ.")
 @options.most(type=options.NOT_NEGATIVE, default=5, help="With --validate: list at most N differences.")
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def bench(
     files: tuple[str, ...],
     model: str,

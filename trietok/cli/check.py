@@ -31,8 +31,7 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 @options.writes("With --fix: the directory to write.", required=False)
 @options.flag("--renumber", help="With --fix: drop duplicate and blank lines, which moves ids.")
 @options.flag("--all", "every", help="Show each finding, and not a few of many alike.")
-@options.json_lines
-@options.offline
+@options.json_offline
 def check(model: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool) -> None:
     """Find contradictions in a tokenizer's files, and repair them.
 

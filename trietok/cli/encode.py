@@ -19,8 +19,7 @@ from trietok.cli.results import Place, Result, printer, shows_all
 @options.texts_and_model
 @options.encoding
 @options.column
-@options.json_lines
-@options.offline
+@options.json_offline
 def encode(
     texts: tuple[str, ...], files: tuple[str, ...], model: str, how: Encoding, column: str, as_json: bool
 ) -> None:
@@ -71,8 +70,7 @@ def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
 @options.command()
 @options.texts_and_model
 @options.column
-@options.json_lines
-@options.offline
+@options.json_offline
 def tokenize(texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool) -> None:
     """Split texts into tokens, without adding special tokens.
 
@@ -100,8 +98,7 @@ _NEGATIVE = re.compile(r"-[0-9]")
 @options.text_files
 @options.model
 @options.no_special_tokens
-@options.json_lines
-@options.offline
+@options.json_offline
 def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, no_special_tokens: bool, as_json: bool) -> None:
     """Turn ids back into text.
 

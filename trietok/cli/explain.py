@@ -52,8 +52,7 @@ _STYLES = {
 )
 @options.writes("Write a page for a browser.", metavar="FILE", required=False)
 @options.column
-@options.json_lines
-@options.offline
+@options.json_offline
 def explain(
     texts: tuple[str, ...],
     files: tuple[str, ...],

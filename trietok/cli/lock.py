@@ -33,8 +33,7 @@ def _engines(what: str) -> options.Decorator:
 @options.model
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
@@ -59,8 +58,7 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
 @options.tokenizer("--model", "-m", help="The tokenizer to verify; by default, the one that the lock names.")
 @options.profile
 @_engines("check these libraries")
-@options.json_lines
-@options.offline
+@options.json_offline
 def verify(lock: str, model: str | None, engines: list[str] | None, as_json: bool) -> None:
     """Check that a tokenizer still gives the locked ids.
 
@@ -76,7 +74,7 @@ def verify(lock: str, model: str | None, engines: list[str] | None, as_json: boo
     locked = trietok.Lock.load(lock)
     name = model_there(locked, model)
     ours = trietok.verify(tokenizer_of(name, locked.profile, "as the lock has it"), locked)
-    ok = _write(ours, as_json)
+    ok = _written(ours, as_json)
     for engine in engines or ():
         try:
             verified = trietok.verify(engine, locked, model=name)
@@ -84,21 +82,20 @@ def verify(lock: str, model: str | None, engines: list[str] | None, as_json: boo
             say_error(str(error))
             trouble = True
         else:
-            ok = _write(verified, as_json) and ok
+            ok = _written(verified, as_json) and ok
     if trouble or not ok:
         raise click.exceptions.Exit(TROUBLE if trouble else FOUND)
 
 
-def _write(verified: trietok.Verified, as_json: bool) -> bool:
-    write_result(verified, as_json, verified.lines, lambda screen: _draw(screen, verified))
+def _written(verified: trietok.Verified, as_json: bool) -> bool:
+    def draw(screen: Screen) -> None:
+        summary, *lines = verified.lines()
+        screen.line((summary, "bold green" if verified.ok else "bold red"), soft_wrap=True)
+        for line in lines:
+            screen.line((line, ""), soft_wrap=True)
+
+    write_result(verified, as_json, verified.lines, draw)
     return verified.ok
-
-
-def _draw(screen: Screen, verified: trietok.Verified) -> None:
-    """The summary in green or red."""
-    for number, line in enumerate(verified.lines()):
-        style = ("bold green" if verified.ok else "bold red") if number == 0 else ""
-        screen.line((line, style), soft_wrap=True)
 
 
 @options.command()
@@ -116,8 +113,7 @@ def _draw(screen: Screen, verified: trietok.Verified) -> None:
 @options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
 @_engines("read the file with these libraries")
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def export(
     files: tuple[str, ...],
     model: str,

@@ -277,6 +277,7 @@ save_plan = file("--save-plan", type=OUTPUT, help="Also write the row plan, for 
 offline = flag(
     "--offline", expose_value=False, callback=_ask_nobody, help="Do not connect to the hub: use its cache, or fail."
 )
+json_offline = together(json_lines, offline)  # what a command ends with that answers about a tokenizer
 # What `encode`, `tokenize` and `explain` work on.
 text_files = some_files("--file", "-f", "files", help="Read this file, - for standard input. May be repeated.")
 texts_and_model = together(click.argument("texts", nargs=-1, metavar="[TEXT]..."), text_files, model)

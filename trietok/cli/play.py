@@ -64,7 +64,13 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
         profile = choice_of(model).kind.profile
         name = Path(model).name
         name = model if not name or name in (*session.shown, *BUILT_IN_NAMES) else name
-        session.load(name, model, (profile, *(other for other in PROFILES if other != profile)))
+        try:
+            session.load(name, model, (profile, *(other for other in PROFILES if other != profile)))
+        except trietok.VocabularyError as error:
+            if not Path(model).is_file() or model.endswith(".txt"):
+                raise
+            taken = "a directory, a vocab.txt, a tokenizer.json, a built-in name or a name on the hub"
+            raise trietok.InputError(f"{model} holds no vocabulary, and -m takes a tokenizer: {taken}") from error
         session.shown.append(name)
     with _server(session, port) as server:
         address = f"http://{_HOST}:{server.server_address[1]}/"
@@ -171,7 +177,8 @@ def docs(ctx: click.Context, page: str | None) -> None:
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.md"))}
     text = texts.get(PAGES.get(page or "", page or ""))
     if page and text is None:
-        raise no_such("page", page, [*texts, *PAGES], ctx)
+        said = no_such("page", page, [*texts, *PAGES], ctx).message
+        raise click.UsageError(f"{said} trietok docs lists all pages.", ctx)
     if text is None:
         for name, each in texts.items():
             write_line(f"{name:21} {each.partition(chr(10))[0].removeprefix('# ')}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
-from trietok.errors import FileError
+from trietok.errors import as_file_error
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -22,22 +22,20 @@ def write_lines(lines: Iterable[str]) -> None:
 
 
 def write_result(
-    result: Any, as_json: bool, lines: Callable[[], Iterable[str]], draw: Callable[[Screen], None] | None = None
+    result: Any,
+    as_json: bool,
+    lines: Callable[[], Iterable[str]] | None = None,
+    draw: Callable[[Screen], None] | None = None,
 ) -> None:
-    """Write what came of a command in the form that suits who reads it.
-
-    Args:
-        result: a dict for JSON, or a report, which has its `to_json`.
-        as_json: as one JSON object, wherever that goes.
-        lines: what a file or a pipe is given, and a terminal, too, unless there is `draw`.
-        draw: writes it on a terminal, in colour.
+    """Write what came of a command, a report or a dict, in the form that suits who reads it: as one JSON object; in
+    colour on a terminal, if there is `draw`; or as lines, by default those of the report.
     """
     if as_json:
         write_line(json_line({**said_of_profile(), **(result if isinstance(result, dict) else result.to_dict())}))
     elif draw is not None and on_terminal():
         on_screen(draw)
     else:
-        write_lines(lines())
+        write_lines(str(result).split("\n") if lines is None else lines())
 
 
 _PAGE = (
@@ -52,11 +50,8 @@ def write_page(path: str, command: str, fragments: Iterable[str]) -> None:
     """Write what a command found as a page for a browser."""
     from trietok.disk import replacing  # only where a file is written
 
-    try:
-        with replacing(path) as file:
-            file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot write {path!r}: {error.strerror or error}", path=path) from error
+    with as_file_error(f"cannot write {path!r}", path), replacing(path) as file:
+        file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
 
 
 def on_screen(draw: Callable[[Screen], None]) -> None:
@@ -93,13 +88,7 @@ class Result(NamedTuple):
 
 
 def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:
-    """How results are to be written: what to call for each.
-
-    Args:
-        tokenizer: tells the tables which tokens are special.
-        as_json: as JSON lines, wherever they go.
-        plain: the line for a result that goes to a file or a pipe.
-    """
+    """What to call for each result: it writes JSON lines, tables where a person looks on, or else `plain` lines."""
     if as_json:
         return lambda result: write_line(result.to_json())
     if not on_terminal():

@@ -31,9 +31,6 @@ _OF_TOKEN = ("token", "id", "kind", "text", "start", "end", "word", "word_text",
 class Session:
     """The vocabularies of a page.
 
-    Attributes:
-        shown: those that the page shows at first, side by side.
-
     >>> session = Session()
     >>> asked = {"do": "explain", "text": "a\\ud800 naïve", "tokenizers": [{"model": "trietok-en", "profile": "slow"}]}
     >>> [token["token"] for token in json.loads(session.ask(json.dumps(asked)))["tokens"]]
@@ -43,7 +40,7 @@ class Session:
     """
 
     def __init__(self) -> None:
-        self.shown: list[str] = []
+        self.shown: list[str] = []  # those that the page shows at first, side by side
         self._profiles: dict[str, list[Profile]] = {name: [*PROFILES] for name in BUILT_IN_NAMES}
         self._tokenizers: dict[tuple[str, str, str], Any] = {}  # model, profile, added tokens
 
@@ -118,13 +115,12 @@ class Session:
             {name: plain_values(getattr(each, name)) for name in _OF_TOKEN} for each in first.tokens[:_MOST_TOKENS]
         ]
         return {
-            **{
-                "html": first.to_html(reasons=reasons),
-                "ids": first.input_ids,
-                "tokens": tokens,
-                "counts": first.counts,
-            },
-            **{"size": len(made[0]), "added": made[0].get_added_vocab()},
+            "html": first.to_html(reasons=reasons),
+            "ids": first.input_ids,
+            "tokens": tokens,
+            "counts": first.counts,
+            "size": len(made[0]),
+            "added": made[0].get_added_vocab(),
             "others": [
                 {"html": first.against(other, names=sides).to_html(), "ids": other.input_ids, "counts": other.counts}
                 for other, sides in zip(others, names[1:], strict=True)

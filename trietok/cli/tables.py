@@ -68,11 +68,7 @@ Cell = tuple[list[Text], int]  # what is shown of a token from top to bottom, an
 
 
 class TokenTables:
-    """Writes a table for each result.
-
-    Args:
-        tokenizer: tells which tokens are special.
-    """
+    """Writes a table for each result; the tokenizer tells which tokens are special."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._screen = Screen()

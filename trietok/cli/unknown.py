@@ -32,8 +32,7 @@ _OLD, _NEW = "red", "green"
 @options.most(default=20, help="List at most N words, the most frequent.")
 @options.column
 @options.on_error
-@options.json_lines
-@options.offline
+@options.json_offline
 def unknown(files: tuple[str, ...], model: str, most: int, column: str, on_error: str, as_json: bool) -> None:
     """List the words that become the unknown token: how often, why, and where (file:line:start-end).
 
@@ -114,8 +113,7 @@ def _draw(screen: Screen, found: trietok.UnknownWords, places: _Places, most: in
 @options.profile
 @options.choice("--new-profile", known=["slow", "fast"], metavar="PROFILE", help="Read NEW in a profile of its own")
 @options.reading
-@options.json_lines
-@options.offline
+@options.json_offline
 def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None, read: Reader, as_json: bool) -> None:
     """Compare two tokenizers, and show what differs.
 
@@ -134,9 +132,7 @@ def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None
     after = tokenizer_of(new, before.profile, "as OLD is read")
     with shown_reading(texts, "comparing") as shown:
         comparison = trietok.compare(before, after, shown)
-    write_result(
-        comparison, as_json, lambda: str(comparison).split("\n"), lambda screen: _draw_comparison(screen, comparison)
-    )
+    write_result(comparison, as_json, draw=lambda screen: _draw_comparison(screen, comparison))
     if not comparison.same_ids:
         raise click.exceptions.Exit(FOUND)
 

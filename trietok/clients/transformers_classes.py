@@ -289,15 +289,10 @@ def _source(kind: type[Any]) -> type[Any]:
 
 
 class ForTransformers(_Ours):
-    """What the classes for transformers have beside the methods of both sides. Not used by itself.
+    """What the classes for transformers have beside the methods of both sides. Not used by itself."""
 
-    Attributes:
-        source: the class of trietok that the class was made of.
-        allow_differences: see `to_transformers`.
-    """
-
-    source: type[Any]
-    allow_differences: bool = False
+    source: type[Any]  # the class of trietok that the class was made of
+    allow_differences: bool = False  # see `to_transformers`
     # What transformers' own classes set when they are made.
     verbose: bool = True
     _processor_class: str | None = None
@@ -413,8 +408,10 @@ def class_for(source: type[Any]) -> type[Any]:
             if source.profile == "slow":
                 body["_input_rules"] = SLOW_WITH_DETAILS
             theirs = getattr(transformers, name)
-            hidden = (each for each in _properties(theirs) if not hasattr(ForTransformers, each))
-            body |= {each: _Hidden(each) for each in hidden if not hasattr(source, each)}
+            named = [pair for each in theirs.__mro__ for pair in vars(each).items()]
+            hidden = {each for each, value in named if isinstance(value, property)}
+            ours = ForTransformers, source
+            body |= {each: _Hidden(each) for each in hidden if not any(hasattr(kind, each) for kind in ours)}
             bases = (ForTransformers, source, theirs)
             _classes[source] = new_class(source.__name__, bases, exec_body=lambda space: space.update(body))
         return _classes[source]
@@ -429,10 +426,6 @@ def _class_of_results() -> type[Any]:
             body = {"__module__": __name__, "__doc__": ours.__doc__}
             _classes.setdefault(ours, new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body)))
     return _classes[ours]
-
-
-def _properties(kind: type[Any]) -> set[str]:
-    return {name for each in kind.__mro__ for name, value in vars(each).items() if isinstance(value, property)}
 
 
 class _Hidden:

@@ -54,22 +54,7 @@ Places = list[tuple[int, int]]  # where each character of a word begins and ends
 class Trace(Watch):
     """What happens to a text, or to words that are given as texts of their own, while the stages cut it into tokens.
 
-    Everything is kept in columns: a text may have millions of words.
-
-    Args:
-        stages: what the text goes through; they tell the trace what they do.
-
-    Attributes:
-        changes: stage → what it changed.
-        words: the text of each word as WordPiece was given it; of an added token, its content.
-        cuts: why the text is cut before each word or added token.
-        at: for each token, where it begins in its word.
-        word_of: for each token, the number of its word.
-        added: word → what `lstrip` and `rstrip` ate left and right of the added token.
-        kept: the words that are never split.
-        unknown: word → its characters' places, for words that became the unknown token.
-        found, rejected: stage → the added tokens that it cut out, and those that `single_word` rejected: start and end
-            in the original, and content.
+    The stages tell the trace what they do. Everything is kept in columns: a text may have millions of words.
     """
 
     def __init__(self, stages: Stages) -> None:
@@ -81,15 +66,15 @@ class Trace(Watch):
         self._gave: dict[str, io.StringIO] = {stage: io.StringIO(newline="") for stage in order}
         by_words = next((place for place, stage in enumerate(order) if stage in _WORD_STAGES), len(order))
         self._by_words = {*order[by_words:], *_WORD_STAGES}
-        self.words: list[str] = []
-        self.cuts: list[Cut] = []
-        self.at = array("q")
-        self.word_of = array("q")
-        self.added: dict[int, tuple[str, str]] = {}
-        self.kept: set[int] = set()
-        self.unknown: dict[int, Places] = {}
-        self.rejected: dict[str, list[RejectedMatch]] = {}
-        self.found: dict[str, list[RejectedMatch]] = {}
+        self.words: list[str] = []  # each as WordPiece was given it; of an added token, its content
+        self.cuts: list[Cut] = []  # why the text is cut before each word or added token
+        self.at = array("q")  # for each token, where it begins in its word
+        self.word_of = array("q")  # for each token, the number of its word
+        self.added: dict[int, tuple[str, str]] = {}  # word → what `lstrip` and `rstrip` ate left and right of it
+        self.kept: set[int] = set()  # the words that are never split
+        self.unknown: dict[int, Places] = {}  # word → its characters' places, where it became the unknown token
+        self.rejected: dict[str, list[RejectedMatch]] = {}  # stage → the added tokens that `single_word` rejected
+        self.found: dict[str, list[RejectedMatch]] = {}  # stage → the added tokens that it cut out
         self._begun = 0  # how many words there were before the text
         self._position = 0  # where in the text the part before has ended
         self._last_token = -1  # the word that is the added token before
@@ -316,22 +301,16 @@ class Entries:
 
 @dataclass(eq=False, repr=False)
 class TextTokens(Lazy[Token]):
-    """The tokens of one text, those that truncation removed among them.
+    """The tokens of one text, those that truncation removed among them."""
 
-    Attributes:
-        _number: 0 or 1, which text of a pair it is.
-        _window: which tokens the first row of ids holds, half-open.
-        _type_id: their token type id.
-    """
-
-    _number: int
+    _number: int  # 0 or 1, which text of a pair it is
     _text: str
     _located: Located
     _trace: Trace
     _stages: Stages
     _entries: Entries
-    _window: tuple[int, int]
-    _type_id: int
+    _window: tuple[int, int]  # which tokens the first row of ids holds, half-open
+    _type_id: int  # theirs
 
     def __post_init__(self) -> None:
         self._rejected = sorted(each for found in self._trace.rejected.values() for each in found)
@@ -697,18 +676,10 @@ def explain(
     texts: tuple[Any, ...],
     input_ids: Any,
 ) -> Explanation:
-    """Explain the ids of a call.
+    """Explain the ids that a call has returned for one text or two, each a str or a list of words.
 
-    Args:
-        tokenizer, name, profile: as in the `Explanation`.
-        vocabulary: that of the tokenizer.
-        plan: the plan of the call.
-        stages_for: gives the stages of a text, and the text that they are given.
-        texts: one text or two, each a str or a list of words.
-        input_ids: what the call returned.
-
-    Raises:
-        NotSupportedError: methods of the user's own gave other ids than the stages, so they cannot be explained.
+    `stages_for` gives the stages of a text, and the text that they are given. Other ids than theirs are of methods of
+    the user's own, and cannot be explained.
     """
     settings = plan.builder.settings
     traced = [_traced(stages_for, text) for text in texts]
@@ -729,24 +700,12 @@ def explain(
         tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
         explained += (ExplainedText(text, tuple(_reports(text, stages, trace)), tokens, window),)
     padding = Token(str(settings.pad_token), settings.pad_token_id or 0, "padding", type_id=settings.pad_token_type_id)
-    return Explanation(
-        tokenizer=tokenizer,
-        name=name,
-        profile=profile,
-        texts=explained,
-        rows=tuple(_row(row, explained, padding) for row in rows),
-        template=tuple(
-            str(piece.token) if piece.sequence is None else "AB"[piece.sequence] for piece in rows[0].pieces
-        ),
-        truncation=Truncation(
-            plan.strategies.truncation.value,
-            plan.strategies.max_length,
-            plan.options.stride,
-            settings.truncation_side,
-            tuple(len(text.tokens) - (text.window[1] - text.window[0]) for text in explained),
-        ),
-        input_ids=ids,
-    )
+    row_tokens = tuple(_row(row, explained, padding) for row in rows)
+    template = tuple(str(each.token) if each.sequence is None else "AB"[each.sequence] for each in rows[0].pieces)
+    removed = tuple(len(text.tokens) - (text.window[1] - text.window[0]) for text in explained)
+    how, stride = plan.strategies, plan.options.stride
+    truncation = Truncation(how.truncation.value, how.max_length, stride, settings.truncation_side, removed)
+    return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)
 
 
 def _traced(stages_for: StagesFor, given: Any) -> tuple[str, Stages, Trace, Located]:

@@ -45,17 +45,11 @@ _MOST = 3  # names or entries that a sentence lists
 
 
 class Segment(NamedTuple):
-    """A stretch of the original text: what one token stands for, or what is between tokens.
-
-    Attributes:
-        text: its characters.
-        token: the token; None between tokens.
-        colour: the number of the token's colour.
-    """
+    """A stretch of the original text: what one token stands for, or what is between tokens."""
 
     text: str
-    token: Token | None = None
-    colour: int = 0
+    token: Token | None = None  # None between tokens
+    colour: int = 0  # the number of the token's colour
 
 
 def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
@@ -77,19 +71,12 @@ Place = tuple[int, int, str]  # where something is in the original, and what bec
 
 
 class ShownChange(NamedTuple):
-    """What a stage did for one reason.
+    """What a stage did for one reason."""
 
-    Attributes:
-        kind: `"deleted"`, `"changed"` or `"inserted"`; of added tokens `"changed"` or `"rejected"`.
-        why: the reason, with the names of the characters; `""` for added tokens that were found.
-        places: the first places; those side by side are one.
-        more: how many places there are beside these.
-    """
-
-    kind: str
-    why: str
-    places: list[Place]
-    more: int
+    kind: str  # "deleted", "changed" or "inserted"; of added tokens "changed" or "rejected"
+    why: str  # the reason, with the names of the characters; "" for added tokens that were found
+    places: list[Place]  # the first places; those side by side are one
+    more: int  # how many places there are beside these
 
 
 def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
@@ -142,15 +129,6 @@ def _listed(names: Sequence[str]) -> str:
     """Some names; of many the first, and how many more there are."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
-
-
-def place(start: int, end: int) -> str:
-    """A span to read: half-open, as offsets are everywhere.
-
-    >>> place(3, 6)
-    '3-6'
-    """
-    return f"{start}-{end}"
 
 
 def _title(explanation: Explanation, number: int) -> str:
@@ -290,10 +268,10 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
     for change in changes:
         if len(change.places) == 1 and change.why:
             start, end, text = change.places[0]
-            front = [("      ", ""), (place(start, end), "place"), ("  ", "")]
+            front = [("      ", ""), (f"{start}-{end}", "place"), ("  ", "")]
             yield from _with_text(front, text, change.kind, change.why, columns)
             continue
-        places = [f"{place(start, end)} {text}".replace(" ", _GLUE) for start, end, text in change.places]
+        places = [f"{start}-{end} {text}".replace(" ", _GLUE) for start, end, text in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
             yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
@@ -333,7 +311,7 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
             visible(token.token) + (f" × {count}" if count > 1 else ""),
             str(token.id),
             *([str(token.type_id)] if is_pair else []),
-            "" if token.text is None else place(token.start, token.end),
+            "" if token.text is None else f"{token.start}-{token.end}",
             "" if token.source == token.token else visible(token.source),
         ]
         rows.append((cells, token, _style(token, (token.position or 0) % COLOURS)))
@@ -413,7 +391,7 @@ def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
             (
                 visible(each.token) + (f" × {number}" if number > 1 else ""),
                 str(each.id),
-                "" if each.text is None else place(each.start, each.end),
+                "" if each.text is None else f"{each.start}-{each.end}",
                 " ".join(each.story),
             )
             for each, number in listed
@@ -424,10 +402,7 @@ def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
 
 
 def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | None, int | None]] = ()) -> Iterator[str]:
-    """The row of ids: special tokens, and the texts with what is between their tokens.
-
-    `marked` are texts and positions of tokens to mark. Without a hint how to read them the tokens have no stories.
-    """
+    """The row of ids, with tokens marked by text and position; without a hint to read them they have no stories."""
 
     def shown(each: Token, colour: int = 0, source: str = "") -> str:
         look = f"tt-c{colour}"
@@ -465,7 +440,7 @@ def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | No
 
 
 def _story(each: Token) -> str:
-    where = "" if each.text is None else f" <em>{place(each.start, each.end)}</em>"
+    where = "" if each.text is None else f" <em>{each.start}-{each.end}</em>"
     types = f" <em>type {each.type_id}</em>" if each.type_id else ""
     sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
     return f"<b>{escaped(each.token)}</b> <em>id {each.id}</em>{where}{types}{sentences}"
@@ -518,15 +493,12 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        chips = "".join(_chip(change.kind, *at) for at in change.places)
+        places = (f"<small>{start}-{end}</small> <span>{escaped(text)}</span>" for start, end, text in change.places)
+        chips = "".join(f' <span class="tt-ch tt-{change.kind}">{place}</span> ' for place in places)
         left = f" and {change.more:,} more" if change.more else ""
         yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
         yield _why(f"… and {more:,} more")
-
-
-def _chip(kind: str, start: int, end: int, text: str) -> str:
-    return f' <span class="tt-ch tt-{kind}"><small>{place(start, end)}</small> <span>{escaped(text)}</span></span> '
 
 
 def _why(html: str) -> str:
@@ -550,10 +522,7 @@ def why_differ(
     span: tuple[int, int],
     names: Names = LEFT_AND_RIGHT,
 ) -> str:
-    """The first stage, in the order in which texts go through them, that did otherwise on the two sides.
-
-    `names` are what the two sides are called in the reason.
-    """
+    """The first stage, in the order in which texts go through them, that did otherwise on the two sides."""
     tokens = left_tokens, right_tokens
     added = [{each.token for each in own if each.kind == "added"} for own in tokens]
     return (
@@ -684,7 +653,7 @@ def _name(side: Explanation) -> str:
 
 
 def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
-    where = padded(("AB"[part.text] + " " if is_pair else "") + place(part.start, part.end), 9) + " "
+    where = padded(("AB"[part.text] + " " if is_pair else "") + f"{part.start}-{part.end}", 9) + " "
     if not part.differs:
         yield [("= ", "dim"), (where, "place"), (cut_to(_alike(part.left), max(columns - 12, 8)), "dim")]
         return
@@ -710,7 +679,7 @@ def _alike(tokens: Sequence[Token]) -> str:
 
 
 def _row(part: Part) -> str:
-    where = f'<td class="tt-idle tt-place">{place(part.start, part.end)}</td>'
+    where = f'<td class="tt-idle tt-place">{part.start}-{part.end}</td>'
     cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
     why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
     return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'

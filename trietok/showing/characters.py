@@ -19,23 +19,8 @@ _CONTROLS = (
 ).split("|")
 _LABELS = {"Cc": "control", "Cs": "surrogate", "Co": "private-use", "Cn": "reserved"}
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")  # categories
-_ABBREVIATIONS = {
-    "\0": "NUL",
-    "\t": "TAB",
-    "\n": "LF",
-    "\r": "CR",
-    "\x1b": "ESC",
-    "\x7f": "DEL",
-    "\xa0": "NBSP",
-    "\xad": "SHY",
-    "\u200b": "ZWSP",
-    "\u200c": "ZWNJ",
-    "\u200d": "ZWJ",
-    "\u200e": "LRM",
-    "\u200f": "RLM",
-    "\u2060": "WJ",
-    "\ufeff": "BOM",
-}
+_SHORT = "NUL TAB LF CR ESC DEL NBSP SHY ZWSP ZWNJ ZWJ LRM RLM WJ BOM"  # names by which Unicode, too, knows them
+_ABBREVIATIONS = {unicodedata.lookup(short): short for short in _SHORT.split()}
 _DOTTED_CIRCLE = "\u25cc"
 
 

@@ -92,14 +92,9 @@ def note(text: str, kind: str = "") -> str:
 
 
 def coloured_token(source: str, piece: str, token_id: object, look: str, story: str) -> str:
-    """One token over the text: what it stands for, the token where it is written otherwise, its id, and its story.
+    """One token over its source in the text, with its id, looking as a class of the style sheet says.
 
-    Args:
-        source: what it stands for in the text.
-        piece: the token.
-        token_id: its id.
-        look: the class of its colour, or `"special"`, `"unknown"`, ...
-        story: HTML that a click on the token opens beside it; nothing for none.
+    A click on it opens its story, which is HTML; `""` for none.
     """
     below = escaped(piece) if source and piece != source else ""
     shown = f'<span class="tt-s">{escaped(source or piece)}</span> <i class="tt-p">{below}</i> <i>{token_id}</i>'
@@ -128,11 +123,8 @@ COLOURS = 4  # tokens take turns with them
 def html_of(columns: Mapping[str, Any], encodings: Sequence[Encoding] | None, maker: Maker | None, given: Any) -> str:
     """The tokens of the first rows over the texts that they are of; the details of other rows are not computed.
 
-    Args:
-        columns: the columns of the result.
-        encodings: the details of its rows, where they have been computed.
-        maker: computes those of some of the texts, for the rows that are shown.
-        given: the encoder, the texts, and whether the call was for one item; None where they are not known.
+    Those of the rows that are shown `maker` computes where there are none, from what was `given`, if that is known: the
+    encoder, the texts, and whether the call was for one item.
     """
     shapes = ", ".join(f"{name} {_shape(value)}".strip() for name, value in columns.items())
     parts = [heading("BatchEncoding", aside=shapes)]

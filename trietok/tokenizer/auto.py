@@ -18,7 +18,10 @@ from trietok.files.formats import (
     RECIPE_CLASS,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    has_other_model,
+    other_kind,
     read_json_object,
+    trained_kind,
 )
 from trietok.files.load import find_files, loads_knowingly
 from trietok.inputs.profiles import Profile
@@ -28,26 +31,16 @@ from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
 
-# The class of each model type, without its `Tokenizer`.
+# The class of each model type: one of its own, whose name in lower case the type mostly is, or BERT's.
+_WITH_TYPES = [kind.__name__ for kind in CLASSES if not kind.__name__.startswith("DPR")]
+_OF_BERT = (
+    "align bark blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert tvp"
+)
 _MODEL_TYPES = {
-    **dict.fromkeys(
-        "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert "
-        "tvp vilt visual_bert".split(),
-        "Bert",
-    ),
-    "bert-japanese": "BertJapanese",
-    "convbert": "ConvBert",
-    "distilbert": "DistilBert",
-    "dpr": "DPRQuestionEncoder",
-    "electra": "Electra",
-    "funnel": "Funnel",
-    "layoutlm": "LayoutLM",
-    "lxmert": "Lxmert",
-    "mobilebert": "MobileBert",
-    "mpnet": "MPNet",
-    "retribert": "RetriBert",
-    "splinter": "Splinter",
-    "squeezebert": "SqueezeBert",
+    **{name.removesuffix("Tokenizer").lower(): name for name in _WITH_TYPES},
+    **dict.fromkeys([*_OF_BERT.split(), "vilt", "visual_bert"], "BertTokenizer"),
+    "bert-japanese": JAPANESE,
+    "dpr": "DPRQuestionEncoderTokenizer",
 }
 _HUB_OPTIONS = {
     "cache_dir": None,
@@ -63,7 +56,6 @@ class _Registry:
 
     def __init__(self) -> None:
         self.slow: dict[str, Tokenizer] = {kind.__name__: kind for kind in CLASSES}
-        self.model_types = {model_type: f"{name}Tokenizer" for model_type, name in _MODEL_TYPES.items()}
         self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
 
     @cached_property
@@ -96,7 +88,7 @@ class _Registry:
     def of_model_type(self, model_type: str, use_fast: bool) -> Tokenizer | None:
         if model_type in self.registered:
             return _choose(*self.registered[model_type], use_fast)
-        name = self.model_types.get(model_type)
+        name = _MODEL_TYPES.get(model_type)
         return None if name is None else self.of_class(name, use_fast)
 
     def class_names(self) -> tuple[str, ...]:
@@ -105,7 +97,7 @@ class _Registry:
         return tuple(sorted({JAPANESE, *names}))
 
     def type_names(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.model_types, *self.registered}))
+        return tuple(sorted({*_MODEL_TYPES, *self.registered}))
 
 
 def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> Tokenizer | None:
@@ -263,8 +255,6 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], o
         kind = _registry.of_class("BertTokenizer", use_fast or is_generic)
     if kind is not None:
         return Choice(name, kind, _why(kind, has_json, key, value))
-    from trietok.files.formats import other_kind  # needed only where loading fails
-
     message, known = other_kind(path), _registry.class_names()
     if message is not None:
         raise TokenizerClassError(message, path=path, name=value, known=known)
@@ -285,8 +275,6 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
 
     What others have made is left to `PreTrainedTokenizerFast`, which says what of it trietok does not have.
     """
-    from trietok.files.formats import has_other_model, trained_kind  # few directories need it
-
     made_by = trained_kind(path)
     if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
         from trietok.tokenizer.trained import PreTrainedTokenizerFast

@@ -48,14 +48,13 @@ _track: ContextVar[_Track | None] = ContextVar("_track", default=None)
 def render(
     template: str,
     chats: list[Any],
-    tools: list[Any] | None,
-    documents: list[Any] | None,
-    add_generation_prompt: bool,
-    continue_final_message: bool,
-    variables: Mapping[str, Any],
+    tools: Any,
+    documents: Any,
+    told: Mapping[str, Any],
+    continues: bool,
     with_spans: bool,
 ) -> list[Rendered]:
-    """The text of each chat."""
+    """The text of each chat, each given by its messages; `told` are other variables of the template."""
     jinja2 = _jinja2()
     if with_spans and not re.search(_GENERATION, template):
         log.warning("the chat template has no {% generation %} block, so no token counts as the assistant's")
@@ -72,14 +71,10 @@ def render(
     try:
         compiled = _compiled(template)
         for chat in chats:
-            messages = getattr(chat, "messages", chat)
-            final = ""
-            if continue_final_message:
-                messages = copy.deepcopy(messages)
-                final = _mark_end(messages)
-            told = {"messages": messages, **given, "add_generation_prompt": add_generation_prompt, **variables}
-            text, spans = _rendered(compiled, told, with_spans)
-            rendered.append(Rendered(_cut_at_end(text, final) if continue_final_message else text, spans))
+            messages = copy.deepcopy(chat) if continues else chat  # one by one: chats may share messages
+            final = _mark_end(messages) if continues else ""
+            text, spans = _rendered(compiled, {"messages": messages, **given, **told}, with_spans)
+            rendered.append(Rendered(_cut_at_end(text, final) if continues else text, spans))
     except jinja2.TemplateSyntaxError as error:
         raise InputError(f"line {error.lineno} of the chat template is not valid: {error.message}") from error
     except jinja2.TemplateError as error:
@@ -311,26 +306,17 @@ def apply_chat_template(
         _check(return_dict, tokenize, return_assistant_tokens_mask, add_generation_prompt, continue_final_message)
         state = self._pinned() if tokenize else self._frozen()  # template, special tokens and ids are of one state
         template = _choose(state.chat_template, chat_template, tools is not None)
-        is_batch = isinstance(conversation, (list, tuple)) and bool(conversation) and _is_chat(conversation[0])
-        chats = list(conversation) if is_batch else [conversation]
-        _check_chats(chats)
+        first = conversation[0] if isinstance(conversation, (list, tuple)) and conversation else None
+        is_batch = isinstance(first, (list, tuple)) or hasattr(first, "messages")
+        chats = list(map(_messages_of, conversation if is_batch else [conversation]))
         options = dict(tokenizer_kwargs or {})
         twice = _OF_CALL & options.keys()
         if twice:
             raise InputError(
                 f"{min(twice)} is an option of apply_chat_template itself; pass it beside tokenizer_kwargs, not in it"
             )
-
-        rendered = render(
-            template,
-            chats,
-            tools,
-            documents,
-            add_generation_prompt,
-            continue_final_message,
-            {**state.special_tokens_map, **kwargs},
-            return_assistant_tokens_mask,
-        )
+        told = {"add_generation_prompt": add_generation_prompt, **state.special_tokens_map, **kwargs}
+        rendered = render(template, chats, tools, documents, told, continue_final_message, return_assistant_tokens_mask)
         texts = [chat.text for chat in rendered]
         text = texts if is_batch else texts[0]
         if not tokenize:
@@ -369,21 +355,14 @@ def _check(return_dict: bool, tokenize: bool, with_mask: bool, with_prompt: bool
         raise InputError("continue_final_message and return_assistant_tokens_mask do not go together; give one")
 
 
-def _check_chats(chats: list[Any]) -> None:
-    for chat in chats:
-        messages = getattr(chat, "messages", chat)
-        if isinstance(messages, (str, bytes, Mapping)):
-            raise InputTypeError(
-                f"a conversation is a list of messages, [{{'role': ..., 'content': ...}}], not a "
-                f"{type(messages).__name__}",
-                value=chat,
-            )
-        if not messages:
-            raise InputError("the conversation has no messages; give a list of dicts with role and content")
-
-
-def _is_chat(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or hasattr(value, "messages")
+def _messages_of(chat: Any) -> Any:
+    messages = getattr(chat, "messages", chat)
+    if isinstance(messages, (str, bytes, Mapping)):
+        what = "a conversation is a list of messages, [{'role': ..., 'content': ...}], not a "
+        raise InputTypeError(f"{what}{type(messages).__name__}", value=chat)
+    if not messages:
+        raise InputError("the conversation has no messages; give a list of dicts with role and content")
+    return messages
 
 
 def _masks(encoding: BatchEncoding, rendered: list[Rendered], has_rows: bool) -> list[list[int]]:

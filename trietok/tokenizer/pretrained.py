@@ -1270,16 +1270,10 @@ class PreTrainedTokenizer(SpecialTokensMixin):
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
         with self._changes.changing(), bulk():
-            table = self._table
-            adding = self._plan_adding(
-                table,
-                new_tokens,
-                special_tokens=special_tokens,
-                lowers=bool(getattr(self, "do_lower_case", False)),
-                known_ids=self._known_ids(),
-                next_id=self.max_id + 1,
-                check=self._check_addable if table.assigned else None,
-            )
+            table, lowers = self._table, bool(getattr(self, "do_lower_case", False))
+            check = self._check_addable if table.assigned else None
+            asked = editing.Asked(new_tokens, special_tokens, lowers, self._known_ids(), self.max_id + 1, check)
+            adding = self._plan_adding(table, asked)
             self._require_rows(adding.rows)
             roles, more = table.roles, adding.additional
             if more:

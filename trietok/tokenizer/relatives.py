@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from trietok.errors import InputError, OptionError, SpecialTokenError
@@ -114,19 +114,11 @@ class DPRReaderTokenizer(BertTokenizer):
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
         pinned: Any = self._pinned()
-        plain: Any = super(DPRReaderTokenizer, pinned).__call__
+        plain: Callable[..., BatchEncoding] = super(DPRReaderTokenizer, pinned).__call__
         if titles is None or texts is None:
-            second = texts if titles is None else titles
-            return plain(  # type: ignore[no-any-return]
-                questions,
-                second,
-                padding=padding,
-                truncation=truncation,
-                max_length=max_length,
-                return_tensors=return_tensors,
-                return_attention_mask=return_attention_mask,
-                **kwargs,
-            )
+            kwargs |= {"truncation": truncation, "return_attention_mask": return_attention_mask}
+            kwargs |= {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}
+            return plain(questions, texts if titles is None else titles, **kwargs)
         for name in kwargs:
             raise OptionError(f"a call with titles and texts takes no {name!r}; see DPRReaderTokenizer", name=name)
         titles = [titles] if isinstance(titles, str) else titles
@@ -134,8 +126,8 @@ class DPRReaderTokenizer(BertTokenizer):
         questions = [questions] * len(titles) if isinstance(questions, str) else questions
         if len(titles) != len(texts):
             raise InputError(f"there are {len(titles)} titles and {len(texts)} texts; give one of each for a passage")
-        fronts = plain(questions, titles, padding=False, truncation=False)["input_ids"]
-        ends = plain(texts, add_special_tokens=False, padding=False, truncation=False)["input_ids"]
+        fronts: Any = plain(questions, titles, padding=False, truncation=False)["input_ids"]
+        ends: Any = plain(texts, add_special_tokens=False, padding=False, truncation=False)["input_ids"]
         stop = max_length if truncation else None
         rows: dict[str, list[Ids]] = {"input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]}
         if return_attention_mask is not False:

@@ -25,17 +25,7 @@ Token = str | AddedToken
 
 
 class TokenTable:
-    """Vocabulary, added tokens and roles of one moment.
-
-    Attributes:
-        vocabulary: the vocabulary; None for a user's class that looks its tokens up itself.
-        added: the added tokens.
-        roles: role → token, list of tokens (for `additional_special_tokens`), or None.
-        assigned: unused slot of the vocabulary → the token that has its id now.
-        post_processor: in the fast profile, what puts special tokens around texts; it holds their ids.
-        pieces_mark: an object that is replaced when a vocabulary entry changes; as long as it is the same, cached ids
-            of words are valid.
-    """
+    """Vocabulary, added tokens and roles of one moment."""
 
     def __init__(
         self,
@@ -45,12 +35,12 @@ class TokenTable:
         assigned: Mapping[str, str] | None = None,
         post_processor: Any = None,
     ) -> None:
-        self.vocabulary = vocabulary
+        self.vocabulary = vocabulary  # None for a user's class that looks its tokens up itself
         self.added = added
-        self.roles = roles
-        self.assigned: Mapping[str, str] = assigned or {}
-        self.post_processor = post_processor
-        self.pieces_mark = object()
+        self.roles = roles  # role → token, list of tokens (for `additional_special_tokens`), or None
+        self.assigned: Mapping[str, str] = assigned or {}  # unused slot → the token that has its id now
+        self.post_processor = post_processor  # in the fast profile, what puts special tokens around texts
+        self.pieces_mark = object()  # replaced when an entry changes: while it is the same, cached ids of words hold
 
     def replace(self, **changes: Any) -> TokenTable:
         """The table with other parts."""
@@ -211,6 +201,17 @@ class Changes:
 # list of tokens leaves the tokenizer as it was.
 
 
+class Asked(NamedTuple):
+    """What is to be added, and what `plan_adding` and `plan_listing` are to know."""
+
+    new_tokens: Sequence[Any]  # strings and `AddedToken`
+    special_tokens: bool
+    lowers: bool  # whether tokens that are matched in lower-cased text are lower-cased too
+    known_ids: Mapping[str, int]
+    next_id: int
+    check: Callable[[str], None] | None  # raises for a content that cannot be added; None where all can
+
+
 class Adding(NamedTuple):
     """The result of `plan_adding` and `plan_listing`."""
 
@@ -221,23 +222,11 @@ class Adding(NamedTuple):
     rows: int  # how many embedding rows the new ids need, 0 if there are none
 
 
-def plan_adding(
-    table: TokenTable,
-    new_tokens: Sequence[Token],
-    *,
-    special_tokens: bool,
-    lowers: bool,
-    known_ids: Mapping[str, int],
-    next_id: int,
-    check: Callable[[str], None] | None,
-) -> Adding:
-    """Adding tokens in the slow profile.
-
-    `lowers`: tokens that are matched in lower-cased text are lower-cased too. `check` raises for a content that cannot
-    be added; None where all can.
-    """
+def plan_adding(table: TokenTable, asked: Asked) -> Adding:
+    """Adding tokens in the slow profile."""
+    new_tokens, special_tokens, lowers, known_ids, next_id, check = asked
     roles, added = table.special_set, table.added
-    many = None if check else _plan_many(table, new_tokens, special_tokens, lowers, known_ids, next_id)
+    many = _plan_many(table, asked)
     if many is not None:
         made, end = many
         additional = list(made.values()) if special_tokens else []
@@ -279,11 +268,10 @@ def plan_adding(
     return Adding(to_set, list(newly_special.values()), [], next_id - first_new, next_id if next_id > first_new else 0)
 
 
-def _plan_many(
-    table: TokenTable, given: Sequence[Any], special: bool, lowers: bool, known_ids: Mapping[str, int], next_id: int
-) -> tuple[dict[int, AddedToken], int] | None:
+def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:
     """Id → token for many strings, and the next id after them; None where one is an added token, or no string."""
-    if len(given) < 1_000 or set(map(type, given)) != {str}:
+    given, special, lowers, known_ids, next_id, check = asked
+    if check or len(given) < 1_000 or set(map(type, given)) != {str}:
         return None
     contents = dict.fromkeys(map(str.lower, given) if lowers and not special else given)
     there = table.added.encoder
@@ -313,18 +301,10 @@ def known_among(
     return found
 
 
-def plan_listing(
-    table: TokenTable,
-    new_tokens: Sequence[Token],
-    *,
-    special_tokens: bool,
-    lowers: bool,
-    known_ids: Mapping[str, int],
-    next_id: int,
-    check: Callable[[str], None] | None,
-) -> Adding:
+def plan_listing(table: TokenTable, asked: Asked) -> Adding:
     """Adding tokens in the fast profile, where a known token with other flags is added too, and none is lower-cased."""
-    many = None if check else _plan_many(table, new_tokens, special_tokens, False, known_ids, next_id)
+    new_tokens, special_tokens, _, known_ids, next_id, check = asked
+    many = _plan_many(table, asked._replace(lowers=False))
     if many is not None:
         made, end = many
         return Adding(made, [], list(made.values()), len(made), end if end > next_id else 0)

@@ -20,11 +20,7 @@ def read_again(texts: Iterable[str]) -> Iterator[Iterable[str]]:
     """The texts, to be looped over as often as the body likes; a loop has to end before the next begins.
 
     An iterator, and files of which one is standard input, are written to a temporary file as the first loop reads them;
-    it goes when the body ends.
-
-    Raises:
-        InputTypeError: from a loop: a text is no str.
-        InputError: from a loop: the one before it was left before its end.
+    it goes when the body ends. A loop raises where a text is no str, or where the one before was left before its end.
 
     >>> with read_again(iter(["low", "lower"])) as texts:
     ...     list(texts), list(texts)

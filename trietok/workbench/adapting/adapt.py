@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
-from operator import add, ne
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -89,8 +89,8 @@ class HeldBack(NamedTuple):
     cosine: float | None = None
     neighbours: float | None = None
 
-    def lines(self) -> Iterator[str]:
-        """What it says, in sentences, without the tokens."""
+    def lines(self, is_last: bool = True) -> Iterator[str]:
+        """What it says, in sentences, without the tokens; unless it `is_last`, embeddings are measured later."""
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
         fit = f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; " if self.most < NO_LIMIT else ""
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
@@ -100,7 +100,8 @@ class HeldBack(NamedTuple):
                 f"{self.neighbours:.1%} of the {_NEAREST} nearest in an index made before are found"
             )
         if self.neighbours is None and self.changed:
-            yield "an index made before does not match the new model; --measure (measure=True) says how far"
+            how_far = "; --measure (measure=True) says how far" if is_last else ""
+            yield f"an index made before does not match the new model{how_far}"
         elif self.neighbours is not None and self.neighbours < _SAME:
             yield (
                 f"an index made before no longer matches: searches in it miss {1 - self.neighbours:.1%} of what they "
@@ -168,6 +169,7 @@ class Adapted(Report):
         held_back: what became of texts that no word was found in; None where there are none.
         unreached: words that were not added, because the model's tokenizer gives them on no text: the slow profile
             found them, and the fast one writes them otherwise.
+        left: what a dry run leaves to the run that writes, such as fitting rows; empty where there is nothing.
     """
 
     suggestions: Suggestions | None
@@ -182,6 +184,7 @@ class Adapted(Report):
     unreached: list[str]
     fitted: FittedRows | None = None
     held_back: HeldBack | None = None
+    left: str = ""
 
     @property
     def proof(self) -> str:
@@ -229,11 +232,12 @@ class Adapted(Report):
         if self.held_back is not None:
             if self.suggestions is not None:
                 yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
-            yield from self.held_back.lines()
+            yield from self.held_back.lines(is_last=not self.left)
         if self.fitted is not None:
             yield from str(self.fitted).split("\n")
         if self.applied is None:
-            yield "nothing is written"
+            left = f"; the run that writes does the {self.left}, too" if self.left else ""
+            yield f"nothing is written{left}"
         else:
             yield f"the model had {self.applied.rows_before:,} rows and has {self.applied.rows_after:,}"
             if self.applied.left_out:
@@ -331,7 +335,8 @@ def adapt(
     if type(in_context) is not int or in_context < 0 or (in_context and not fits):
         told = f"in_context (--in-context) is {in_context!r:.40}"
         raise InputError(f"{told}; it is a number of texts, and goes with start='distil' (--start distil)")
-    check_start(before, "length" if fits else start)
+    planned = "length" if fits else start
+    check_start(before, planned)
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
 
@@ -355,7 +360,7 @@ def adapt(
             *counts, given = _tokens_of((before, after), read)
         if not done.added and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(done, unreached)}")
-        plan, applied, written = plan_rows(before, after, start="length" if fits else start), None, after
+        plan, applied, written = plan_rows(before, after, start=planned), None, after
         of_held = _of_held((before, after), held.texts, checkpoint)
         if output is not None:
             with new_directory(output) as staging:
@@ -375,7 +380,9 @@ def adapt(
     new_tokens = _new_tokens(done, before, given)
     comparison, out = compare(before, written, ()), applied.out if applied else ""
     parts_of_report = (applied, comparison, counts[0], counts[1], out, unreached, fitted, of_held)
-    return Adapted(suggestions, done, new_tokens, plan, *parts_of_report)
+    asked = (("fitting of rows", fits), ("measuring of embeddings", of_held is not None and (fits or measure)))
+    left = " and ".join(what for what, is_asked in asked if is_asked and output is None)
+    return Adapted(suggestions, done, new_tokens, plan, *parts_of_report, left)
 
 
 class _Held:
@@ -406,11 +413,8 @@ def _of_held(
     """What two tokenizers make of texts that were held back, if there are some."""
     if not texts:
         return None
+    before, after, _ = _tokens_of(tokenizers, texts)
     old, new = (ids_of(tokenizer, texts) for tokenizer in tokenizers)
-    before, after = (
-        TokensOfTexts(len(texts), *_counted(ids, unknown_id_of(tokenizer)))
-        for tokenizer, ids in zip(tokenizers, (old, new), strict=True)
-    )
     most = checkpoint.most_tokens(tokenizers[0])
     room = most - tokenizers[0].num_special_tokens_to_add()
     fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
@@ -517,27 +521,24 @@ def _verified(before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory
     return written
 
 
-def _counted(rows: list[list[int]], unknown_id: Any) -> tuple[int, int]:
-    """How many ids there are, and how many of them are the unknown token's."""
-    return sum(map(len, rows)), sum(ids.count(unknown_id) for ids in rows)
-
-
 def _tokens_of(
     tokenizers: tuple[BertTokenizer, BertTokenizer], texts: Iterable[str]
 ) -> tuple[TokensOfTexts, TokensOfTexts, Counter[int]]:
     """The tokens of texts with each of two tokenizers, and how often the second one gives each id as a word's last."""
     unknown: list[Any] = list(map(unknown_id_of, tokenizers))
-    counts = [[0, 0], [0, 0]]
+    tokens, unknown_tokens = [0, 0], [0, 0]
     prefix = tokenizers[1].wordpiece_tokenizer.continuing_subword_prefix
     inner = {token_id for token, token_id in tokenizers[1].get_vocab().items() if prefix and token.startswith(prefix)}
     given: Counter[int] = Counter()
     number = 0
     for batch in batches(texts):
         number += len(batch)
-        for tokenizer, unknown_id, count in zip(tokenizers, unknown, counts, strict=True):
+        for which, tokenizer in enumerate(tokenizers):
             rows = ids_of(tokenizer, batch)
-            count[:] = map(add, count, _counted(rows, unknown_id))
+            tokens[which] += sum(map(len, rows))
+            unknown_tokens[which] += sum(ids.count(unknown[which]) for ids in rows)
         given.update(
             each for ids in rows for each, after in zip(ids, [*ids[1:], None], strict=True) if after not in inner
         )
-    return TokensOfTexts(number, *counts[0]), TokensOfTexts(number, *counts[1]), given
+    before, after = (TokensOfTexts(number, *pair) for pair in zip(tokens, unknown_tokens, strict=True))
+    return before, after, given

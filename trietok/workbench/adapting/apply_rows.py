@@ -9,7 +9,6 @@ and blocks of the new one. The package opens each file that was written, so that
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from trietok.disk import ANY_SIZE, open_regular
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, TokenizerClassError, as_file_error
 from trietok.files.atomic import checked_new, new_directory
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
@@ -79,21 +78,13 @@ NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes i
 
 
 class Checkpoint(NamedTuple):
-    """What stands in a model's directory.
-
-    Attributes:
-        directory: the directory.
-        config: config.json.
-        shards: file name → header, for each .safetensors file of the model.
-        shard_index: model.safetensors.index.json; None where there is one file.
-        rows: how many rows for tokens the model has, by its configuration.
-    """
+    """What stands in a model's directory."""
 
     directory: Path
-    config: dict[str, Any]
-    shards: dict[str, Header]
-    shard_index: dict[str, Any] | None
-    rows: int
+    config: dict[str, Any]  # config.json
+    shards: dict[str, Header]  # file name → header, for each .safetensors file of the model
+    shard_index: dict[str, Any] | None  # model.safetensors.index.json; None where there is one file
+    rows: int  # how many rows for tokens the model has, by its configuration
 
     @property
     def places(self) -> dict[str, str]:
@@ -200,7 +191,7 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
 
 def _header(path: Path, is_shard: bool) -> Header:
     try:
-        with _reading(path):
+        with as_file_error(f"cannot read {path}", path):
             header = read_header(path)
         check_layout(header)
         return header
@@ -379,17 +370,10 @@ def write_rows(
         written = [name for name in graphs if onnx and _write_graph(checkpoint, name, blocks, staging)]
         if tokenizer is not None:
             tokenizer.save_pretrained(staging)
-    return AppliedRows(
-        plan,
-        for_model.rows_before,
-        for_model.rows_after,
-        writer.changed,
-        {"vocab_size": for_model.rows_after, **ids},
-        os.fspath(out_dir),
-        (*copied, *written),
-        tuple(name for name in left_out if name not in written),
-        tokenizer is not None,
-    )
+    rows = for_model.rows_before, for_model.rows_after
+    ids = {"vocab_size": for_model.rows_after, **ids}
+    files = (*copied, *written), tuple(name for name in left_out if name not in written)
+    return AppliedRows(plan, *rows, writer.changed, ids, os.fspath(out_dir), *files, tokenizer is not None)
 
 
 # ---- before anything is written -------------------------------------------------------------------------------------
@@ -533,23 +517,13 @@ def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: P
     return True
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}", path=path) from error
-
-
 def _open(path: Path) -> BinaryIO:
-    with _reading(path):
+    with as_file_error(f"cannot read {path}", path):
         return open_regular(path, ANY_SIZE)
 
 
 def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
-    with _reading(path):
+    with as_file_error(f"cannot read {path}", path):
         file.seek(start)
         raw = file.read(end - start)
     if len(raw) < end - start:

@@ -39,6 +39,7 @@ _AROUND, _MORE_STEPS, _MORE_RATE = 6, 8, 0.05  # in texts: tokens on either side
 _Sides = list[tuple[list[int], list[int]]]  # of a word: the ids before and after it, in each of some texts
 _MEMORY = "/proc/meminfo"
 _INSTEAD = "start new rows with 'length', which needs no model in memory"
+_WITHOUT = "start new rows with 'length' (--start length) and leave --measure (measure=True) out"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class FittedRows(Report):
         cosine: the same afterwards.
         left: tokens whose rows are as the plan says: a piece of theirs is unknown, or fitting did not better them.
         late: the same, because the time was over.
-        seconds: how long it took, loading the model included.
+        seconds: how long it took, without loading the model.
     """
 
     rows: list[int]
@@ -185,19 +186,15 @@ def distil_rows(
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> FittedRows:
-    """Fit the rows that a plan makes, each from what the plan says.
+    """Fit the rows that a plan makes, each from what the plan says, and alone; or in so many of the texts, too.
 
-    Args:
-        plan: the plan from the one tokenizer to the other.
-        checkpoint: the model, as `checked_model` gave it.
-        texts: where the words stand; `in_context` is in how many of them each is fitted besides alone.
-        seconds: how long it may take; rows for which there is no time stay as the plan says. None is as long as needed.
-        progress: called with the number of rows that are done and of those to do.
+    Rows for which there is no time, after some seconds of fitting, stay as the plan says. `progress` is called with the
+    number of rows that are done and of those to do.
     """
-    began = time.monotonic()
-    until = math.inf if seconds is None else began + seconds
     checkpoint.embeddings()  # raises where rows could not be written
     reader = Reader(checkpoint, before)
+    began = time.monotonic()
+    until = math.inf if seconds is None else began + seconds
     new = {token: row for token, row in after.get_vocab().items() if plan.sources[row] < 0}
     made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
@@ -259,7 +256,7 @@ def packages(checkpoint: Checkpoint) -> tuple[Any, Any, Any]:
     """torch, transformers, and sentence-transformers or None: what runs the model of a directory."""
     names = ["torch", "transformers"]
     names += ["sentence_transformers"] if (checkpoint.directory / "modules.json").is_file() else []
-    torch, transformers, *more = (import_package(name, _INSTEAD) for name in names)
+    torch, transformers, *more = (import_package(name, _WITHOUT) for name in names)
     return torch, transformers, *(more or [None])
 
 

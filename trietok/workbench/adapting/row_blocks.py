@@ -77,17 +77,10 @@ def token_axes(
     leave: Iterable[str] = (),
     places: Mapping[str, str] | None = None,
 ) -> dict[str, int]:
-    """The tensors that go with the vocabulary, each with the axis of the tokens.
+    """The tensors that go with the vocabulary of a model with so many rows, each with the axis of the tokens.
 
-    Args:
-        shapes: every tensor of a model; `rows` is how many rows for tokens it has.
-        also, leave: names, or patterns with `*`, of more tensors whose first axis is that of the tokens, and of tensors
-            that do not go with the vocabulary.
-        places: for each tensor the file that it is in, which an error names.
-
-    Raises:
-        InputError: a tensor that should go with the vocabulary has another number of rows; one of which nothing is
-            known has as many; `also` or `leave` names none, or both name one; no tensor goes with the vocabulary.
+    `also` and `leave` are names, or patterns with `*`, of more tensors whose first axis is that of the tokens, and of
+    tensors that do not go with the vocabulary; `places` are the files of the tensors, which an error names.
 
     >>> token_axes({"embeddings.word_embeddings.weight": (9, 4), "pooler.dense.weight": (4, 4)}, 9)
     {'embeddings.word_embeddings.weight': 0}
@@ -154,14 +147,8 @@ def moved_ids(
 ) -> dict[str, Any]:
     """The ids among the values of a configuration that change, with what they are to be.
 
-    Args:
-        where: how an error names the configuration.
-        tokenizer: tells the id of a role where the plan loses the row of the old one.
-        is_model: whether it is that of the model, whose class has ids that it takes where none are given.
-
-    Raises:
-        InputError: the row of an id is lost, and no tokenizer says what is to be instead; or the model's class has an
-            id built in, and the plan moves it.
+    `where` is how an error names the configuration; the tokenizer tells the id of a role where the plan loses the row
+    of the old one; `is_model`: it is that of a model, whose class has ids that it takes where none are given.
 
     >>> from trietok.workbench.adapting.row_plan import RowPlan
     >>> moved_ids({"pad_token_id": 0, "vocab_size": 3}, RowPlan("A", "B", 3, 3, [1, 0, 2]), where="config.json")
@@ -246,12 +233,7 @@ class RowBlocks:
 
     def blocks(self, name: str, dtype: str, shape: tuple[int, ...], axis: int, old: Any) -> Iterator[Any]:
         """The bytes of a new tensor, as arrays one after the other, from its type as .safetensors files name it, its
-        old shape, the axis of the tokens and the old bytes.
-
-        Raises:
-            InputError: a sum would be of numbers that are not finite, or has no finite result; or numbers of this type
-                cannot be added up.
-        """
+        old shape, the axis of the tokens and the old bytes."""
         np = self._np
         outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
         count = outer * shape[axis] * inner

@@ -21,8 +21,6 @@ from trietok.showing.report import Report, Table
 from trietok.tokenizer.auto import choose
 from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
-__all__ = ["CONTENDERS", "Agreement", "Benchmark", "Difference", "Round", "Throughput", "measure", "validate"]
-
 OURS = "trietok"
 CONTENDERS = tuple(ENGINES)
 # Those with the ids of a profile, which are measured unless others are named; transformers has both profiles.

@@ -57,9 +57,7 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
 def checked_facts(path: str | os.PathLike[str], with_fast: bool = True) -> tuple[CheckReport, Facts]:
     """`check` of what trietok did not train, and what it found on the way, the tokenizers it loaded among it.
 
-    Args:
-        path: as `check` takes it.
-        with_fast: load the fast profile; without a tokenizer.json it brings no errors, only warnings and notes.
+    Without a tokenizer.json the fast profile brings no errors, only warnings and notes, for those who want these.
     """
     files = read_files(path)
     facts = Facts(files)

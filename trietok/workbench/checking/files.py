@@ -7,12 +7,12 @@ directory; paths that stand in a file are not followed.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -170,38 +170,24 @@ def _duplicates(tokens: list[str | None], added: Mapping[str, int], file: str) -
 DECODER = "added_tokens_decoder"
 
 
-@dataclasses.dataclass
+@dataclass
 class CheckedFiles:
-    """What the files of a directory say.
+    """What the files of a directory say: JSON objects, which are empty where there is none, and tokens with ids."""
 
-    Attributes:
-        path: the directory, or the vocabulary file.
-        findings: what is wrong with the files by themselves.
-        tokens: the lines of the vocabulary, None for a declared hole; None where it cannot be read.
-        odd: the ids of lines about which there is a finding.
-        config, special_map, model_config: the JSON objects, empty where there is none.
-        present: the names of the files that could be read.
-        decoder, added, fast: added tokens with their ids: of tokenizer_config.json's added_tokens_decoder, of
-            added_tokens.json, of tokenizer.json.
-        fast_values: what tokenizer.json says, None where there is none or trietok cannot read it.
-        is_json_alone: whether the vocabulary is that of tokenizer.json, because there is no vocab.txt.
-        pending: where the files are, while a save that was cut short is unfinished.
-    """
-
-    path: Path
-    findings: Findings = dataclasses.field(default_factory=Findings)
-    tokens: list[str | None] | None = None
-    odd: set[int] = dataclasses.field(default_factory=set)
-    present: set[str] = dataclasses.field(default_factory=set)
-    config: dict[str, Any] = dataclasses.field(default_factory=dict)
-    special_map: dict[str, Any] = dataclasses.field(default_factory=dict)
-    model_config: dict[str, Any] = dataclasses.field(default_factory=dict)
-    decoder: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
-    added: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
-    fast: list[tuple[int, AddedToken]] = dataclasses.field(default_factory=list)
-    fast_values: TokenizerJson | None = None
-    is_json_alone: bool = False
-    pending: dict[str, Path] | None = None
+    path: Path  # the directory, or the vocabulary file
+    findings: Findings = field(default_factory=Findings)  # what is wrong with the files by themselves
+    tokens: list[str | None] | None = None  # the lines, None for a declared hole; None where they cannot be read
+    odd: set[int] = field(default_factory=set)  # the ids of lines about which there is a finding
+    present: set[str] = field(default_factory=set)  # the names of the files that could be read
+    config: dict[str, Any] = field(default_factory=dict)
+    special_map: dict[str, Any] = field(default_factory=dict)
+    model_config: dict[str, Any] = field(default_factory=dict)
+    decoder: list[tuple[int, AddedToken]] = field(default_factory=list)  # of tokenizer_config.json
+    added: list[tuple[int, AddedToken]] = field(default_factory=list)  # of added_tokens.json
+    fast: list[tuple[int, AddedToken]] = field(default_factory=list)  # of tokenizer.json
+    fast_values: TokenizerJson | None = None  # what that says; None where there is none or trietok cannot read it
+    is_json_alone: bool = False  # whether the vocabulary is that of tokenizer.json: there is no vocab.txt
+    pending: dict[str, Path] | None = None  # where the files are, while a save that was cut short is unfinished
 
     def file(self, name: str) -> Path:
         """Where loading finds a file of the directory, if it is there."""

@@ -168,24 +168,15 @@ def _wrong_settings(facts: Facts) -> list[Contradiction]:
 
 
 class _Repair:
-    """The lines of the repaired vocabulary.
-
-    Attributes:
-        lines: the new lines, None for one that stays a declared hole.
-        old_ids: the old id of each new line.
-        changes: what was changed, a sentence each.
-        renamed: tokens whose line was repaired.
-        settings: the settings of tokenizer_config.json that are corrected.
-        lost: what tokenizer.json said otherwise, and says no more where it is written anew.
-    """
+    """The lines of the repaired vocabulary, and what else is repaired."""
 
     def __init__(self, files: CheckedFiles, facts: Facts, renumber: bool) -> None:
         self.files = files
         self.facts = facts
-        self.changes: list[str] = []
-        self.renamed: set[str] = set()
-        self.settings: dict[str, bool | None] = {}
-        self.lost: list[str] = []
+        self.changes: list[str] = []  # what was changed, a sentence each
+        self.renamed: set[str] = set()  # tokens whose line was repaired
+        self.settings: dict[str, bool | None] = {}  # those of tokenizer_config.json that are corrected
+        self.lost: list[str] = []  # what tokenizer.json said otherwise, and says no more where it is written anew
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -200,7 +191,7 @@ class _Repair:
         else:
             self._fill(lines, encoding)
         self.old_ids = [token_id for token_id in range(len(lines)) if token_id not in self._dropped]
-        self.lines = [lines[token_id] for token_id in self.old_ids]
+        self.lines = [lines[token_id] for token_id in self.old_ids]  # None is one that stays a declared hole
 
     def _clean(self, lines: list[str | None], renumber: bool) -> None:
         """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""

@@ -179,44 +179,28 @@ _FEW = 8
 
 
 class Facts:
-    """One directory as its files say it is.
-
-    Attributes:
-        files: the files, as far as they can be read.
-        json: what tokenizer.json says; None where there is none or it cannot be read.
-        kind: the class that the files name, in its slow form.
-        vocabulary: the lines of the vocabulary; None where it cannot be read.
-        by_line: id → token of each entry of it; `line_ids` the other way round, the last line of a duplicate.
-        vocabulary_file: the name of the file that the entries were read from.
-        decoder_counts: whether tokenizer_config.json has an added_tokens_decoder.
-        holes: the ids declared to have no token.
-        added: the added tokens that count, as (id, token, name of the file); `added_ids` has their ids.
-        roles: role → token, as it is after loading; a role that a file sets to null is missing.
-        additional: special tokens of other roles, or of none.
-        special: the tokens of all roles.
-        basic: whether words are split as BERT does, before WordPiece; None where a setting turns that off.
-        slow, fast: the tokenizer of each profile; None where it does not load.
-    """
+    """One directory as its files say it is, as far as they can be read."""
 
     def __init__(self, files: CheckedFiles) -> None:
         self.files = files
-        self.json: Any = files.fast_values
-        self.kind = class_or_bert(files.config, files.model_config)
-        self.vocabulary = files.tokens
+        self.json: Any = files.fast_values  # what tokenizer.json says; None where it cannot be read
+        self.kind = class_or_bert(files.config, files.model_config)  # the class that the files name, in its slow form
+        self.vocabulary = files.tokens  # the lines; None where they cannot be read
         self.by_line = {token_id: token for token_id, token in enumerate(files.tokens or ()) if token is not None}
-        self.line_ids = {token: token_id for token_id, token in self.by_line.items()}
+        self.line_ids = {token: token_id for token_id, token in self.by_line.items()}  # the last of a duplicate
         single = files.path.name if os.path.isfile(files.path) else VOCAB_FILE
         self.vocabulary_file = TOKENIZER_FILE if files.is_json_alone else single
-        self.decoder_counts = DECODER in files.config
-        self.holes = files.holes
+        self.decoder_counts = DECODER in files.config  # its tokens, and not those of other files
+        self.holes = files.holes  # the ids declared to have no token
         self.added = files.added_that_count()
         self.added_ids = {token.content: token_id for token_id, token, _ in self.added}
-        parameters = inspect.signature(self.kind.__init__).parameters
-        self.defaults = {name: parameter.default for name, parameter in parameters.items() if name in ROLES}
-        self.additional: list[str] = []
-        self.slow: Any = None
+        parameters = inspect.signature(self.kind.__init__).parameters.items()
+        self._settings = {name: parameter.default for name, parameter in parameters}  # as the class has them
+        self.defaults = {role: token for role, token in self._settings.items() if role in ROLES}
+        self.additional: list[str] = []  # special tokens of other roles, or of none
+        self.slow: Any = None  # the tokenizer of each profile; None where it does not load
         self.fast: Any = None
-        self.roles = dict(self.defaults)
+        self.roles = dict(self.defaults)  # as they are after loading, without those that a file sets to null
         for values in (self.files.config, {} if self.decoder_counts else self.files.special_map):
             for role in ROLES:
                 if role in values:
@@ -231,12 +215,11 @@ class Facts:
                 contents = map(content_of, entries if isinstance(entries, list) else ())
                 self.additional += [token for token in contents if token and token not in self.additional]
         self.special = {*self.roles.values(), *self.additional}
-        self.basic = None if self.setting("do_basic_tokenize") is False else True
+        self.basic = None if self.setting("do_basic_tokenize") is False else True  # whether words are split as in BERT
 
     def setting(self, name: str) -> bool | None:
         """A setting that is true, false or null: tokenizer_config.json's, else the default of the class."""
-        parameter = inspect.signature(self.kind.__init__).parameters.get(name)
-        default = None if parameter is None else parameter.default
+        default = self._settings.get(name)
         value = self.files.config.get(name, default)
         return value if value is None or isinstance(value, bool) else default  # there is a finding about any other
 
@@ -313,11 +296,7 @@ _NOTE: Severity = "note"
 
 
 def rule(*needs: str) -> Callable[[Rule], Rule]:
-    """Make a function a rule of every check, in the order of this module.
-
-    Args:
-        needs: the attributes of `Facts` that the rule reads; where one of them is None, it has nothing to say.
-    """
+    """Make a function a rule of every check, in the order of this module, where no attribute that it needs is None."""
 
     def listed(function: Rule) -> Rule:
         RULES.append((needs, function))

@@ -6,26 +6,28 @@ looks at what the fingerprint is made of, so where two fingerprints differ, a pa
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.tokenizer.bert import is_unused_slot
-from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, fingerprint, state_of
-
-__all__ = ["Comparison", "TextDifference", "compare", "fingerprint"]
+from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, state_of
 
 MOST_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence
 _MOST_TEXTS = 5  # texts there, which take three lines each
 MOST_KEPT = 100  # differing texts in a report
 _MOST_TRIED = 1000  # tokens that are tried in texts of their own
+# In many scripts, with what tokenizers treat differently.
+SENTENCES: list[str] = json.loads(Path(__file__).with_name("sentences.json").read_text(encoding="utf-8"))
 
 Pair = tuple[Any, Any]  # what the old tokenizer has, what the new one has
 
@@ -64,17 +66,12 @@ class IdCounts(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a comparison to read: each row says what differs, what it was, what it is; either may be empty.
-
-    Attributes:
-        stacked: the rows are long: better one line below the other than side by side.
-        left_out: how many more rows there are.
-    """
+    """A part of a comparison to read: each row says what differs, what it was, what it is; either may be empty."""
 
     title: str
     rows: list[tuple[str, str, str]]
-    stacked: bool = False
-    left_out: int = 0
+    stacked: bool = False  # the rows are long: better one line below the other than side by side
+    left_out: int = 0  # how many more rows there are
 
 
 @dataclass(frozen=True)
@@ -433,38 +430,3 @@ def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     yield from (f"the {word} of" for word in sorted(unsplit)[:_MOST_TRIED])
     longest = {state.settings.get("max_input_chars_per_word") for state in (old, new)}
     yield from ("a" * min(length + 1, 10_000) for length in longest if isinstance(length, int) and length > 0)
-
-
-SENTENCES = """\
-The people of the United States, in order to form a more perfect Union.
-She sells sea-shells; he said: "They aren't real!" (And who knows?)
-UPPER CASE, Title Case, camelCase and snake_case stand side by side.
-In 1999 it cost $1,234.50, or 3.5% less than 12/31 of the year before.
-user@example.com wrote to https://example.org/path?query=1&other=two#end
-for (int i = 0; i < 10; ++i) { total += values[i] * 2; }
-[CLS] and [SEP] and [MASK] and [PAD] and [UNK] in the middle of a text [SEP]
-[cls]x[MASK]y [unused1] <s> </s> <unk> <|endoftext|>
-Ångström, naïve café, façade, Übergröße, smörgåsbord, piñata, Łódź
-Le cœur a ses raisons que la raison ne connaît point.
-Die Straße ist naß; der Fluß fließt über die Wiese.
-El niño comió piña y después durmió. ¿Verdad? ¡Sí!
-İstanbul'da ışık ılık, çiçek güzel.
-Příliš žluťoučký kůň úpěl ďábelské ódy.
-Съешь ещё этих мягких французских булок.
-Η ΟΔΟΣ ΕΙΝΑΙ ΜΑΚΡΥΣ, είπε ο σοφός.
-שלום עולם, מה שלומך היום?
-السلام عليكم ورحمة الله، كيف حالك؟
-हिन्दी में यह एक छोटा वाक्य है।
-வணக்கம், எப்படி இருக்கிறீர்கள்?
-สวัสดีครับ วันนี้อากาศดีมาก
-今天天气很好,我们去公园吧。
-東京タワーは高いです。カタカナとひらがな
-한국어 문장도 하나 있습니다.
-Tiếng Việt có rất nhiều dấu thanh.
-ﬁne ligatures, ＦＵＬＬ ｗｉｄｔｈ, ① ② ½ ™ ℃ µ
-e\u0301 and \u00e9 are one, a\u0300\u0316 has two marks
-zero\u200bwidth, soft\u00adhyphen, no\u00a0break, tab\tstop, line\u2028break
-control\x01character, re\ufffdplacement, by\ufefforder
-😀 👍🏽 👩‍👩‍👧 🇺🇸 emoji; “quotes” — dashes – and… dots
-internationalization, antidisestablishmentarianism, pneumonoultramicroscopicsilicovolcanoconiosis
-xqzjk wvbnm qqq zzyzx covid-19 GPT-4 H2O C++ C# .NET""".split("\n")

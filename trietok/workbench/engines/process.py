@@ -35,15 +35,10 @@ _ENVIRONMENT = {
 
 
 def model_of(model: str, tokenizer: Any, classes: Sequence[str]) -> dict[str, Any]:
-    """Where a model's files are, and what engines have to be told that read no settings.
+    """Where the files of a model are, and what engines have to be told that read no settings: those of the tokenizer.
 
-    Args:
-        model: a directory, a vocab.txt or tokenizer.json, a built-in name or a name on the hub.
-        tokenizer: the model, loaded; it tells the settings.
-        classes: names of transformers' classes, of which the first is taken that it has.
-
-    Raises:
-        FileError: there is nothing of that name.
+    `classes` are names of transformers' classes, of which the first is taken that it has. A `FileError` says that there
+    are no files of that name.
     """
     found, single_file = find_files(model, (VOCAB_FILE, TOKENIZER_FILE))
     if single_file is not None:
@@ -90,11 +85,7 @@ class EngineWork:
         return Path(self._directory.name, name)
 
     def write_texts(self, texts: Iterable[str]) -> tuple[int, int]:
-        """Write the texts down; how many there are, and how many bytes of UTF-8 they have.
-
-        Raises:
-            InputTypeError: one is no str.
-        """
+        """Write the texts down; how many there are, and how many bytes of UTF-8 they have."""
         number = size = 0
         with open(self._path("texts"), "w", encoding="ascii") as file:
             for text in texts:
@@ -116,13 +107,7 @@ class EngineWork:
             return {number: json.loads(line) for number, line in enumerate(file, start=1) if number in numbers}
 
     def run(self, engine: str, task: str, **options: Any) -> dict[str, Any]:
-        """Let a process of its own do a task; its answer, or one with a `problem` where it died.
-
-        Args:
-            engine: a name of `ENGINES`.
-            task: `"measure"`, `"write_ids"` or `"compare_ids"`; `worker` says what each does.
-            **options: what the task takes.
-        """
+        """Let a process of its own do one of the `TASKS` of `worker`; its answer, or one with a `problem`: it died."""
         files = {name: str(self._path(name)) for name in ("texts", "ids", "answer")}
         job = {**self._model, **files, "engine": engine, "task": task, **options}
         answer = self._path("answer")

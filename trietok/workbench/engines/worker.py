@@ -30,15 +30,14 @@ MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
 class Loaded(NamedTuple):
     """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens of ids.
 
-    `roles` are role, token and id of each special token; None where the engine knows no roles. `file_options` are what
-    its file says of truncation and padding, which is switched off here: `truncation` and `padding`, each a number of
-    tokens, or None for padding to the longest text.
+    `file_options` are what its file says of truncation and padding, which is switched off here: `truncation` and
+    `padding`, each a number of tokens, or None for padding to the longest text.
     """
 
     version: str
     encode: Callable[[str], list[int]]
     tokens: Callable[[list[int]], list[str]]
-    roles: list[tuple[str, str, int]] | None = None
+    roles: list[tuple[str, str, int]] | None = None  # role, token and id; None where the engine knows no roles
     file_options: Mapping[str, int | None] = MappingProxyType({})
 
 

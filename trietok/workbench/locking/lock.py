@@ -130,11 +130,7 @@ class Lock(Report):
 
 
 def model_there(lock: Lock, path: str | os.PathLike[str] | None) -> str:
-    """The model to verify: the one given, or else the lock's.
-
-    Raises:
-        FileError: neither names one, or the lock's is no longer where it was.
-    """
+    """The model to verify: the one given, or else the lock's, which has to be where it was."""
     if path is not None:
         return os.fspath(path)
     if lock.model is None:
@@ -154,11 +150,7 @@ def _lines(lock: Lock, path: str) -> Iterator[str]:
         "format": f"{_FORMAT}-{_VERSION}",
         "model": _relative(lock.model, path),
         "class": lock.tokenizer_class,
-        "profile": lock.profile,
-        "fingerprint": lock.fingerprint,
-        "tokens": lock.tokens,
-        "max_id": lock.max_id,
-        "added_tokens": lock.added_tokens,
+        **{name: getattr(lock, name) for name in ("profile", "fingerprint", "tokens", "max_id", "added_tokens")},
     }
     yield "{\n"
     for key, value in head.items():
@@ -325,12 +317,7 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
 
 
 def given_texts(texts: Any, function: str, without: str) -> list[str]:
-    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without` any, what would be.
-
-    Raises:
-        InputTypeError: it is one text or no iterable, or holds something else than strings.
-        InputError: there is no text, or all are empty.
-    """
+    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without` any, what would be."""
     texts = SENTENCES if texts is None else texts
     if isinstance(texts, (str, bytes)):
         raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)

@@ -211,10 +211,7 @@ class _Reasons:
     """Says of texts why an engine gives other ids than the lock, by our tokenizer of the model it has read."""
 
     def __init__(self, tokenizer: Any, engine: str, lock: Lock, model: str | None = None) -> None:
-        self._tokenizer = tokenizer
-        self._engine = engine
-        self._lock = lock
-        self._model = model
+        self._tokenizer, self._engine, self._lock, self._model = tokenizer, engine, lock, model
         # Each tokenizer is made when it is first asked for; what `tee` gives, copied, starts from the first again.
         (self._of_lock,), (self._of_engine,) = tee(self._like_the_lock(), 1), tee(self._like_an_engine(), 1)
 

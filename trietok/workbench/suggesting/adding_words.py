@@ -77,11 +77,7 @@ class WordSequences:
 
 
 class PhraseCounts:
-    """How often each word, and each phrase, occurs.
-
-    Args:
-        longest: the most words of a phrase.
-        max_words: how many different words and phrases are held; the rarest are forgotten.
+    """How often each word, and each phrase of so many words at most, occurs; the rarest of many are forgotten.
 
     >>> phrases = PhraseCounts(3, 1000)
     >>> phrases.add("a new york minute, new york")
@@ -197,19 +193,12 @@ class Change(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What adding one word, after those added before it, does to the counted texts.
+    """What adding one word, after those added before it, does to the counted texts."""
 
-    Attributes:
-        tokens_saved: tokens fewer, over all counted units.
-        unknown_removed: unknown tokens fewer.
-        tokens: unit → its tokens from now on; those that change.
-        others: the changes of units beside the word.
-    """
-
-    tokens_saved: int
+    tokens_saved: int  # over all counted units
     unknown_removed: int
-    tokens: dict[str, list[str]]
-    others: list[Change]
+    tokens: dict[str, list[str]]  # unit → its tokens from now on; those that change
+    others: list[Change]  # those of units beside the word
 
 
 class AddingWords:

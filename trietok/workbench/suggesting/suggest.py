@@ -380,15 +380,11 @@ def _worth(saved: int, unknown_removed: int, unknown_weight: float) -> float:
 
 
 class _Picked:
-    """The tokens of all texts, the suggestions picked in the order of their ranks, and what these leave of the tokens.
-
-    Attributes:
-        tokens, unknown: the tokens of all texts, and the unknown ones among them, with the suggestions so far added.
-    """
+    """The tokens of all texts, the suggestions picked in the order of their ranks, and what these leave of them."""
 
     def __init__(self, way: AddingWords, leave_others: bool) -> None:
         self.way, self.leave_others = way, leave_others
-        self.tokens = self.unknown = 0
+        self.tokens = self.unknown = 0  # of all texts, with the suggestions so far added
         self.suggestions: list[Suggestion] = []
         self.milestones: list[Milestone] = []
         self.left_out: list[LeftOut] = []
