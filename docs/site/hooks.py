@@ -53,8 +53,9 @@ def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """A page in which an option is not broken at its hyphens."""
-    return re.sub(r"<code>(--[a-z-]+)</code>", r'<code class="option">\1</code>', html)
+    """A page in which an option is not broken at its hyphens, and a line of code is, so that its table is not wide."""
+    html = re.sub(r"<code>(--[a-z-]+)</code>", r'<code class="option">\1</code>', html)
+    return re.sub(r"<td><code>([^<]{40,})</code>", r'<td><code class="line">\1</code>', html)
 
 
 def on_post_page(output: str, **_: Any) -> str:
