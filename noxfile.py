@@ -165,7 +165,8 @@ def clients(session: nox.Session, transformers: int) -> None:
         japanese = ("sudachipy", "sudachidict_core")
         spacy = ("spacy", "spacy-alignments")
         pinned = ("transformers==4.57.6", "model2vec[distill]", "optimum-onnx[onnxruntime]")
-        _install(session, "[ja]", *CLIENTS, *pinned, *spacy, *japanese, *SERVICES, TORCH, *PYTEST)
+        more_clients = ("peft", "adapters", "chonkie")
+        _install(session, "[ja]", *CLIENTS, *more_clients, *pinned, *spacy, *japanese, *SERVICES, TORCH, *PYTEST)
         session.install("--no-deps", "spacy-transformers")  # it asks for an older transformers, and works with this one
         more = ("tests/parity/test_japanese_live.py", "tests/test_services_page.py")
     else:

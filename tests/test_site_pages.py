@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import re
 from pathlib import Path
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "playground" not in path.parts)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#[^)\s]*)?\)|(?:src|srcset)=\"([^\"]*)\"")
+MOST_PAGES, MOST_WORDS = 25, 35_000
 CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -137,6 +139,45 @@ def test_each_line_of_the_drawing_of_the_layers_begins_with_a_package():
     assert packages <= {word.rstrip("/") for word in drawing[1].split() if word.endswith("/")}
     benches = {path.parent.name for path in (ROOT / "trietok" / "workbench").glob("*/__init__.py")}
     assert benches <= set(drawing[1].split())
+
+
+def test_there_are_few_pages_and_few_words():
+    """The pages of the reference are made of docstrings, and the changelog grows with each release."""
+    pages = [ROOT / "README.md", ROOT / "SECURITY.md", *(page for page in PAGES if page.stem != "changelog")]
+    assert len(pages) <= MOST_PAGES
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= MOST_WORDS
+
+
+def cells(page: str, start: str) -> list[str]:
+    """The other cells of the row of a table that starts with this cell."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {re.escape(start)} \|(.*)\|$", text, re.MULTILINE)
+    return [each.strip(" *") for each in row.split("|")]
+
+
+def test_figures_of_the_chart_are_those_of_the_table():
+    drawn = json.loads((DOCS / "pictures" / "benchmarks.json").read_text(encoding="utf-8"))["encode"]
+    for name in ("trietok, compiled kernel", "trietok, plain Python", "flash-tokenizer (C++)", "tokenizers (Rust)"):
+        english, _cased, *others = cells("docs/benchmarks.md", name)
+        speeds = [each[name] for each in drawn.values()]
+        assert [english, *others] == [f"{each['cold']:.3g} / {each['warm']:.3g}" for each in speeds]
+
+
+def test_figures_of_the_first_page_are_those_of_the_pages_that_it_links_to():
+    names = ("trietok, compiled kernel", "trietok, plain Python", "tokenizers (Rust)", "flash-tokenizer (C++)")
+    kernel, plain, rust, flash = (cells("docs/benchmarks.md", name)[0] for name in names)
+    fast, slow = cells("docs/benchmarks.md", "transformers, fast; slow")[0].split("; ")
+    assert cells("README.md", "English, MB/s: new text / seen before") == [kernel, fast, kernel, slow, rust, flash]
+    assert cells("README.md", "the same in plain Python, without the kernel") == [plain, "", plain, "", "", ""]
+    ours, _plain, theirs, rust, flash = cells("docs/benchmarks.md", "fresh process to first ids, ms")
+    fast, slow = theirs.split("; slow ")
+    start = [f"{each} ms" for each in (ours, fast, ours, slow, rust, flash)]
+    assert cells("README.md", "start offline: import, load, one text") == start
+    errors = cells("README.md", "4,000 calls by 16 threads, each with its own lengths")[1].removesuffix(" errors")
+    guide = (DOCS / "guides" / "replace_transformers.md").read_text(encoding="utf-8")
+    assert f"| transformers 4.57.6, fast | {errors} (`Already borrowed`) |" in guide
+    assert cells("docs/profiles.md", "the same | bert-base-multilingual-cased")[1] == "382 (NFC)"
+    assert " on 382 of these lines" in (ROOT / "README.md").read_text(encoding="utf-8").replace("\n", " ")
 
 
 def test_what_only_doctest_needs_is_not_shown():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ def on_files(files: Files, config: Any) -> Files:
         texts[name] = pages.of_root((ROOT / source).read_text(encoding="utf-8"))
     for name, text in texts.items():
         files.append(File.generated(config, name, content=text))
-    files.append(File.generated(config, "site.css", abs_src_path=str(HERE / "site.css")))
+    for name in ("site.css", "site.js"):
+        files.append(File.generated(config, name, abs_src_path=str(HERE / name)))
     config.extra["playground"] = folder = playground.built()
     if folder is not None:
         for path in sorted(folder.rglob("*")):
@@ -48,6 +50,19 @@ def on_files(files: Files, config: Any) -> Files:
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
     """No sitemap: its addresses would need the address that the site is served at, which is not known."""
     return "" if template_name == "sitemap.xml" else output_content
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """A page in which an option is not broken at its hyphens, and a line of code is, so that its table is not wide."""
+    html = re.sub(r"<code>(--[a-z-]+)</code>", r'<code class="option">\1</code>', html)
+    return re.sub(r"<td><code>([^<]{40,})</code>", r'<td><code class="line">\1</code>', html)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """The dialog of the search gets the name that the theme does not give it, for readers of the screen."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:

@@ -14,6 +14,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
+AXE = "axe-core@4.10.3"
 SLOW = 120_000  # milliseconds; only a page that hangs takes longer, on a busy machine too
 
 
@@ -103,6 +105,28 @@ def browser():
         running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """What keeps people from using a page, as axe-core finds it: a function of the page, for serious faults."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed, which fetches axe-core")
+    folder = tmp_path_factory.mktemp("axe")
+    packed = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True)
+    if packed.returncode:
+        pytest.skip(f"npm does not fetch {AXE}: {packed.stderr}")
+    with tarfile.open(folder / packed.stdout.strip()) as archive:
+        script = archive.extractfile("package/axe.min.js").read().decode()
+
+    def serious(page) -> list[tuple[str, str]]:
+        page.evaluate(script)
+        found = page.evaluate("() => axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)")
+        print([(each["impact"], each["id"]) for each in found])
+        return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+
+    return serious
 
 
 @pytest.fixture

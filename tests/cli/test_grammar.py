@@ -1,6 +1,8 @@
-"""One grammar: an option has one meaning in all commands, a meaning has one option, and the page's table holds them.
+"""One grammar: an option has one meaning in all commands, a meaning has one option, and the page's tables hold them.
 
-The table is in docs/command_line.md, a row for each option: its spellings, its meaning, the commands that have it.
+The tables are in docs/command_line.md. One has a row for each option that many commands have: its spellings, its
+meaning, the commands that have it. The other has a row for each command that has options of its own, whose meaning the
+help of the command says, and with it the page of the site that is made of the help.
 """
 
 from __future__ import annotations
@@ -41,12 +43,25 @@ def options():
                 yield long_name(each), name, each
 
 
+def rows_of(section: str) -> list[list[str]]:
+    """The cells of the rows of a section's table, without its heading."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"### {section}\n")[2].partition("\n### ")[0]
+    return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+
+
 def table() -> dict[str, tuple[str, str, str]]:
-    """The rows of the page's table: the long name of an option, then its cells."""
-    text = PAGE.read_text(encoding="utf-8")
-    text = text[text.index("### Options that many commands have") : text.index("### Where commands write")]
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    """The options that many commands have: the long name of each, then the cells of its row."""
+    rows = rows_of("Options that many commands have")
     return {re.search(r"--[a-z-]+", spelt)[0]: (spelt, meaning, which) for spelt, meaning, which in rows}
+
+
+def of_few() -> dict[str, list[str]]:
+    """The other options, each with the commands in whose rows it stands."""
+    found = defaultdict(list)
+    for which, names in rows_of("Options that few commands have"):
+        for name in re.findall(r"--[a-z-]+", names):
+            found[name] += named(which)
+    return dict(found)
 
 
 def named(cell: str) -> set[str]:
@@ -57,14 +72,18 @@ def named(cell: str) -> set[str]:
     return {name for name, _ in commands()} - given if cell.startswith("all") else given
 
 
-def test_the_table_has_each_option_once_and_no_other():
+def test_the_tables_have_each_option_once_and_no_other():
     text = PAGE.read_text(encoding="utf-8")
-    assert set(table()) == {name for name, _, _ in options()}
+    assert {*table(), *of_few()} == {name for name, _, _ in options()}
+    assert table().keys().isdisjoint(of_few())
     assert len(re.findall(r"^\| `(?:-\w`, `)?--[a-z-]+.*\|.*\|.*\|$", text, re.MULTILINE)) == len(table())
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in options()}))
 def test_a_row_says_how_an_option_is_spelt_and_which_commands_have_it(name):
+    if name not in table():
+        assert sorted(of_few()[name]) == sorted(command for each, command, _ in options() if each == name)
+        return
     spelt, _, which = table()[name]
     known = [(command, option) for each, command, option in options() if each == name]
     assert named(which) == {command for command, _ in known}

@@ -14,7 +14,8 @@ import trietok
 
 PACKAGES = """
     transformers tokenizers torch sentence-transformers setfit keybert accelerate datasets langchain-text-splitters
-    docling-core fastembed model2vec semantic-text-splitter bert-score onnxruntime spacy-transformers
+    docling-core fastembed model2vec semantic-text-splitter bert-score onnxruntime spacy-transformers flagembedding
+    txtai bertopic flair peft adapters optimum-onnx llama-index-core shap chonkie
 """.split()
 # The last word of the first text has an unassigned character, which the slow profile deletes and Rust's keeps.
 TEXTS = [
