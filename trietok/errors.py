@@ -181,14 +181,15 @@ class FileFormatError(TrietokError, ValueError):
 
 
 @contextmanager
-def as_file_error(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
+def as_file_error(what: str, path: str | os.PathLike[str], names_file: bool = False) -> Iterator[None]:
     """Have an error of the system be a `FileError` that says what cannot be done: "cannot read a.txt: ..."."""
     try:
         yield
     except FileError:
         raise
     except OSError as error:
-        raise FileError(f"{what}: {error.strerror or error}", path=path) from error
+        file = f" ({error.filename})" if names_file and error.filename else ""
+        raise FileError(f"{what}: {error.strerror or error}{file}", path=path) from error
 
 
 class TokenizerClassError(FileError):

@@ -138,30 +138,24 @@ def interrupts_held() -> Iterator[None]:
     has blocked. Blocking alone does not protect the body: another thread may take the signal, and Python then
     interrupts the main thread.
     """
-    with contextlib.ExitStack() as stack:
-        if threading.current_thread() is threading.main_thread():  # only the main thread is interrupted
-            stack.enter_context(_interrupts_counted_later())
-        if hasattr(signal, "pthread_sigmask"):  # not on every system
-            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, mask)
-        yield
-
-
-@contextlib.contextmanager
-def _interrupts_counted_later() -> Iterator[None]:
-    """Note that Ctrl-C was pressed; after the body, have it handled as it would have been without this."""
     interrupts: list[int] = []
-    held: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    if not callable(held[signal.SIGTERM]):  # the process ends at once, as it should
-        del held[signal.SIGTERM]
+    held: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():  # only the main thread is interrupted
+        held = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        if not callable(held[signal.SIGTERM]):  # the process ends at once, as it should
+            del held[signal.SIGTERM]
     for number in held:
         signal.signal(number, lambda number, frame: interrupts.append(number))
+    has_masks = hasattr(signal, "pthread_sigmask")  # not on every system
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if has_masks else ()
     try:
         yield
     finally:
+        if has_masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, before in held.items():
             signal.signal(number, signal.SIG_DFL if before is None else before)
-        for number in dict.fromkeys(interrupts):
+        for number in dict.fromkeys(interrupts):  # handled as it would have been without this
             signal.raise_signal(number)
 
 

@@ -24,34 +24,24 @@ def stopped() -> int:
 
 
 @contextlib.contextmanager
-def terminated_like_interrupted() -> Iterator[None]:
-    """Have SIGTERM raise `Terminated` in the body, unless the program handles or ignores it already."""
-    is_ours = threading.current_thread() is threading.main_thread()
-    is_ours = is_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not is_ours:
-        yield
-        return
+def stop_said(left: Callable[[], str]) -> Iterator[None]:
+    """Where Ctrl-C stops the body, say what is `left` of it; or SIGTERM, unless the program handles that already."""
+    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
 
     def terminate(number: int, frame: Any) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough; a second one would break off cleaning up
         raise Terminated
 
-    signal.signal(signal.SIGTERM, terminate)
+    is_ours = threading.current_thread() is threading.main_thread()
+    is_ours = is_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if is_ours:
+        signal.signal(signal.SIGTERM, terminate)
     try:
         yield
+    except KeyboardInterrupt:
+        with interrupts_held():  # an impatient second one must not stop what is said of the first
+            print(f"trietok: stopped; {left()}", file=sys.stderr, flush=True)
+        raise
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-@contextlib.contextmanager
-def stop_said(left: Callable[[], str]) -> Iterator[None]:
-    """Where Ctrl-C or SIGTERM stops the body, say what is `left` of it."""
-    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
-
-    with terminated_like_interrupted():
-        try:
-            yield
-        except KeyboardInterrupt:
-            with interrupts_held():  # an impatient second one must not stop what is said of the first
-                print(f"trietok: stopped; {left()}", file=sys.stderr, flush=True)
-            raise
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -600,7 +600,7 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     It is a FileError where `path` is neither free nor an empty directory, or something cannot be written.
     """
     target = checked_new(path)
-    with _told_of_new(target), made_while(target.parent):
+    with as_file_error(f"cannot write {target}", target, names_file=True), made_while(target.parent):
         _clear(target)
         folders = (target.parent / f"{_beginning(target)}{os.getpid()}-{number}" for number in _numbers)
         staging = next(folder for folder in folders if not os.path.lexists(folder))
@@ -665,15 +665,3 @@ def _clear(target: Path) -> None:
         with contextlib.suppress(OSError, DirectoryBusyError), alone(folder, longest_wait=0) as is_alone:
             if is_alone or pid != os.getpid():
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _told_of_new(target: Path) -> Iterator[None]:
-    """Say in an error of the system where the directory was to be."""
-    try:
-        yield
-    except FileError:
-        raise
-    except OSError as error:
-        named = f" ({error.filename})" if error.filename else ""
-        raise FileError(f"cannot write {target}: {error.strerror or error}{named}", path=target) from error
