@@ -97,18 +97,21 @@ def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
     return data or b"", offsets, texts.offset, len(texts)
 
 
+def one_text(block: bytes) -> Any:
+    """A block, without the line feed at its end, as an array with one string, of which nobody has looked at it."""
+    pyarrow = import_pyarrow()
+    bounds = struct.pack("qq", 0, len(block) - block.endswith(b"\n"))
+    buffers = [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(block)]
+    return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
+
+
 def lines_of(block: bytes) -> Any:
     """The lines of a block, which may lack the line feed at its end, as an array of strings.
 
     >>> lines_of(b"a\\n\\nb\\r\\n").to_pylist()
     ['a', '', 'b\\r']
     """
-    pyarrow = import_pyarrow()
-    size = len(block) - block.endswith(b"\n")
-    bounds = pyarrow.py_buffer(struct.pack("qq", 0, size))
-    whole = pyarrow.Array.from_buffers(pyarrow.large_binary(), 1, [None, bounds, pyarrow.py_buffer(block)])
-    lines = import_pyarrow("pyarrow.compute").split_pattern(whole, "\n").values
-    return lines.view(pyarrow.large_string())
+    return import_pyarrow("pyarrow.compute").split_pattern(one_text(block), "\n").values
 
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
