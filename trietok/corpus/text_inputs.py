@@ -55,14 +55,12 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | N
 
     `set_aside` is told of a path where there is no file that can be read; without it, that is an error.
     """
-    found: dict[str, TextFile | None] = {}
+    found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
     for path, told in listed(paths):
-        if is_elsewhere(path) or os.path.islink(path):
-            real = identity(path)
-        else:
-            folder, name = os.path.split(path)
-            real = os.path.join(real_folder(folder), name)
+        is_direct = not (is_elsewhere(path) or os.path.islink(path))
+        folder, name = os.path.split(path if is_direct else identity(path))
+        real = real_folder(folder) if is_direct else folder, name
         if real in found:
             raise InputError(f"{path} is given twice; give each file once")
         try:
@@ -272,6 +270,10 @@ def read_blocks(
 ) -> Iterator[bytes | TextBatch | LongText]:
     """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too long to be held."""
     file = read.stretch.file
+    content = _small_file(read)
+    if content is not None:
+        yield from filter(None, [content])
+        return
     try:
         with as_file_error(f"cannot read {file.name}", file.name):
             if file.kind == "parquet":
@@ -290,17 +292,27 @@ def read_blocks(
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
+def _small_file(read: Read) -> bytes | None:
+    """All of a small file of lines, read at once; None for others, and where it is not what it was."""
+    file = read.stretch.file
+    is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
+    if not is_small or file.kind not in ("txt", "jsonl") or is_elsewhere(file.name):
+        return None
+    try:
+        with open(file.name, "rb", buffering=0) as raw:
+            content, status = raw.read(file.size + 1), os.fstat(raw.fileno())
+    except OSError:  # which comes again, and is told of then
+        return None
+    if (len(content), status.st_mtime_ns) != file[3:] or text_files.compression_of(content):
+        return None
+    read.digest.update(content)
+    return content
+
+
 def _of_lines(read: Read, cut_characters: Cut, keep: tuple[str, ...]) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
-    is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
     with open_bytes(file.name) as raw:
-        first = raw.read(file.size if is_small else text_files.FIRST_BYTES)
-        compression = text_files.compression_of(first) or file.compression
-        if compression is None and is_small and len(first) == file.size:  # the way of many small files is short
-            read.digest.update(first)
-            if first:
-                yield first
-            return
+        compression = text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
         raw.seek(0)
         if compression is not None:
             if start:  # a packed file whose name does not say so: the stretch at its start has all of it

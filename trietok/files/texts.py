@@ -76,29 +76,31 @@ class TextFile(NamedTuple):
     @classmethod
     def listed(cls, path: str, told: Status | None = None) -> TextFile:
         """The file at a path, by its name, and by what a list has told of it: nothing of it is read."""
-        if is_elsewhere(path):
-            size, version = told or elsewhere.status(path)
-            return cls(path, *_kind_of(elsewhere.path_in(path), b""), size, version)
-        with as_file_error(f"cannot read {path or repr(path)}", path):
-            try:
-                status = os.stat(path)
-            except ValueError:  # a NUL in the name
-                raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
-        if stat.S_ISDIR(status.st_mode):
-            example = os.path.join(path, "*.txt")
-            raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
-        return cls(path, *_kind_of(path, b""), status.st_size, status.st_mtime_ns)
+        if told is None:
+            told = elsewhere.status(path) if is_elsewhere(path) else _status_here(path)
+        return cls(path, *_kind_of(elsewhere.path_in(path), b""), *told)
 
     def is_changed(self, told: Status | None = None) -> bool:
         """Whether it is another one by now, by what a list has `told` of it, or by asking."""
-        before = Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
-            return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
+            return not (told or elsewhere.status(self.name, fresh=True)).is_of(Status(self.size, self.mtime_ns))
         try:
             status = os.stat(self.name)
         except OSError:
-            return TextFile.listed(self.name)[3:] != before  # which says what there is instead
-        return (status.st_size, status.st_mtime_ns) != before
+            return _status_here(self.name) != self[3:]  # which says what there is instead
+        return (status.st_size, status.st_mtime_ns) != self[3:]
+
+
+def _status_here(path: str) -> Status:
+    with as_file_error(f"cannot read {path or repr(path)}", path):
+        try:
+            status = os.stat(path)
+        except ValueError:  # a NUL in the name
+            raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
+    if stat.S_ISDIR(status.st_mode):
+        example = os.path.join(path, "*.txt")
+        raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
+    return Status(status.st_size, status.st_mtime_ns)
 
 
 def has_text_suffix(name: str) -> bool:
@@ -127,7 +129,7 @@ def compression_of(first: bytes) -> str | None:
     >>> compression_of(b"\\x1f\\x8b\\x08\\x00"), compression_of(b"text")
     ('gzip', None)
     """
-    return next((name for begin, name in _FIRST_BYTES.items() if first.startswith(begin)), None)
+    return _FIRST_BYTES.get(first[:2]) or _FIRST_BYTES.get(first[:4])
 
 
 def _first_bytes(path: str) -> bytes:
@@ -146,7 +148,7 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iterator[tuple[str, Status | None]]:
-    """The files as `expanded` gives them, each with what a list of files elsewhere tells of it.
+    """The files as `expanded` gives them, each with what a list of files tells of it.
 
     `fresh`: lists that are remembered are asked for again.
     """
@@ -156,8 +158,16 @@ def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iter
         if is_elsewhere(path):
             found = elsewhere.matches(path, fresh)
             hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
-        elif not os.path.exists(path) and glob.has_magic(path):
-            found = dict.fromkeys(sorted(each for each in glob.glob(path, recursive=True) if not os.path.isdir(each)))
+        elif glob.has_magic(path) and not os.path.exists(path):
+            found = {}
+            for each in sorted(glob.glob(path, recursive=True)):
+                try:
+                    status = os.stat(each)
+                except OSError:  # who reads it says so
+                    found[each] = None
+                    continue
+                if not stat.S_ISDIR(status.st_mode):
+                    found[each] = Status(status.st_size, status.st_mtime_ns)
         if found is not None and not found:
             raise FileError(f"no file matches {path}{hint}", path=path)
         yield from [(path, None)] if found is None else found.items()
