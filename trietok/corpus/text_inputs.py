@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.row_encoder import large_strings, lines_of, one_text
+from trietok.corpus.row_encoder import lines_of, one_text
 from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
@@ -198,19 +198,13 @@ class TextBatch(NamedTuple):
 
 
 class Read:
-    """What has been read of a stretch.
-
-    Attributes:
-        digest: the checksum of it: of the bytes of its lines, of a packed file, or of the columns of Parquet in Arrow's
-            format for streams.
-        rows: how many were handed out.
-        rejected: those of them that hold no text.
-    """
+    """What has been read of a stretch."""
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
+        # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's format for streams.
         self.digest = hashlib.sha256()
-        self.rows = self.rejected = 0
+        self.rows = self.rejected = 0  # how many were handed out, and which of them hold no text
 
     def row(self) -> int:
         """The number in its file of the row that is handed out next, from 1; lines before a stretch are counted now."""
@@ -365,8 +359,7 @@ class _Summed:
     closed = False
 
     def __init__(self, digest: Any, file: Any = None) -> None:
-        self._file = file
-        self._digest = digest
+        self._digest, self._file = digest, file
 
     def read(self, size: int = -1) -> bytes:
         block: bytes = self._file.read(size)
@@ -385,18 +378,12 @@ class _Summed:
 
 
 class _Lines:
-    """Blocks of bytes as blocks of whole lines.
-
-    Attributes:
-        position: how many bytes are before the next line.
-        has_ended: whether the line that was read last, in parts, has a line feed.
-    """
+    """Blocks of bytes as blocks of whole lines."""
 
     def __init__(self, blocks: Iterator[bytes], position: int) -> None:
-        self._blocks = blocks
-        self._held = b""
-        self.position = position
-        self.has_ended = False
+        self._blocks, self._held = blocks, b""
+        self.position = position  # how many bytes are before the next line
+        self.has_ended = False  # whether the line that was read last, in parts, has a line feed
 
     def block(self) -> bytes | None:
         """The next lines; nothing at the end, and None where a line is longer than a block."""
@@ -605,6 +592,6 @@ def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str
         if writer is None:
             writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
-        texts = large_strings(text_files.column_of(batch, column))
+        texts = text_files.column_of(batch, column).cast("large_string")
         size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
         yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

@@ -49,21 +49,13 @@ Text = str | BadRow
 
 
 class TextFile(NamedTuple):
-    """A file with texts.
+    """A file with texts."""
 
-    Attributes:
-        name: its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`.
-        kind: `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it.
-        compression: of the file as a whole: `"gzip"`, `"zstd"` or None. The first bytes count before the name.
-        size: in bytes.
-        mtime_ns: when it was last changed; elsewhere a number that changes with it.
-    """
-
-    name: str
-    kind: str | None
-    compression: str | None
-    size: int
-    mtime_ns: int
+    name: str  # its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`
+    kind: str | None  # `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it
+    compression: str | None  # of the file as a whole: `"gzip"` or `"zstd"`; the first bytes count before the name
+    size: int  # in bytes
+    mtime_ns: int  # when it was last changed; elsewhere a number that changes with it
 
     @classmethod
     def at(cls, path: str) -> TextFile:
@@ -322,22 +314,6 @@ def type_of_column(schema: Any, column: str) -> Any:
 _LONGEST_ROW = 1 << 24  # bytes
 
 
-class _Content(io.RawIOBase):
-    """Blocks of bytes as a file."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks, self._rest = blocks, memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._rest = self._rest or memoryview(next(self._blocks, b""))
-        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-
 def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterator[Any]:
     """Columns of a .csv or .tsv with a header, in batches of strings, of which nobody has looked whether it is UTF-8.
 
@@ -358,7 +334,7 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     types = dict.fromkeys(names, pyarrow.string())
     try:
         yield from reader.open_csv(
-            io.BufferedReader(_Content(_blocks_of(raw, file)), _BLOCK),
+            lines_of(_blocks_of(raw, file)),
             reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
             reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             reader.ConvertOptions(include_columns=names, column_types=types, check_utf8=False),
@@ -400,23 +376,29 @@ def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
 
 
-def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of blocks of bytes, with their line feeds, as a file gives them.
+class _Content(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._rest = blocks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._blocks, b""))
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def lines_of(blocks: Iterable[bytes]) -> io.BufferedReader:
+    """Blocks of bytes as a file of them, which gives its lines.
 
     >>> list(lines_of([b"one\\ntw", b"o\\nthree"]))
     [b'one\\n', b'two\\n', b'three']
     """
-    parts: list[bytes] = []
-    for block in blocks:
-        first, *others = block.split(b"\n")
-        parts.append(first)
-        if others:
-            yield b"".join(parts) + b"\n"
-            for line in others[:-1]:
-                yield line + b"\n"
-            parts = [others[-1]]
-    if last := b"".join(parts):
-        yield last
+    return io.BufferedReader(_Content(iter(blocks)), _BLOCK)
 
 
 def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
@@ -566,8 +548,7 @@ class TextReader:
         counts_lines: whether the place of bad bytes is counted from the begin of their line; else of their file.
         repair: what can be done about bad bytes in lines.
 
-    Attributes:
-        bytes_read: of all files that were read, before unpacking.
+    `bytes_read` is of all files that were read, before unpacking.
     """
 
     def __init__(
