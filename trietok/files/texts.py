@@ -60,8 +60,13 @@ class TextFile(NamedTuple):
     @classmethod
     def at(cls, path: str) -> TextFile:
         """The file at a path."""
-        file = cls.listed(path)
-        first = _first_bytes(path) if is_elsewhere(path) or os.path.isfile(path) else b""
+        file, first = cls.listed(path), b""
+        with contextlib.suppress(OSError):  # who reads the file says so
+            if is_elsewhere(path):
+                first = elsewhere.first_bytes(path, FIRST_BYTES)
+            elif os.path.isfile(path):
+                with open(path, "rb") as raw:
+                    first = raw.read(FIRST_BYTES)
         kind, compression = _kind_of(elsewhere.path_in(path), first)
         return file._replace(kind=kind, compression=compression)
 
@@ -122,16 +127,6 @@ def compression_of(first: bytes) -> str | None:
     ('gzip', None)
     """
     return _FIRST_BYTES.get(first[:2]) or _FIRST_BYTES.get(first[:4])
-
-
-def _first_bytes(path: str) -> bytes:
-    try:
-        if is_elsewhere(path):
-            return elsewhere.first_bytes(path, FIRST_BYTES)
-        with open(path, "rb") as file:
-            return file.read(FIRST_BYTES)
-    except OSError:  # who reads the file says so
-        return b""
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
