@@ -1,4 +1,4 @@
-"""Texts within objects and structs, in CSV and TSV, and lines of JSON by Arrow's parser, as other readers give them."""
+"""Texts within objects and structs, in CSV and TSV, and lines of JSON by msgspec, as other readers give them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, FileFormatError, encode_files
 from trietok.corpus import open_corpus, text_inputs
-from trietok.files.texts import TextFiles
+from trietok.files.texts import TextFile, TextFiles
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -199,35 +199,54 @@ def drawn_lines(drawn, oddness):
         yield ("{" + ", ".join(f'"{name}":{value}' for name, value in fields) + "}").encode()
 
 
-@pytest.mark.parametrize("keep", [(), ("id",), ("text", "id")])
-def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep):
-    """What Arrow's parser reads is the same as what `json` does, and so are errors; most blocks it does read."""
-    monkeypatch.setattr(text_inputs, "_SAMPLE", 200)
-    blocks = by_arrow = 0
-    original = text_inputs.JsonLines._by_arrow
+def changed(drawn, line):
+    """A line with some of its bytes taken out, or others in their place."""
+    raw = bytearray(line)
+    for _ in range(drawn.choice([1, 1, 2, 5])):
+        at = drawn.randrange(len(raw) + 1)
+        raw[at : at + drawn.randrange(3)] = drawn.choice(
+            [b"", b'"', b"\\", b"\\u", b"{", b"]", b",", b"e", b"\0", b"\xe6"]
+        )
+    return bytes(raw).replace(b"\n", b"")
 
-    def watched(self, block):
-        nonlocal blocks, by_arrow
-        batch = original(self, block)
-        blocks, by_arrow = blocks + 1, by_arrow + (batch is not None)
-        return batch
 
-    monkeypatch.setattr(text_inputs.JsonLines, "_by_arrow", watched)
-    for _ in range(40):
-        oddness = drawn.choice([0, 0, 0.02])
-        block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_lines(drawn, oddness)) + drawn.choice([b"", b"\n"])
-        found = []
-        for read in (text_inputs.JsonLines.batch, text_inputs.JsonLines._by_json):
-            try:
-                batch = read(text_inputs.JsonLines("a", "text", keep), block)
-                kept = None if batch.kept is None else [repr(row) for row in batch.kept.to_pylist()]
-                found.append((batch.texts(), kept, batch.text_bytes))
-            except FileFormatError as error:
-                found.append(str(error))
-        if isinstance(found[0], tuple) and isinstance(found[1], tuple) and keep:
-            # Numbers without a point are of the type of the block's first lines until all of a shard is joined.
-            assert [texts for texts, *_ in found[:1]] == [texts for texts, *_ in found[1:]]
-            assert [row.replace(".0", "") for row in found[0][1]] == [row.replace(".0", "") for row in found[1][1]]
-        else:
-            assert found[0] == found[1]
-    assert by_arrow > 0
+def read_block(block, column, keep):
+    """What is read of a block of lines, or the error."""
+    file = TextFile("a.jsonl", "jsonl", None, len(block), 0)
+    try:
+        batch = text_inputs._rows_of_json(block, block.count(b"\n"), file, column, keep)
+    except FileFormatError as error:
+        return str(error)
+    columns = [] if batch.kept is None else batch.kept.select(keep).itercolumns()
+    kept = [(column.type, repr(column.to_pylist())) for column in columns]
+    return batch.texts(), kept, batch.text_bytes
+
+
+@pytest.mark.parametrize("keep", [(), ("id",), ("text", "id", "x", "gone")])
+@pytest.mark.parametrize("column", ["text", "x.text", "x"])
+def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
+    """msgspec finds what `json` does, and types and errors are the same; it leaves few lines out."""
+    pytest.importorskip("msgspec")
+    lines = by_json = 0
+    original = text_inputs.text_files.object_of_json
+
+    def watched(line, column):
+        nonlocal by_json
+        by_json += 1
+        return original(line, column)
+
+    for _ in range(30):
+        oddness = drawn.choice([0, 0, 0.05])
+        drawn_now = list(drawn_lines(drawn, oddness))
+        if oddness:
+            drawn_now = [changed(drawn, line) if drawn.random() < 0.3 else line for line in drawn_now]
+        block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_now) + b"\n"
+        if not oddness and column == "text":
+            monkeypatch.setattr(text_inputs.text_files, "object_of_json", watched)
+            lines += len(drawn_now)
+        found = read_block(block, column, keep)
+        monkeypatch.undo()
+        monkeypatch.setattr(text_inputs, "_reader", lambda column, keep: None)
+        assert found == read_block(block, column, keep)
+        monkeypatch.undo()
+    assert by_json <= lines / 2

@@ -70,22 +70,12 @@ class ChunkBytes(dict[str, bytes]):
         return ids
 
 
-def large_strings(column: Any) -> Any:
-    """An array of strings of any kind as one with int64 offsets, which has the texts of `string` where they are.
-
-    >>> import pyarrow
-    >>> large_strings(pyarrow.array(["a", None, "a"]).dictionary_encode()).to_pylist()
-    ['a', None, 'a']
-    """
-    return column.cast(import_pyarrow().large_string())
-
-
 def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
     """The texts of an array of `large_string`, without its nulls, as the kernel reads them.
 
     Their bytes; int64 offsets of where each starts and the last one ends; the place of the first offset; their number.
 
-    >>> data, offsets, *numbers = _buffer_of(large_strings(import_pyarrow().array(["a", None, "bc"])))
+    >>> data, offsets, *numbers = _buffer_of(import_pyarrow().array(["a", None, "bc"], "large_string"))
     >>> bytes(data), memoryview(offsets).cast("q").tolist(), numbers
     (b'abc', [0, 1, 3], [0, 2])
     """
@@ -97,18 +87,21 @@ def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
     return data or b"", offsets, texts.offset, len(texts)
 
 
+def one_text(block: bytes) -> Any:
+    """A block, without the line feed at its end, as an array with one string, of which nobody has looked at it."""
+    pyarrow = import_pyarrow()
+    bounds = struct.pack("qq", 0, len(block) - block.endswith(b"\n"))
+    buffers = [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(block)]
+    return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
+
+
 def lines_of(block: bytes) -> Any:
     """The lines of a block, which may lack the line feed at its end, as an array of strings.
 
     >>> lines_of(b"a\\n\\nb\\r\\n").to_pylist()
     ['a', '', 'b\\r']
     """
-    pyarrow = import_pyarrow()
-    size = len(block) - block.endswith(b"\n")
-    bounds = pyarrow.py_buffer(struct.pack("qq", 0, size))
-    whole = pyarrow.Array.from_buffers(pyarrow.large_binary(), 1, [None, bounds, pyarrow.py_buffer(block)])
-    lines = import_pyarrow("pyarrow.compute").split_pattern(whole, "\n").values
-    return lines.view(pyarrow.large_string())
+    return import_pyarrow("pyarrow.compute").split_pattern(one_text(block), "\n").values
 
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
@@ -166,24 +159,14 @@ class RowEncoder:
     Where the options and the tokenizer have a plan for it, no call is made and no int for a token: the compiled kernel
     encodes the texts where there is one, else `ChunkBytes`. Both ask the tokenizer's own encoder.
 
-    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed.
-
-    Args:
-        tokenizer: encodes the texts. It should not be changed any more.
-        options: keywords of its call.
-        has_pairs: whether each text comes with a second one.
-        pickled: the pickle that the tokenizer was read from, and its SHA-256.
-
-    Attributes:
-        names: the columns that the options give, in the order of a call's result.
-        gives_windows: whether a text may have several rows.
-        threads: says how many threads the kernel may use for a batch; None for the one that calls.
-        sent_by: the process that has pickled it.
-
-    Raises:
-        OptionError: an option does not fit, or nothing understands it.
-        NotSupportedError, InputError: from the tokenizer's call.
+    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed: `pickled` is the one
+    that the tokenizer was read from, and its SHA-256.
     """
+
+    names: tuple[str, ...]  # of the columns that the options give, in the order of a call's result
+    gives_windows: bool  # whether a text may have several rows
+    threads: Callable[[int], int] | None  # says how many the kernel may use for a batch; None for the one that calls
+    sent_by: int | None  # the process that has pickled it
 
     def __init__(
         self,
@@ -192,7 +175,7 @@ class RowEncoder:
         has_pairs: bool = False,
         pickled: tuple[bytes, bytes] | None = None,
     ) -> None:
-        self.threads: Callable[[int], int] | None = threads_allowed
+        self.threads = threads_allowed
         for name, reason in _REFUSED.items():
             if options.get(name):
                 raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
@@ -227,7 +210,7 @@ class RowEncoder:
         self._memory = ChunkBytes(lambda chunk: ())
         self._pickled = pickled
         self._state = None if pickled is None else self._state_now()  # of the tokenizer, when it was pickled
-        self.sent_by: int | None = None
+        self.sent_by = None
 
     # ---- by a plan --------------------------------------------------------------------------------------------------
 

@@ -12,16 +12,25 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.row_encoder import large_strings, lines_of
+from trietok.corpus.row_encoder import lines_of, one_text
 from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
 from trietok.disk import naming
-from trietok.errors import FileError, FileFormatError, InputError, TrietokError, as_file_error
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    MissingDependencyError,
+    TrietokError,
+    as_file_error,
+    imported,
+)
 from trietok.files import texts as text_files
 from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
 from trietok.files.texts import TABLES, BadRow, Text, TextFile, decoded, import_pyarrow, listed, open_parquet, texts_of
@@ -46,14 +55,12 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | N
 
     `set_aside` is told of a path where there is no file that can be read; without it, that is an error.
     """
-    found: dict[str, TextFile | None] = {}
+    found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
     for path, told in listed(paths):
-        if is_elsewhere(path) or os.path.islink(path):
-            real = identity(path)
-        else:
-            folder, name = os.path.split(path)
-            real = os.path.join(real_folder(folder), name)
+        is_direct = not (is_elsewhere(path) or os.path.islink(path))
+        folder, name = os.path.split(path if is_direct else identity(path))
+        real = real_folder(folder) if is_direct else folder, name
         if real in found:
             raise InputError(f"{path} is given twice; give each file once")
         try:
@@ -191,19 +198,13 @@ class TextBatch(NamedTuple):
 
 
 class Read:
-    """What has been read of a stretch.
-
-    Attributes:
-        digest: the checksum of it: of the bytes of its lines, of a packed file, or of the columns of Parquet in Arrow's
-            format for streams.
-        rows: how many were handed out.
-        rejected: those of them that hold no text.
-    """
+    """What has been read of a stretch."""
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
+        # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's format for streams.
         self.digest = hashlib.sha256()
-        self.rows = self.rejected = 0
+        self.rows = self.rejected = 0  # how many were handed out, and which of them hold no text
 
     def row(self) -> int:
         """The number in its file of the row that is handed out next, from 1; lines before a stretch are counted now."""
@@ -231,20 +232,16 @@ def read_texts(
     """
     waiting: list[tuple[Read, bytes]] = []
     held = 0
-    json_lines: dict[str, JsonLines] = {}
 
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
         parts = [(read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting]
-        blocks = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
-        block, size = b"".join(blocks), held
+        block = b"".join(block if block.endswith(b"\n") else block + b"\n" for _, block in waiting)
         waiting.clear()
         if file.kind != "jsonl":
-            return TextBatch(lines_of(block), size), parts
-        if file.name not in json_lines:  # it learns from block to block of a file
-            json_lines.clear()
-            json_lines[file.name] = JsonLines(file.name, column, keep)
-        return json_lines[file.name].batch(block)._replace(text_bytes=size), parts
+            return TextBatch(lines_of(block), held), parts
+        batch = _rows_of_json(block, sum(number for _, number in parts), file, column, keep)
+        return batch._replace(text_bytes=held), parts
 
     for read in reads:
         for block in read_blocks(read, column, cut_characters, keep):
@@ -267,6 +264,10 @@ def read_blocks(
 ) -> Iterator[bytes | TextBatch | LongText]:
     """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too long to be held."""
     file = read.stretch.file
+    content = _small_file(read)
+    if content is not None:
+        yield from filter(None, [content])
+        return
     try:
         with as_file_error(f"cannot read {file.name}", file.name):
             if file.kind == "parquet":
@@ -275,7 +276,7 @@ def read_blocks(
                 with open_bytes(file.name) as raw:
                     yield from _of_batches(read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep)
             else:
-                yield from _of_lines(read, JsonLines(file.name, column, keep), cut_characters)
+                yield from _of_lines(read, cut_characters, keep)
     except (FileError, FileFormatError):
         check_unchanged(file)  # where it has changed that is the reason
         raise
@@ -285,17 +286,27 @@ def read_blocks(
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
-def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterator[bytes | TextBatch | LongText]:
-    file, start = read.stretch.file, read.stretch.start
+def _small_file(read: Read) -> bytes | None:
+    """All of a small file of lines, read at once; None for others, and where it is not what it was."""
+    file = read.stretch.file
     is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
+    if not is_small or file.kind not in ("txt", "jsonl") or is_elsewhere(file.name):
+        return None
+    try:
+        with open(file.name, "rb", buffering=0) as raw:
+            content, status = raw.read(file.size + 1), os.fstat(raw.fileno())
+    except OSError:  # which comes again, and is told of then
+        return None
+    if (len(content), status.st_mtime_ns) != file[3:] or text_files.compression_of(content):
+        return None
+    read.digest.update(content)
+    return content
+
+
+def _of_lines(read: Read, cut_characters: Cut, keep: tuple[str, ...]) -> Iterator[bytes | TextBatch | LongText]:
+    file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
-        first = raw.read(file.size if is_small else text_files.FIRST_BYTES)
-        compression = text_files.compression_of(first) or file.compression
-        if compression is None and is_small and len(first) == file.size:  # the way of many small files is short
-            read.digest.update(first)
-            if first:
-                yield first
-            return
+        compression = text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
         raw.seek(0)
         if compression is not None:
             if start:  # a packed file whose name does not say so: the stretch at its start has all of it
@@ -310,7 +321,7 @@ def _of_lines(read: Read, json_lines: JsonLines, cut_characters: Cut) -> Iterato
             if block is not None:
                 yield block
             else:
-                yield from _long_line(lines, file, json_lines, cut_characters, is_packed=compression is not None)
+                yield from _long_line(lines, file, cut_characters, keep, is_packed=compression is not None)
 
 
 def _first_line(raw: BinaryIO, start: int, end: int) -> int:
@@ -348,8 +359,7 @@ class _Summed:
     closed = False
 
     def __init__(self, digest: Any, file: Any = None) -> None:
-        self._file = file
-        self._digest = digest
+        self._digest, self._file = digest, file
 
     def read(self, size: int = -1) -> bytes:
         block: bytes = self._file.read(size)
@@ -368,18 +378,12 @@ class _Summed:
 
 
 class _Lines:
-    """Blocks of bytes as blocks of whole lines.
-
-    Attributes:
-        position: how many bytes are before the next line.
-        has_ended: whether the line that was read last, in parts, has a line feed.
-    """
+    """Blocks of bytes as blocks of whole lines."""
 
     def __init__(self, blocks: Iterator[bytes], position: int) -> None:
-        self._blocks = blocks
-        self._held = b""
-        self.position = position
-        self.has_ended = False
+        self._blocks, self._held = blocks, b""
+        self.position = position  # how many bytes are before the next line
+        self.has_ended = False  # whether the line that was read last, in parts, has a line feed
 
     def block(self) -> bytes | None:
         """The next lines; nothing at the end, and None where a line is longer than a block."""
@@ -408,7 +412,7 @@ class _Lines:
 
 
 def _long_line(
-    lines: _Lines, file: TextFile, json_lines: JsonLines, cut_characters: Cut, *, is_packed: bool
+    lines: _Lines, file: TextFile, cut_characters: Cut, keep: tuple[str, ...], *, is_packed: bool
 ) -> Iterator[bytes | TextBatch | LongText]:
     """A line that is longer than a block: as it is, or in pieces where it is too long to be held."""
     start, held, size = lines.position, [], 0
@@ -425,7 +429,7 @@ def _long_line(
     if alone is None:
         size += sum(map(len, parts))
         bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
-        yield TextBatch([bad], size, json_lines.kept([{}]))
+        yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
             path = Path(folder, "line")
@@ -438,153 +442,136 @@ def _long_line(
         yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
 
 
-class JsonLines:
-    """What is in lines of JSON of a file: texts under one key, and the values of others, which are kept.
+# ---- lines of JSON --------------------------------------------------------------------------------------------------
 
-    Arrow's parser reads blocks of lines, where it is certain to give what `json` gives. It makes no Python object for a
-    row, and releases the GIL. All other lines are left to `json`.
+_MOST_NESTED = 49  # brackets of a value to keep: a Parquet file with more cannot be opened
+_DIGITS = 320  # Python reads numbers of twice as many, whatever limit is set
+_DIGIT = re.compile(rb"[0-9]")
+
+
+def _rows_of_json(block: bytes, number: int, file: TextFile, column: str, keep: tuple[str, ...]) -> TextBatch:
+    """The rows of so many lines of JSON, and the values to keep: by msgspec, and by `json` what that does not read."""
+    keys = keep if "." in column else tuple(key for key in keep if key != column)
+    rows: list[Any] = [None] * number
+    values: list[list[Any]] = [[None] * number for _ in keys]
+    others: Iterable[int] = range(number)
+    reader = _reader(column, keys)
+    if reader is not None and not _may_have_long_number(block):
+        with contextlib.suppress(RecursionError):
+            rows, values, others = reader.read(block, number)
+    lines = texts_of(lines_of(block)) if others else []
+    for place in others:
+        line = lines[place]
+        found: Any = text_files.object_of_json(line, column) if isinstance(line, str) else line
+        rows[place] = _text_to_keep(found, column, keep)
+        for key, of_key in zip(keys, values, strict=True):  # what is kept of rows without a text goes with them
+            of_key[place] = found.get(key) if isinstance(rows[place], str) else None
+    kept = dict(zip(keys, values, strict=True))
+    if len(keys) < len(keep):
+        kept[column] = [text if isinstance(text, str) else None for text in rows]
+    if not others:  # the kernel reads an array as it is
+        rows = import_pyarrow().array(rows, "large_string")
+    return TextBatch(rows, len(block), _table_of(kept, file.name))
+
+
+def _may_have_long_number(block: bytes) -> bool:
+    starts = (match.start() * _DIGITS for match in _DIGIT.finditer(block[::_DIGITS]))
+    return any(block[at : at + _DIGITS].isdigit() for at in starts)
+
+
+class _JsonReader:
+    """Finds texts and values to keep in lines of JSON, by msgspec, which makes nothing of what else is in them.
+
+    It leaves lines out that `json` takes, such as with NaN. Others it takes where what it passes over is not UTF-8, or
+    is a number of too many digits.
     """
 
-    def __init__(self, name: str, column: str, keep: tuple[str, ...]) -> None:
-        self.name, self.column, self.keep = name, column, keep
-        self._types = dict.fromkeys(keep, import_pyarrow().null())  # of what is kept, as `json` has shown them
+    def __init__(self, msgspec: Any, column: str, keep: tuple[str, ...]) -> None:
+        first, *inner = column.split(".")
+        kind, nothing = str, ""
+        for name in reversed(inner):
+            kind = msgspec.defstruct("Inner", [("text", kind)], rename={"text": name}, gc=False)
+            nothing = kind(nothing)
+        names = {"text": first, **{f"kept{place}": key for place, key in enumerate(keep)}}
+        if inner:  # a field whose own name has the points goes first
+            names["whole"] = column
+        fields = [("text", kind), *((name, Any, msgspec.UNSET if name == "whole" else None) for name in [*names][1:])]
+        line = msgspec.defstruct("Line", fields, rename=names, gc=False)
+        self._decoder = msgspec.json.Decoder(line)
+        self._nothing = line(nothing)  # stands for a line that is left out
+        self._text = attrgetter(".".join(["text"] * (1 + len(inner))))
+        self._kept = [attrgetter(f"kept{place}") for place in range(len(keep))]
+        self._whole, self._unset = attrgetter("whole") if inner else None, msgspec.UNSET
+        self._errors = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, import_pyarrow().ArrowInvalid)
 
-    def batch(self, block: bytes) -> TextBatch:
-        """The rows of a block of lines."""
-        sample = block[: block.find(b"\n", _SAMPLE) + 1]
-        if self.keep and sample and all(map(import_pyarrow().types.is_null, self._types.values())):
-            with contextlib.suppress(FileFormatError):
-                self._by_json(sample)
-        batch = self._by_arrow(block)
-        if batch is not None or self.keep or len(block) < _SAMPLE:
-            return batch or self._by_json(block)
-        parts, start = [], 0
-        while start < len(block):
-            end = block.find(b"\n", start + len(block) // _PARTS) + 1 or len(block)
-            parts.append(self._by_arrow(block[start:end]) or self._by_json(block[start:end]))
-            start = end
-        return TextBatch([text for part in parts for text in part.texts()], len(block))
+    def read(self, block: bytes, number: int) -> tuple[list[Any], list[list[Any]], list[int]]:
+        """The texts of so many lines, the values to keep under each key, and the places of the lines left out."""
+        objects, others = self._objects(block, number)
+        if self._whole is not None:
+            others += [place for place, one in enumerate(map(self._whole, objects)) if one is not self._unset]
+        values = [list(map(value_of, objects)) for value_of in self._kept]
+        for of_key in values:
+            if not {dict, list}.isdisjoint(map(type, of_key)):
+                others += [place for place, value in enumerate(of_key) if not _can_be_kept(value)]
+        return list(map(self._text, objects)), values, others
 
-    def _by_arrow(self, block: bytes) -> TextBatch | None:
-        """The rows of a block of lines that each hold one object with a text; None where that is not certain."""
-        pa, read = import_pyarrow(), import_pyarrow("pyarrow.json")
-        names = self.column.split(".")
-        if len(names) > 1 and (names[0] in self.keep or self._may_be_a_name(block)):
-            return None
-        if not all(map(_is_simple, self._types.values())):
-            return None
-        kind = pa.large_string()
-        for name in reversed(names[1:]):
-            kind = pa.struct([(name, kind)])
-        fields = {**self._types, names[0]: kind}
-        parsing = read.ParseOptions(pa.schema(list(fields.items())), unexpected_field_behavior="ignore")
-        reading = read.ReadOptions(use_threads=False, block_size=len(block) + 1)
-        lines = lines_of(block)
-        try:
-            lines.validate(full=True)  # whether it is UTF-8
-            if _may_be_read_otherwise(block, lines):
-                return None
-            table = read.read_json(pa.BufferReader(block), reading, parsing)
-        except pa.ArrowInvalid:
-            return None
-        texts = text_files.inner_column(table.column(names[0]), names[1:]).combine_chunks()
-        if len(texts) != len(lines) or texts.null_count or not all(map(_is_as_in_json, table.columns)):
-            return None
-        if not self.keep:
-            return TextBatch(texts, len(block))
-        kept = {key: texts.cast(pa.string()) if key == self.column else table.column(key) for key in self.keep}
-        return TextBatch(texts, len(block), pa.table(kept))
-
-    def _may_be_a_name(self, block: bytes) -> bool:
-        """Whether an object may have a field whose name is that of the column with its points."""
-        escape = _ASCII_ESCAPED if self.column.isascii() else _ESCAPED
-        return escape.search(block) is not None or self.column.encode("utf-8", "surrogatepass") in block
-
-    def _by_json(self, block: bytes) -> TextBatch:
-        lines = texts_of(lines_of(block))
-        objects = [text_files.object_of_json(line, self.column) if isinstance(line, str) else line for line in lines]
-        texts = [self._text(values) for values in objects]
-        if not self.keep:
-            return TextBatch(texts, len(block))
-        # What is kept of rows without a text goes with them.
-        rows = zip(objects, texts, strict=True)
-        kept = self.kept([one if isinstance(text, str) else {} for one, text in rows])
-        pa = import_pyarrow()
-        self._types |= {field.name: field.type for field in kept.schema if not pa.types.is_null(field.type)}
-        return TextBatch(texts, len(block), kept)
-
-    def _text(self, values: dict[str, Any] | BadRow) -> Text:
-        text = text_files.text_in_object(values, self.column)
-        if text is None:
-            return BadRow(f"{self.column!r} is null, not a text")
-        if isinstance(text, BadRow) or isinstance(values, BadRow):
-            return text
-        bad = next((key for key in self.keep if not _is_unicode(values.get(key))), None)
-        return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has half of a surrogate pair")
-
-    def kept(self, objects: Sequence[Any]) -> Any:
-        """A table of the values to keep, of whatever types they have; null where there is none."""
-        if not self.keep:
-            return None
-        pa = import_pyarrow()
-        columns = {}
-        for key in self.keep:
+    def _objects(self, block: bytes, number: int) -> tuple[list[Any], list[int]]:
+        # Within an object no brace that closes is followed by one that opens: so each line is an object.
+        if block.startswith(b"{") and block.count(b"}\n{") == number - 1:
+            with contextlib.suppress(*self._errors):
+                one_text(block).validate(full=True)  # whether it is UTF-8
+                return self._decoder.decode_lines(block), []
+        objects, others = [self._nothing] * number, []
+        for place, line in enumerate(block.split(b"\n", number)[:number]):
             try:
-                values = pa.array([one.get(key) for one in objects])
-            except (pa.ArrowException, OverflowError) as error:
-                raise FileFormatError(f"{self.name}: {key!r} cannot be kept: {error}", path=self.name) from error
-            # No column of a Parquet file holds objects without keys.
-            is_empty = pa.types.is_struct(values.type) and not values.type.num_fields
-            columns[key] = pa.nulls(len(values)) if is_empty else values
-        return pa.table(columns)
+                objects[place] = self._decoder.decode(line.decode())
+            except self._errors:
+                others.append(place)
+        return objects, others
 
 
-_SAMPLE = 1 << 14  # bytes of lines that show the types of what is kept
-_PARTS = 16  # of a block that not all of can be read at once
-_MOST_BRACKETS, _MOST_DIGITS = 200, 320
-_ESCAPED, _ASCII_ESCAPED = re.compile(rb"\\u"), re.compile(rb"\\u00[2-7]")
-_NO_NUMBER = re.compile(rb"Inf[ \t\r]*[],}]")
+@lru_cache(maxsize=8)
+def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
+    """The reader of lines; None where msgspec is not installed, or cannot have such keys: as one that comes twice."""
+    try:
+        return _JsonReader(imported("msgspec", "corpus"), column, keep)
+    except (MissingDependencyError, ValueError):
+        return None
 
 
-def _may_be_read_otherwise(block: bytes, lines: Any) -> bool:
-    """Whether Arrow may read lines of a block that `json` refuses, or otherwise: if there is one object for each."""
-    compute = import_pyarrow("pyarrow.compute")
-    # Within an object, no brace that closes is followed by one that opens: where all lines have these, each ends one.
-    opened = compute.starts_with(lines, "{").true_count
-    closed = compute.or_(compute.ends_with(lines, "}"), compute.ends_with(lines, "}\r")).true_count
-    if min(opened, closed) < len(lines):
-        return True
-    if (b"NaN" in block and b"-NaN" in block) or (b"Inf" in block and _NO_NUMBER.search(block)):
-        return True
-    # How many brackets may be nested, and how many digits a number may have, is Python's to say.
-    if block.count(b"{") > len(lines) + _MOST_BRACKETS or block.count(b"[") > _MOST_BRACKETS:
-        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
-            return True
-    starts = (at * _MOST_DIGITS for at, byte in enumerate(block[::_MOST_DIGITS]) if byte in b"0123456789")
-    return any(block[at : at + _MOST_DIGITS].isdigit() for at in starts)
+def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
+    text = text_files.text_in_object(values, column)
+    if text is None:
+        return BadRow(f"{column!r} is null, not a text")
+    if isinstance(text, BadRow) or isinstance(values, BadRow):
+        return text
+    bad = next((key for key in keep if not _can_be_kept(values.get(key))), None)
+    why = f"half of a surrogate pair, or more than {_MOST_NESTED} brackets within one another"
+    return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has {why}")
 
 
-def _is_simple(kind: Any) -> bool:
-    """Whether values of a type look the same to Arrow's parser and to `json`; for numbers with a point, see below."""
-    of = import_pyarrow().types
-    return any(test(kind) for test in (of.is_null, of.is_string, of.is_int64, of.is_float64, of.is_boolean))
-
-
-def _is_as_in_json(column: Any) -> bool:
-    """Whether numbers that have become such with a point are the same; those of other types are."""
-    if not import_pyarrow().types.is_float64(column.type):
-        return True
-    values = [value for value in column.to_pylist() if value is not None]
-    return all(abs(value) < 1 << 53 and str(value) != "-0.0" for value in values)
-
-
-def _is_unicode(value: Any) -> bool:
-    """Whether all strings in a value of JSON can be written."""
+def _can_be_kept(value: Any, nested: int = _MOST_NESTED) -> bool:
     if isinstance(value, str):
         return not _HALF.search(value)
-    if isinstance(value, dict):
-        return all(_is_unicode(one) for pair in value.items() for one in pair)
-    return all(map(_is_unicode, value)) if isinstance(value, list) else True
+    if not isinstance(value, (dict, list)):
+        return True
+    inner = chain(value, value.values()) if isinstance(value, dict) else value
+    return nested > 0 and all(_can_be_kept(one, nested - 1) for one in inner)
+
+
+def _table_of(kept: dict[str, list[Any]], name: str) -> Any:
+    """A table of values to keep, of whatever types they have; None where there are none."""
+    pa = import_pyarrow()
+    columns = {}
+    for key, values in kept.items():
+        try:
+            column = pa.array(values)
+        except (pa.ArrowException, OverflowError) as error:
+            raise FileFormatError(f"{name}: {key!r} cannot be kept: {error}", path=name) from error
+        # No column of a Parquet file holds objects without keys.
+        is_empty = pa.types.is_struct(column.type) and not column.type.num_fields
+        columns[key] = pa.nulls(len(values)) if is_empty else column
+    return pa.table(columns) if columns else None
 
 
 # ---- Parquet --------------------------------------------------------------------------------------------------------
@@ -605,6 +592,6 @@ def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str
         if writer is None:
             writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
-        texts = large_strings(text_files.column_of(batch, column))
+        texts = text_files.column_of(batch, column).cast("large_string")
         size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
         yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)

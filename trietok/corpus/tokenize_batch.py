@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import RowEncoder, Rows, large_strings
+from trietok.corpus.row_encoder import RowEncoder, Rows
 from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
 from trietok.errors import InputError, InputTypeError
 from trietok.files.texts import BadRow, import_pyarrow, texts_of
@@ -176,7 +176,7 @@ class TokenizeBatch:
             texts = [column.slice(start, _SLICE) for column in columns]
             there = _all_valid(texts)
             if not self._words:
-                texts = list(map(large_strings, texts))
+                texts = [column.cast("large_string") for column in texts]
             rows = self._encoder.encode_column(texts[0])
             if rows is None:
                 rows = self._encoded_one_by_one(texts, there, first + start)

@@ -47,7 +47,7 @@ def is_elsewhere(name: str) -> bool:
     >>> is_elsewhere("s3://bucket/a.txt"), is_elsewhere("texts/a.txt"), is_elsewhere("C:/a.txt")
     (True, False, False)
     """
-    return _SCHEME.match(name) is not None
+    return "://" in name and _SCHEME.match(name) is not None
 
 
 def path_in(name: str) -> str:

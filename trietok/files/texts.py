@@ -49,56 +49,55 @@ Text = str | BadRow
 
 
 class TextFile(NamedTuple):
-    """A file with texts.
+    """A file with texts."""
 
-    Attributes:
-        name: its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`.
-        kind: `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it.
-        compression: of the file as a whole: `"gzip"`, `"zstd"` or None. The first bytes count before the name.
-        size: in bytes.
-        mtime_ns: when it was last changed; elsewhere a number that changes with it.
-    """
-
-    name: str
-    kind: str | None
-    compression: str | None
-    size: int
-    mtime_ns: int
+    name: str  # its path, as it was given or as a glob found it, or its name elsewhere, such as `"s3://bucket/a.txt"`
+    kind: str | None  # `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it
+    compression: str | None  # of the file as a whole: `"gzip"` or `"zstd"`; the first bytes count before the name
+    size: int  # in bytes
+    mtime_ns: int  # when it was last changed; elsewhere a number that changes with it
 
     @classmethod
     def at(cls, path: str) -> TextFile:
         """The file at a path."""
-        file = cls.listed(path)
-        first = _first_bytes(path) if is_elsewhere(path) or os.path.isfile(path) else b""
+        file, first = cls.listed(path), b""
+        with contextlib.suppress(OSError):  # who reads the file says so
+            if is_elsewhere(path):
+                first = elsewhere.first_bytes(path, FIRST_BYTES)
+            elif os.path.isfile(path):
+                with open(path, "rb") as raw:
+                    first = raw.read(FIRST_BYTES)
         kind, compression = _kind_of(elsewhere.path_in(path), first)
         return file._replace(kind=kind, compression=compression)
 
     @classmethod
     def listed(cls, path: str, told: Status | None = None) -> TextFile:
         """The file at a path, by its name, and by what a list has told of it: nothing of it is read."""
-        if is_elsewhere(path):
-            size, version = told or elsewhere.status(path)
-            return cls(path, *_kind_of(elsewhere.path_in(path), b""), size, version)
-        with as_file_error(f"cannot read {path or repr(path)}", path):
-            try:
-                status = os.stat(path)
-            except ValueError:  # a NUL in the name
-                raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
-        if stat.S_ISDIR(status.st_mode):
-            example = os.path.join(path, "*.txt")
-            raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
-        return cls(path, *_kind_of(path, b""), status.st_size, status.st_mtime_ns)
+        if told is None:
+            told = elsewhere.status(path) if is_elsewhere(path) else _status_here(path)
+        return cls(path, *_kind_of(elsewhere.path_in(path), b""), *told)
 
     def is_changed(self, told: Status | None = None) -> bool:
         """Whether it is another one by now, by what a list has `told` of it, or by asking."""
-        before = Status(self.size, self.mtime_ns)
         if is_elsewhere(self.name):
-            return not (told or elsewhere.status(self.name, fresh=True)).is_of(before)
+            return not (told or elsewhere.status(self.name, fresh=True)).is_of(Status(self.size, self.mtime_ns))
         try:
             status = os.stat(self.name)
         except OSError:
-            return TextFile.listed(self.name)[3:] != before  # which says what there is instead
-        return (status.st_size, status.st_mtime_ns) != before
+            return _status_here(self.name) != self[3:]  # which says what there is instead
+        return (status.st_size, status.st_mtime_ns) != self[3:]
+
+
+def _status_here(path: str) -> Status:
+    with as_file_error(f"cannot read {path or repr(path)}", path):
+        try:
+            status = os.stat(path)
+        except ValueError:  # a NUL in the name
+            raise FileError(f"cannot read {path!r}: no file can have that name", path=path) from None
+    if stat.S_ISDIR(status.st_mode):
+        example = os.path.join(path, "*.txt")
+        raise FileError(f"{path} is a directory; give its files, such as {example} or *.parquet", path=path)
+    return Status(status.st_size, status.st_mtime_ns)
 
 
 def has_text_suffix(name: str) -> bool:
@@ -127,17 +126,7 @@ def compression_of(first: bytes) -> str | None:
     >>> compression_of(b"\\x1f\\x8b\\x08\\x00"), compression_of(b"text")
     ('gzip', None)
     """
-    return next((name for begin, name in _FIRST_BYTES.items() if first.startswith(begin)), None)
-
-
-def _first_bytes(path: str) -> bytes:
-    try:
-        if is_elsewhere(path):
-            return elsewhere.first_bytes(path, FIRST_BYTES)
-        with open(path, "rb") as file:
-            return file.read(FIRST_BYTES)
-    except OSError:  # who reads the file says so
-        return b""
+    return _FIRST_BYTES.get(first[:2]) or _FIRST_BYTES.get(first[:4])
 
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
@@ -146,7 +135,7 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iterator[tuple[str, Status | None]]:
-    """The files as `expanded` gives them, each with what a list of files elsewhere tells of it.
+    """The files as `expanded` gives them, each with what a list of files tells of it.
 
     `fresh`: lists that are remembered are asked for again.
     """
@@ -156,8 +145,16 @@ def listed(paths: Iterable[str | os.PathLike[str]], fresh: bool = False) -> Iter
         if is_elsewhere(path):
             found = elsewhere.matches(path, fresh)
             hint = "; a name elsewhere that holds a [ is a glob, where [[] stands for it" if "[" in path else ""
-        elif not os.path.exists(path) and glob.has_magic(path):
-            found = dict.fromkeys(sorted(each for each in glob.glob(path, recursive=True) if not os.path.isdir(each)))
+        elif glob.has_magic(path) and not os.path.exists(path):
+            found = {}
+            for each in sorted(glob.glob(path, recursive=True)):
+                try:
+                    status = os.stat(each)
+                except OSError:  # who reads it says so
+                    found[each] = None
+                    continue
+                if not stat.S_ISDIR(status.st_mode):
+                    found[each] = Status(status.st_size, status.st_mtime_ns)
         if found is not None and not found:
             raise FileError(f"no file matches {path}{hint}", path=path)
         yield from [(path, None)] if found is None else found.items()
@@ -312,22 +309,6 @@ def type_of_column(schema: Any, column: str) -> Any:
 _LONGEST_ROW = 1 << 24  # bytes
 
 
-class _Content(io.RawIOBase):
-    """Blocks of bytes as a file."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks, self._rest = blocks, memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._rest = self._rest or memoryview(next(self._blocks, b""))
-        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
-        buffer[: len(part)] = part
-        return len(part)
-
-
 def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterator[Any]:
     """Columns of a .csv or .tsv with a header, in batches of strings, of which nobody has looked whether it is UTF-8.
 
@@ -348,7 +329,7 @@ def rows_of_csv(raw: BinaryIO, file: TextFile, columns: Iterable[str]) -> Iterat
     types = dict.fromkeys(names, pyarrow.string())
     try:
         yield from reader.open_csv(
-            io.BufferedReader(_Content(_blocks_of(raw, file)), _BLOCK),
+            lines_of(_blocks_of(raw, file)),
             reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
             reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             reader.ConvertOptions(include_columns=names, column_types=types, check_utf8=False),
@@ -390,23 +371,29 @@ def decompressed(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     return _of_gzip(raw, file) if file.compression == "gzip" else _of_zstd(raw, file)
 
 
-def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of blocks of bytes, with their line feeds, as a file gives them.
+class _Content(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks, self._rest = blocks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._blocks, b""))
+        part, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def lines_of(blocks: Iterable[bytes]) -> io.BufferedReader:
+    """Blocks of bytes as a file of them, which gives its lines.
 
     >>> list(lines_of([b"one\\ntw", b"o\\nthree"]))
     [b'one\\n', b'two\\n', b'three']
     """
-    parts: list[bytes] = []
-    for block in blocks:
-        first, *others = block.split(b"\n")
-        parts.append(first)
-        if others:
-            yield b"".join(parts) + b"\n"
-            for line in others[:-1]:
-                yield line + b"\n"
-            parts = [others[-1]]
-    if last := b"".join(parts):
-        yield last
+    return io.BufferedReader(_Content(iter(blocks)), _BLOCK)
 
 
 def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
@@ -558,8 +545,7 @@ class TextReader:
         counts_lines: whether the place of bad bytes is counted from the begin of their line; else of their file.
         repair: what can be done about bad bytes in lines.
 
-    Attributes:
-        bytes_read: of all files that were read, before unpacking.
+    `bytes_read` is of all files that were read, before unpacking.
     """
 
     def __init__(
