@@ -29,6 +29,7 @@ import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain, islice
 from operator import add, neg
 from pathlib import Path
@@ -48,6 +49,7 @@ from trietok.files.formats import (
 )
 from trietok.log import renamed
 from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
+from trietok.text.kernel import chosen
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet, characters_of, require_room
@@ -315,6 +317,7 @@ class _Merging:
 # ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
 
 
+_CONTROLS = TranslationTable(lambda char: "" if is_control(char) else char)
 _REMEMBERED = 50_000  # segments
 _LONGEST_REMEMBERED = 32  # characters
 
@@ -336,38 +339,58 @@ class Segmenter:
     """Cuts sentences by a vocabulary.
 
     Args:
-        vocabulary: the tokens.
+        vocabulary: the tokens, or their ids by token.
         unknown: stands for a character that no token covers.
 
     >>> segmenter = Segmenter(["天", "下", "雨", "天下", "下雨天"])
     >>> segmenter.longest_anywhere("天下雨天晴"), segmenter.left_to_right("天下雨天晴")
     (['天', '下雨天', '<unk>'], ['天下', '雨', '天', '<unk>'])
+    >>> segmenter.ids_anywhere("天下雨天晴")
+    [0, 4, 5]
 
     Raises:
         InputError: the vocabulary is empty.
     """
 
-    def __init__(self, vocabulary: Iterable[str], unknown: str = UNKNOWN) -> None:
+    def __init__(self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN) -> None:
+        vocabulary = vocabulary if isinstance(vocabulary, Mapping) else [*dict.fromkeys(vocabulary)]
         self.vocabulary = frozenset(vocabulary) - {"", unknown}
         self.unknown = unknown
         if not self.vocabulary:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
-        self._joined = {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
         self._known = _Segments(self._longest_in)
+        numbered = vocabulary if isinstance(vocabulary, Mapping) else {token: n for n, token in enumerate(vocabulary)}
+        self._ids = {unknown: max(numbered.values()) + 1, **numbered}
+        entries = {token: number for token, number in self._ids.items() if token in self.vocabulary}
+        self._by_kernel = chosen.cutter_anywhere(entries, self._ids[unknown])
+        self._tokens = {number: token for token, number in self._ids.items()}
 
-    def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
-        """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
-        return type(self), (sorted(self.vocabulary), self.unknown)
+    def __reduce__(self) -> tuple[type[Segmenter], tuple[dict[str, int], str]]:
+        return type(self), (self._ids, self.unknown)
 
     @staticmethod
     def cleaned(sentence: str) -> str:
         """A sentence without whitespace and control characters."""
         text = "".join(sentence.split())
-        return text if text.isprintable() else "".join(char for char in text if not is_control(char))
+        return text if text.isprintable() else text.translate(_CONTROLS)
 
     def longest_anywhere(self, sentence: str) -> list[str]:
-        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.
+        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it."""
+        ids = None if self._by_kernel is None else self._by_kernel(sentence)
+        return self._by_segments(sentence) if ids is None else [*map(self._tokens.__getitem__, ids)]
+
+    def ids_anywhere(self, sentence: str) -> list[int]:
+        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and behind it `unknown`."""
+        ids = None if self._by_kernel is None else self._by_kernel(sentence)
+        return [*map(self._ids.__getitem__, self._by_segments(sentence))] if ids is None else ids
+
+    @cached_property
+    def _joined(self) -> set[str]:
+        return {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
+
+    def _by_segments(self, sentence: str) -> list[str]:
+        """`longest_anywhere` in plain Python.
 
         No token stands across two neighbours that are in no token side by side. So the sentence is cut there first, and
         what becomes of each segment is remembered, as most are short and come again.
