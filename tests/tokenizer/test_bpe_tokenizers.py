@@ -168,10 +168,12 @@ def test_ids_are_those_of_the_tokens(recipe):
     """Whether a user has replaced a method, and tokens are made first, or not."""
     tokenizer = AutoTokenizer.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
     tokenizer.add_tokens(["夜 来", "x"])
-    other = type(
-        "ByTokens", (ChineseBpeTokenizer,), {"_tokenize": lambda self, text: super(other, self)._tokenize(text)}
-    )
-    by_tokens = other.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+
+    class ByTokens(ChineseBpeTokenizer):
+        def _tokenize(self, text, **kwargs):
+            return super()._tokenize(text)
+
+    by_tokens = ByTokens.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
     by_tokens.add_tokens(["夜 来", "x"])
     texts = ["处处 [SEP]x夜 来风\0雨\t声\ud800鸟", "", "<unk>大。", "夜\n来"]
     for asked in ({}, {"split_special_tokens": True}):
