@@ -9,8 +9,10 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, TrietokError
@@ -18,6 +20,7 @@ from trietok.files.texts import TextFiles
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.characters import CHINESE_CLASS
 from trietok.worker_pool import cores, worker_pool
 
 if TYPE_CHECKING:
@@ -51,6 +54,9 @@ MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
+_CHINESE = f"[{CHINESE_CLASS}]"
+_AROUND_CHINESE = f"{_CHINESE}|[^{CHINESE_CLASS} ]+"
+_compiled = cache(re.compile)
 ToWords = Callable[[str], Iterable[str]]
 CountFile = Callable[[str], "CountedFile"]
 MapFiles = Callable[[CountFile, Iterator[str]], "Iterable[CountedFile]"]
@@ -237,9 +243,13 @@ class _Count:
             for text in batch:
                 counts.update(self._words(text))
             return counts
+        cuts_at_chinese = self._words.__self__.tokenize_chinese_chars  # type: ignore[attr-defined]
         chunks: Counter[str] = Counter()
         for text in batch:
-            chunks.update(text.split(" "))
+            if cuts_at_chinese and not text.isascii() and _compiled(_CHINESE).search(text):
+                chunks.update(_compiled(_AROUND_CHINESE).findall(text))
+            else:
+                chunks.update(text.split(" "))
         # Chunks that occur equally often are split into words together.
         chunks_of: dict[int, list[str]] = {}
         for chunk, count in chunks.items():
@@ -258,7 +268,8 @@ class _Count:
 def _is_basic(words: ToWords) -> bool:
     """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a space.
 
-    Then each different chunk between spaces is split into words once, and its occurrences are counted.
+    Then each different chunk between spaces is split into words once, and its occurrences are counted. Where Chinese
+    characters are set apart, they are chunks too.
     """
     owner = getattr(words, "__self__", None)
     return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
