@@ -43,8 +43,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.writes("The directory to write, also in a store: s3://bucket/ids.", type=options.PATH)
 @options.column
 @options.workers
-@options.choice("--engine", known=["ray", "spark"], help="Encode on the workers of a cluster", metavar="ENGINE")
-@click.option("--address", metavar="ADDRESS", help="With --engine: where the cluster is, such as HOST:PORT.")
+@options.cluster
 @options.format(known=["parquet", "npy", "bin"], default="parquet")
 @options.number("--pack", help="Join the texts and cut them every N ids.")
 @options.flag("--drop-last", help="With --pack: leave out the last block if it is shorter.")
@@ -100,10 +99,7 @@ def encode_files(
       trietok encode-files texts.txt -o ids --pack 512 --drop-last --resume
       trietok encode-files 's3://corpus/*.jsonl' -o /shared/ids --engine ray --address ray://head:10001
     """
-    if address and not engine:
-        raise click.UsageError("--address needs --engine.")
-    if engine and how["workers"] is not None:
-        raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
+    map_shards = options.map_of(engine, address, how["workers"])
     if verify and not resume:
         raise click.UsageError("--verify needs --resume.")
     with terminated_like_interrupted(), _stop_said(output, resume):
@@ -123,12 +119,8 @@ def encode_files(
             seen[:] = [state]
             shown(state)
 
-        if engine:
-            from trietok.corpus.engines import map_on
-
-            # The workers are in directories of their own.
+        if engine:  # the workers are in directories of their own
             files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
-            how["map_shards"] = map_on(engine, address)
         with _progress() as shown:
             manifest = encode(
                 files,
@@ -141,6 +133,7 @@ def encode_files(
                 verify=verify,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
+                map_shards=map_shards,
                 **how,
                 **settings,
             )

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import click
@@ -52,13 +52,30 @@ _tokens = options.together(
         help="Add a special token. May be repeated.",
     ),
 )
-_counting = options.together(
-    options.reading,
-    options.workers,
-    options.max_words(default=MAX_WORDS),
-    options.json_lines,
-    options.offline,
-)
+
+
+def _counting(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how words are counted: the command gets `count`, which is `count_words` with them."""
+
+    @wraps(command)
+    def with_count(
+        *args: Any, workers: int | None, max_words: int, engine: str | None, address: str | None, **rest: Any
+    ) -> Any:
+        map_files = options.map_of(engine, address, workers)
+
+        def count(texts: trietok.TextFiles, **settings: Any) -> trietok.WordCounts:
+            from trietok.worker_pool import cores
+
+            # Here as many processes as the texts keep busy.
+            worth = 1 if map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+            how: dict[str, Any] = {"workers": workers or worth, "max_words": max_words, "map_files": map_files}
+            return trietok.count_words(texts, **how, **settings)
+
+        return command(*args, count=count, **rest)
+
+    max_words = options.max_words(default=MAX_WORDS)
+    shared = options.together(options.reading, options.workers, options.cluster, max_words)
+    return options.together(shared, options.json_lines, options.offline)(with_count)
 
 
 @click.group()
@@ -98,8 +115,7 @@ def wordpiece(
     like: str | None,
     read: Reader,
     as_json: bool,
-    workers: int | None,
-    max_words: int,
+    count: Callable[..., trietok.WordCounts],
     **learning: Any,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
@@ -116,12 +132,11 @@ def wordpiece(
     with _training("wordpiece", output) as run:
         settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
         texts = read(files)
-        run.files, workers = texts.paths, _worth(texts, workers)
+        run.files = texts.paths
         more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
         special_tokens = (*SPECIAL_TOKENS, *more, *(f"[unused{number}]" for number in range(unused)))
         with _progress() as progress:
-            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
-            counts = trietok.count_words(texts, words=_words_by(settings), **counting)
+            counts = count(texts, words=_words_by(settings), progress=progress)
             learning |= {"special_tokens": special_tokens, "progress": progress}
             vocabulary = trietok.train_wordpiece(counts, **learning)
         run.saving = True
@@ -131,13 +146,6 @@ def wordpiece(
             settings["model_max_length"] = model_max_length
         trietok.save_tokenizer(vocabulary, output, **settings)
         run.finish(as_json, _of_counts(counts), vocab_size=len(vocabulary))
-
-
-def _worth(texts: trietok.TextFiles, workers: int | None) -> int:
-    """How many processes count words: as many as were asked for, else as the texts keep busy."""
-    from trietok.worker_pool import cores
-
-    return workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
 
 
 def _settings_of(name: str) -> dict[str, Any]:
@@ -179,8 +187,7 @@ def bpe(
     uncased: bool,
     read: Reader,
     as_json: bool,
-    workers: int | None,
-    max_words: int,
+    count: Callable[..., trietok.WordCounts],
     **learning: Any,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
@@ -203,7 +210,7 @@ def bpe(
         raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
     with _training("bpe", output) as run:
         texts = read(files)
-        run.files, workers = texts.paths, _worth(texts, workers)
+        run.files = texts.paths
         if recipe is not None:
             # Read first: a file that cannot be read must not cost the training.
             sentences = None if test is None else list(read([test]))
@@ -211,8 +218,7 @@ def bpe(
             _chinese(run, texts, sentences, sizes, as_json)
             return
         with _progress() as progress:
-            counting: dict[str, Any] = {"workers": workers, "max_words": max_words, "progress": progress}
-            counts = trietok.count_words(texts, do_lower_case=uncased, **counting)
+            counts = count(texts, do_lower_case=uncased, progress=progress)
             learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
             trained = trietok.train_bpe(counts, vocab_size=vocab_size or _VOCAB_SIZE, **learning)
         run.saving = True
