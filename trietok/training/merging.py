@@ -204,27 +204,18 @@ class Pairs:
     def _merge_often(self, position: int, pair: str, merged: str, parts: list[str], before: Found, after: Found) -> int:
         """Merge in a word that holds the pair several times, or is long."""
         count = self.word_counts[position]
-        if position in self._long:
-            neighbours = self._long[position].merge(pair, merged)
-        else:
+        word = self._long.get(position)
+        if word is None:
+            word = LongWord(self.words[position])
             self.words[position] = merged.join(parts)
-            neighbours = _between(parts, pair, merged)
         made = 0
-        for front, behind in neighbours:
+        for front, behind in word.merge(pair, merged):
             made += count
             if front:
                 _note(before, front, count, position)
             if behind:
                 _note(after, behind, count, position)
         return made
-
-
-def _between(parts: list[str], pair: str, merged: str) -> Iterator[tuple[str, str]]:
-    """For each pair between the parts of a word, from the left: what is before and after it when its turn comes."""
-    last = len(parts) - 1
-    for number in range(1, last + 1):
-        front, behind = parts[number - 1][-1:], parts[number][:1]
-        yield front or (merged if number > 1 else ""), behind or (pair[0] if number < last else "")
 
 
 def _note(found: Found, token: str, count: int, position: int) -> None:
