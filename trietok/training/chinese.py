@@ -28,8 +28,9 @@ import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
 from itertools import chain, islice
-from operator import neg
+from operator import add, neg
 from pathlib import Path
 from typing import NamedTuple
 
@@ -309,6 +310,8 @@ class _Merging:
 
 
 _CONTROLS = TranslationTable(lambda char: "" if is_control(char) else char)
+_REMEMBERED = 50_000  # segments
+_LONGEST_REMEMBERED = 32  # characters
 
 
 class Segmenter:
@@ -360,8 +363,28 @@ class Segmenter:
         ids = None if self._by_kernel is None else self._by_kernel(sentence)
         return [*map(self._ids.__getitem__, self._plainly(sentence))] if ids is None else ids
 
+    @cached_property
+    def _joined(self) -> set[str]:
+        return {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
+
+    @cached_property
+    def _remembered(self) -> Callable[[str], list[str]]:
+        return lru_cache(_REMEMBERED)(self._longest_in)
+
     def _plainly(self, sentence: str) -> list[str]:
         """`longest_anywhere` in plain Python.
+
+        No token stands across two neighbours that are in no token side by side. So the sentence is cut there first, and
+        what becomes of each segment is remembered, as most are short and come again.
+        """
+        joined = map(self._joined.__contains__, map(add, sentence, sentence[1:]))
+        ends = [end for end, is_joined in enumerate(joined, start=1) if not is_joined]
+        segments = [*map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))]
+        are_short = max(map(len, segments)) <= _LONGEST_REMEMBERED
+        return [*chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))]
+
+    def _longest_in(self, sentence: str) -> list[str]:
+        """`longest_anywhere`, of all the text at once.
 
         The text to the left of the longest token contains no token as long, and the text to its right none longer. So
         the result is the same as taking, for each length from the longest on, from left to right, every token whose
