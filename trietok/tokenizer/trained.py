@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -196,7 +195,6 @@ class PreTrainedTokenizerFast(RustProfile):
 
 
 _BERT_UNKNOWN = "[UNK]"
-_ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc")
 
 
 class _ChineseEncoder(HookEncoder):
@@ -277,14 +275,6 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
-
-    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
-        tokens = list(tokens)
-        if is_replaced(self, _ID_HOOKS) or None in tokens:
-            return super()._ids_of(table, tokens)
-        added, known = table.added.encoder.flat(), self._vocabulary.token_to_id
-        unknown = known.get(str(self.unk_token))
-        return [added[token] if token in added else known.get(token, unknown) for token in tokens]
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
         return bare_pieces(pair)
