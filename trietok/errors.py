@@ -6,6 +6,7 @@ mistake, so code written for transformers keeps catching it. The values that exp
 
 from __future__ import annotations
 
+import copyreg
 import os
 import re
 import sys
@@ -75,6 +76,10 @@ class TrietokError(Exception):
     def __init__(self, message: str = "", *shown: str | None) -> None:
         """`message` says what is wrong; `shown` are paths in it, which are cut short where they are long."""
         super().__init__(shortened(message, *shown))
+
+    def __reduce__(self) -> Any:
+        """To be pickled with what it says and its attributes, whatever `__init__` asks for."""
+        return copyreg.__newobj__, (type(self),), {**self.__dict__, "args": self.args}  # type: ignore[attr-defined]
 
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep

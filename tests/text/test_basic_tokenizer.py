@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -96,6 +97,12 @@ def test_marks_in_the_wrong_order_are_put_in_order_in_linear_time(monkeypatch):
     assert normalize("NFC", text) == original("NFC", text)
     unordered = [size for size in longest if size > 1]
     assert unordered == [801]  # once, after the marks were sorted one by one
+
+
+def test_what_ends_every_run_of_marks_is_none():
+    starts = re.compile(f"[{char_classes._STARTERS}]").match
+    for char in filter(starts, map(chr, range(0x110000))):
+        assert not unicodedata.combining(original("NFKD", char)[0]), hex(ord(char))
 
 
 @pytest.mark.parametrize("lower", [True, False])

@@ -164,6 +164,28 @@ def test_the_recipe_cuts_the_longest_token_first(recipe, tmp_path):
     assert again.encode("[CLS]夜来") == tokenizer.encode("[CLS]夜来")
 
 
+def test_ids_are_those_of_the_tokens(recipe):
+    """Whether a user has replaced a method, and tokens are made first, or not."""
+    tokenizer = AutoTokenizer.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+    tokenizer.add_tokens(["夜 来", "x"])
+
+    class ByTokens(ChineseBpeTokenizer):
+        def _tokenize(self, text, **kwargs):
+            return super()._tokenize(text)
+
+    by_tokens = ByTokens.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+    by_tokens.add_tokens(["夜 来", "x"])
+    texts = ["处处 [SEP]x夜 来风\0雨\t声\ud800鸟", "", "<unk>大。", "夜\n来"]
+    for asked in ({}, {"split_special_tokens": True}):
+        assert dict(tokenizer(texts, texts, **asked)) == dict(by_tokens(texts, texts, **asked))
+        assert [tokenizer.encode(text, **asked) for text in texts] == tokenizer(texts, **asked).input_ids
+        for text in texts:
+            ids = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text, **asked))
+            assert tokenizer.encode(text, **asked) == by_tokens.encode(text, **asked) == ids
+    encoded = tokenizer(texts, padding=True)
+    assert {len(row) for rows in encoded.values() for row in rows} == {max(map(len, tokenizer(texts).input_ids))}
+
+
 def test_a_directory_of_another_kind(directory, recipe):
     with pytest.raises(FileFormatError, match=r"tokenizer.json is no vocab.txt"):
         ChineseBpeTokenizer(directory / "tokenizer.json")

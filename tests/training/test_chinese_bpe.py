@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import chinese_bpe as reference
 from trietok import InputError, InputTypeError, VocabularyError, train_chinese_bpe
+from trietok.text.kernel.chosen import using_kernel
 from trietok.training import ChineseBpe, Segmenter, save_chinese_bpe
 
 LETTERS = "天下雨雪, 。"
@@ -144,6 +148,39 @@ def test_both_rules_are_what_they_say(vocabulary, sentence):
     segmenter = Segmenter(vocabulary)
     assert segmenter.longest_anywhere(sentence) == reference.longest_anywhere(sentence, vocabulary)
     assert segmenter.left_to_right(sentence) == reference.left_to_right(sentence, vocabulary)
+
+
+def random_case(rng: random.Random) -> tuple[list[str], str]:
+    """Tokens of all lengths in UTF-8 and more bytes than one of them may have, and a sentence made of parts of them."""
+    letters = rng.choice(["ab", "天下雨", "a天é\U00020000", "天 \n\0", "天\ud800下"])
+    tokens = {
+        "".join(rng.choices(letters, k=rng.choice([1, 1, 2, 2, 3, 4, 5, 9, 13, rng.randrange(1, 90)])))
+        for _ in range(rng.randrange(1, 20))
+    }
+    parts = [token[rng.randrange(len(token)) :] for token in rng.choices([*tokens, letters, "z", "<unk>"], k=9)]
+    return sorted(tokens), "".join(rng.choices(parts, k=rng.randrange(9)))
+
+
+def test_the_kernel_and_plain_python_cut_as_the_rule_says():
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for _ in range(250):
+        tokens, sentence = random_case(rng)
+        expected = reference.longest_anywhere(sentence, set(tokens))
+        ids = [tokens.index(token) if token in tokens else len(tokens) for token in expected]
+        with using_kernel("plain"):
+            plain = Segmenter(tokens)
+        for segmenter in (Segmenter(tokens), plain):
+            assert segmenter.longest_anywhere(sentence) == expected
+            assert segmenter.ids_anywhere(sentence) == ids
+            assert pickle.loads(pickle.dumps(segmenter)).ids_anywhere(sentence) == ids
+
+
+def test_the_kernel_leaves_to_python_what_is_too_long_for_it():
+    tokens = ["天" * length for length in (1, 2, 500)]
+    assert Segmenter(tokens).longest_anywhere("天" * 503) == [tokens[2], tokens[1], tokens[0]]
+    assert Segmenter({"天": 7, "<unk>": 3}).ids_anywhere("天下") == [7, 3]
 
 
 def test_where_the_rules_differ():

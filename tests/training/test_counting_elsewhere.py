@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
 import pickle
 import random
 from multiprocessing.pool import ThreadPool
@@ -9,6 +12,12 @@ from multiprocessing.pool import ThreadPool
 import pytest
 
 from trietok import FileFormatError, InputError, TextFiles, TrietokError, count_words, train_wordpiece
+from trietok.corpus.engines import map_on
+
+
+@pytest.fixture(autouse=True)
+def small_jobs(monkeypatch):
+    monkeypatch.setattr("trietok.training.word_counts._JOB_BYTES", 200)
 
 
 @pytest.fixture
@@ -40,7 +49,9 @@ def test_the_counts_of_one_machine(files, map_files, monkeypatch):
     counted = count_words(TextFiles("*.txt"), map_files=map_files, progress=seen.append)
     assert counted == expected
     assert (counted.texts, counted.pruned_below) == (140, 0)
-    assert [(state.done, state.total, state.unit) for state in seen] == [(done, 7, "files") for done in range(1, 8)]
+    done, total = [state.done for state in seen], sum(path.stat().st_size for path in files.iterdir())
+    assert (sorted(done), done[-1], {(state.total, state.unit) for state in seen}) == (done, total, {(total, "bytes")})
+    assert len(seen) > 7  # the files are larger than a job
     assert train_wordpiece(counted, vocab_size=50) == train_wordpiece(texts, vocab_size=50)
 
 
@@ -48,9 +59,9 @@ def test_a_bound_on_words_holds_on_workers_and_here(files):
     whole = count_words(TextFiles(sorted(files.iterdir())))
     most = []
 
-    def watched(count, paths):
-        for path in paths:
-            counted = count(path)
+    def watched(count, jobs):
+        for job in jobs:
+            counted = count(job)
             most.append(len(counted.counts))
             yield counted
 
@@ -64,10 +75,14 @@ def test_a_bound_on_words_holds_on_workers_and_here(files):
 
 def test_what_is_no_map_and_what_does_not_fit(files):
     texts = TextFiles(sorted(files.iterdir()))
-    with pytest.raises(TrietokError, match="without the counts of 2 files"):
-        count_words(texts, map_files=lambda count, paths: list(map(count, paths))[2:])
-    with pytest.raises(TrietokError, match="map_files has given NoneType"):
-        count_words(texts, map_files=lambda count, paths: [None])
+    with pytest.raises(TrietokError, match="without the counts of 2 jobs; it has to give back what"):
+        count_words(texts, map_files=lambda count, jobs: list(map(count, jobs))[2:])
+    with pytest.raises(TrietokError, match="map_files has given NoneType for no job"):
+        count_words(texts, map_files=lambda count, jobs: [None])
+    with pytest.raises(TrietokError, match=r"map_files has given CountedJob for no job .* once"):
+        count_words(texts, map_files=lambda count, jobs: [count(next(jobs))] * 2)
+    with pytest.raises(InputError, match="cannot read standard input; write it to a file"):
+        count_words(TextFiles("-", standard_input=io.BytesIO(b"low")), map_files=map)
     with pytest.raises(InputError, match="leave workers out"):
         count_words(texts, map_files=map, workers=2)
     with pytest.raises(InputError, match="TextFiles"):
@@ -77,18 +92,40 @@ def test_what_is_no_map_and_what_does_not_fit(files):
         count_words(TextFiles(sorted(files.iterdir())), map_files=map)
 
 
+def test_a_line_is_counted_where_it_begins(tmp_path):
+    """Whatever a part of a file ends within: a character, a line end, a line that is longer than several parts."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    ends = ["\n", "\r\n", "\n\n", "\n"]
+    lines = ["中é " * rng.choice([0, 1, 9, 400]) + f"word{number}" + rng.choice(ends) for number in range(60)]
+    (tmp_path / "a.txt").write_text("".join(lines).rstrip("\n"), encoding="utf-8", newline="")
+    objects = [json.dumps({"meta": {"text": line}}, ensure_ascii=False) + "\n" for line in lines]
+    (tmp_path / "b.jsonl").write_text("".join([*objects, "\n"]), encoding="utf-8", newline="")
+    (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"packed words\n" * 90))
+    (tmp_path / "d.md").write_text("a b\n" * 90)
+    (tmp_path / "e.txt").write_bytes(b"")
+    for names in ("*.jsonl", "[!b]*"):
+        texts = TextFiles(tmp_path / names, column="meta.text")
+        counted, expected = count_words(texts, map_files=pickled), count_words(texts)
+        assert (counted, counted.texts) == (expected, expected.texts)
+
+
+def test_an_error_names_the_line_of_the_file(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"a word\n" * 200 + b"caf\xe9\n" + b"b\n" * 90)
+    with pytest.raises(FileFormatError, match=r"a.txt, line 201: byte 0xe9 at offset 1403 of the file") as raised:
+        count_words(TextFiles(tmp_path / "a.txt"), map_files=map)
+    assert raised.value.line_number == 201
+
+
 @pytest.mark.engines
-def test_on_ray(files):
-    ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
-
-    def on_ray(count, paths):
-        run = ray.remote(lambda count, path: count(path))
-        count = ray.put(count)
-        yield from ray.get([run.remote(count, path) for path in paths])
-
-    try:
-        texts = TextFiles(sorted(files.iterdir()))
-        assert count_words(texts, map_files=on_ray) == count_words(texts)
-    finally:
-        ray.shutdown()
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_on_an_engine(engine, files):
+    pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine])
+    texts = TextFiles(sorted(files.iterdir()))
+    counted = count_words(texts, map_files=map_on(engine, {"spark": "local[2]"}.get(engine)))
+    assert counted == count_words(texts)
+    assert train_wordpiece(counted, vocab_size=50) == train_wordpiece(texts, vocab_size=50)
+    (files / "z.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(FileFormatError, match=r"z.txt, line 1: byte 0xe9"):
+        count_words(TextFiles(sorted(files.iterdir())), map_files=map_on(engine, {"spark": "local[2]"}.get(engine)))

@@ -42,8 +42,7 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.writes("The directory to write, also in a store: s3://bucket/ids.", type=options.PATH)
 @options.column
 @options.workers
-@options.choice("--engine", known=["ray", "spark"], help="Encode on the workers of a cluster", metavar="ENGINE")
-@click.option("--address", metavar="ADDRESS", help="With --engine: where the cluster is, such as HOST:PORT.")
+@options.cluster
 @options.format(known=["parquet", "npy", "bin"], default="parquet")
 @options.number("--pack", help="Join the texts and cut them every N ids.")
 @options.flag("--drop-last", help="With --pack: leave out the last block if it is shorter.")
@@ -97,10 +96,7 @@ def encode_files(
       trietok encode-files texts.txt -o ids --pack 512 --drop-last --resume
       trietok encode-files 's3://corpus/*.jsonl' -o /shared/ids --engine ray --address ray://head:10001
     """
-    if address and not engine:
-        raise click.UsageError("--address needs --engine.")
-    if engine and how["workers"] is not None:
-        raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
+    map_shards = options.map_of(engine, address, how["workers"])
     if how["verify"] and not resume:
         raise click.UsageError("--verify needs --resume.")
     if options.STANDARD_INPUT in files:
@@ -125,12 +121,8 @@ def encode_files(
             settings["add_special_tokens"] = False
         Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in include or ()})
-        if engine:
-            from trietok.corpus.engines import map_on
-
-            # The workers are in directories of their own.
+        if engine:  # the workers are in directories of their own
             files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
-            how["map_shards"] = map_on(engine, address)
         with _progress() as (noted, seen):
             manifest = encode(
                 files,
@@ -141,6 +133,7 @@ def encode_files(
                 resume=resume,
                 shard_bytes=max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
+                map_shards=map_shards,
                 **how,
                 **settings,
             )

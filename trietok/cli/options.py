@@ -239,6 +239,19 @@ def place_to_write(
             os.rename(aside, place)
 
 
+def map_of(engine: str | None, address: str | None, workers: int | None) -> Any:
+    """The map of the cluster that `cluster` names; None where there is none."""
+    if address and not engine:
+        raise click.UsageError("--address needs --engine.")
+    if engine and workers is not None:
+        raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
+    if not engine:
+        return None
+    from trietok.corpus.engines import map_on  # seldom needed
+
+    return map_on(engine, address)
+
+
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
     if is_set:  # read when huggingface_hub is imported, in processes that a command starts, too
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -271,6 +284,10 @@ no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens s
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
 json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
+cluster = together(
+    choice("--engine", known=["ray", "spark"], help="Read the texts on the workers of a cluster", metavar="ENGINE"),
+    click.option("--address", metavar="ADDRESS", help="With --engine: where the cluster is, such as HOST:PORT."),
+)
 format = partial(choice, "--format", "file_format", metavar="NAME", help="The kind of file to write")
 most = partial(number, "--most", "-n")
 save_plan = file("--save-plan", type=OUTPUT, help="Also write the row plan, for trietok rows --plan, to a JSON file.")

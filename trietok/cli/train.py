@@ -62,16 +62,19 @@ def _training(command: Callable[..., Any]) -> Callable[..., Any]:
         output: str,
         read: Reader,
         workers: int | None,
+        engine: str | None,
+        address: str | None,
         max_words: int,
         as_json: bool,
         **rest: Any,
     ) -> None:
-        run = _Run(command.__name__, files, output, read, workers, max_words, as_json)
+        map_files = options.map_of(engine, address, workers)
+        run = _Run(command.__name__, files, output, read, workers, map_files, max_words, as_json)
         with stop_said(run.left):
             command(run, **rest)
 
-    max_words = options.max_words(default=MAX_WORDS)
-    return options.together(options.reading, options.workers, max_words, options.json_lines, options.offline)(in_run)
+    counting = options.together(options.workers, options.cluster, options.max_words(default=MAX_WORDS))
+    return options.together(options.reading, counting, options.json_lines, options.offline)(in_run)
 
 
 @click.group()
@@ -248,6 +251,7 @@ class _Run:
     output: str
     read: Reader
     workers: int | None
+    map_files: Any
     max_words: int
     as_json: bool
     saving: bool = False
@@ -259,9 +263,10 @@ class _Run:
         return texts
 
     def counted(self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any) -> trietok.WordCounts:
-        """The words of texts, counted by as many processes as were asked for, else as the texts keep busy."""
-        workers = self.workers or min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
-        return trietok.count_words(texts, workers=workers, max_words=self.max_words, progress=progress, **how)
+        """The words of texts: counted on a cluster, or by as many processes as are asked for or as the texts keep busy."""
+        worth = 1 if self.map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+        how |= {"workers": self.workers or worth, "max_words": self.max_words, "map_files": self.map_files}
+        return trietok.count_words(texts, progress=progress, **how)
 
     def left(self) -> str:
         """What is there where it is stopped: all of the files or nothing."""

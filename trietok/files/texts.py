@@ -578,9 +578,9 @@ class TextReader:
                         yield from self._rows_of_lines(raw, file, path)
         self.bytes_read = before + file.size
 
-    def rows_of_stream(self, raw: BinaryIO, name: str) -> Iterator[TextRow]:
-        """The lines of what has no name, such as standard input, unpacked where they are packed."""
-        yield from self._rows_of_lines(raw, TextFile(name, "txt", None, 0, 0), name)
+    def rows_of_stream(self, raw: Any, name: str, kind: str | None = "txt") -> Iterator[TextRow]:
+        """The texts of lines: of what has no name, such as standard input, unpacked where they are packed, or some."""
+        yield from self._rows_of_lines(raw, TextFile(name, kind, None, 0, 0), name)
 
     def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
         if file.compression is None and hasattr(raw, "peek"):  # a pipe can be looked into only where it is read

@@ -107,8 +107,9 @@ def lower_each(text: str) -> str:
 
 
 LONG_RUN = 256  # marks
-# A run that may be all marks: neither ASCII nor the common Chinese characters and Hangul are put in order.
-_NO_SURE_STARTERS = f"[^\x00-\x7f\u3400-\u9fff\uac00-\ud7a3]{{{LONG_RUN + 1}}}"
+# A run that may be all marks: no characters of the commonest scripts are put in order.
+_STARTERS = "\x00-\u02ff\u0370-\u0482\u048a-\u058f\u3000-\u3029\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3"
+_NO_SURE_STARTERS = f"[^{_STARTERS}]{{{LONG_RUN + 1}}}"
 
 
 def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:

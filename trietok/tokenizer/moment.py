@@ -616,7 +616,8 @@ class Moment:
         state = self._state
         stages = state._stages_of(self.table, has_foreign_stage)
         if self.goes_by_methods or stages is None:
-            return HookEncoder(tokenizer, self.table, stages, self._split_special_tokens)
+            by_hooks: type[HookEncoder] = tokenizer._hook_encoder_class
+            return by_hooks(tokenizer, self.table, stages, self._split_special_tokens)
         kind: type[ChunkEncoder] = tokenizer._encoder_class
         if has_foreign_stage or not kind.can_remember(stages):
             return TextEncoder(stages)

@@ -157,6 +157,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
     profile: Profile = "slow"  # whose ids it gives: those of transformers' Python tokenizers, or of its Rust ones
     cache_limit: int = MEMORY_LIMIT
     _encoder_class: type[ChunkEncoder] = ChunkEncoder
+    _hook_encoder_class: type[methods.HookEncoder] = methods.HookEncoder
     _stage_names = ("basic_tokenizer", "wordpiece_tokenizer")  # what makes words, and what makes subwords
     _plan_adding = staticmethod(editing.plan_adding)
     _has_stages = False  # whether `_tokenize` uses trietok's `Stages`

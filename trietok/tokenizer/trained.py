@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,6 +25,8 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.tokenizer_json import NO_NORMALIZER, BpeDecoder, TokenizerJson
+from trietok.inputs.post_processors import bare_pieces
+from trietok.inputs.template import Piece
 from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
@@ -35,7 +36,7 @@ from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import RustProfile
-from trietok.tokenizer.moment import is_replaced
+from trietok.tokenizer.moment import TEXT_HOOKS, HookEncoder, is_replaced
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
@@ -194,7 +195,28 @@ class PreTrainedTokenizerFast(RustProfile):
 
 
 _BERT_UNKNOWN = "[UNK]"
-_ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc")
+
+
+class _ChineseEncoder(HookEncoder):
+    """Makes the ids of a text without a str for each token, where no method is a user's."""
+
+    def __init__(self, tokenizer: Any, table: TokenTable, *how: Any) -> None:
+        super().__init__(tokenizer, table, *how)
+        self._segmenter: Segmenter = tokenizer._segmenter
+        ids, added = tokenizer._vocabulary.token_to_id, table.added.encoder
+        has_ids = self._segmenter.unknown in ids and all(
+            ids.get(token, added[token]) == added[token] for token in added
+        )
+        self._goes_by_tokens = self._as_text or not has_ids
+
+    def ids(self, text: str) -> list[int]:
+        if self._goes_by_tokens or not isinstance(text, str) or is_replaced(self._tokenizer, TEXT_HOOKS):
+            return super().ids(text)
+        cleaned, segmented, added = self._segmenter.cleaned, self._segmenter.ids_anywhere, self._table.added
+        ids: list[int] = []
+        for piece, is_token in added.pieces(text):
+            ids += [added.encoder[piece]] if is_token else segmented(cleaned(piece))
+        return ids
 
 
 class ChineseBpeTokenizer(PreTrainedTokenizer):
@@ -227,6 +249,7 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     """
 
     vocab_files_names = {"vocab_file": VOCAB_FILE}
+    _hook_encoder_class = _ChineseEncoder
 
     def __init__(self, vocab_file: str | os.PathLike[str], unk_token: Token | None = None, **kwargs: Any) -> None:
         if os.fspath(vocab_file).endswith(".json"):
@@ -253,13 +276,8 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
 
-    def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
-        tokens = list(tokens)
-        if is_replaced(self, _ID_HOOKS) or None in tokens:
-            return super()._ids_of(table, tokens)
-        added, known = table.added.encoder.flat(), self._vocabulary.token_to_id
-        unknown = known.get(str(self.unk_token))
-        return [added[token] if token in added else known.get(token, unknown) for token in tokens]
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+        return bare_pieces(pair)
 
     def _convert_token_to_id(self, token: str) -> int | None:
         ids = self._vocabulary.token_to_id

@@ -24,11 +24,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from operator import add, neg
 from pathlib import Path
@@ -48,6 +48,7 @@ from trietok.files.formats import (
 )
 from trietok.log import renamed
 from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
+from trietok.text.kernel import chosen
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet, characters_of, require_room
@@ -183,9 +184,7 @@ class _Sentences:
     def __init__(self, sentences: Iterable[str], report: OnProgress) -> None:
         self.chains: Counter[str] = Counter()
         self.number = 0
-        self._ends: set[str] = set()  # characters that end chains
-        self._others: set[str] = set()
-        self._at_ends = re.compile("\n+")
+        self._characters: set[str] = set()
         source = iter(sentences)
         while some := list(islice(source, _SENTENCES_PER_REPORT)):
             for sentence in some:
@@ -207,21 +206,16 @@ class _Sentences:
 
     def _add(self, sentences: list[str]) -> None:
         text = "\n".join(sentences)
-        characters = set(text)
-        if new := characters - self._ends - self._others:
-            self._ends |= {char for char in new if _ENDS[ord(char)] in (" ", "\n")}
-            self._others |= new - self._ends
-            self._at_ends = re.compile(f"[\n{re.escape(''.join(self._ends))}]+")
-        if any(_ENDS[ord(char)] == " " for char in characters & self._ends):
-            for sentence in sentences:  # it may be spelled out
-                self.chains.update(chains_of(sentence))
-        else:  # one search for all, as most Chinese has no spaces
-            self.chains.update(self._at_ends.split(text))
+        self._characters.update(text)
+        ended = text.translate(_ENDS)
+        if " " in ended:  # a sentence may be spelled out
+            self.chains.update(chain.from_iterable(map(chains_of, sentences)))
+        else:
+            self.chains.update(ended.split("\n"))
 
     def punctuation(self) -> list[str]:
         """The punctuation of the sentences, by code point."""
-        ends = (char for char in self._ends if _ENDS[ord(char)] == "\n")
-        return sorted(char for char in ends if is_punctuation(char) and not is_control(char))
+        return sorted(char for char in self._characters if is_punctuation(char) and _ENDS[ord(char)] == "\n")
 
 
 def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[str]:
@@ -315,69 +309,79 @@ class _Merging:
 # ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
 
 
+_CONTROLS = TranslationTable(lambda char: "" if is_control(char) else char)
 _REMEMBERED = 50_000  # segments
 _LONGEST_REMEMBERED = 32  # characters
-
-
-class _Segments(dict[str, list[str]]):
-    """What segments have become; `cut` works out those that are missing, and short ones are kept."""
-
-    def __init__(self, cut: Callable[[str], list[str]]) -> None:
-        self._cut = cut
-
-    def __missing__(self, segment: str) -> list[str]:
-        pieces = self._cut(segment)
-        if len(segment) <= _LONGEST_REMEMBERED:
-            self[segment] = pieces
-        return pieces
 
 
 class Segmenter:
     """Cuts sentences by a vocabulary.
 
     Args:
-        vocabulary: the tokens.
+        vocabulary: the tokens, or their ids by token.
         unknown: stands for a character that no token covers.
 
     >>> segmenter = Segmenter(["天", "下", "雨", "天下", "下雨天"])
     >>> segmenter.longest_anywhere("天下雨天晴"), segmenter.left_to_right("天下雨天晴")
     (['天', '下雨天', '<unk>'], ['天下', '雨', '天', '<unk>'])
+    >>> segmenter.ids_anywhere("天下雨天晴")
+    [0, 4, 5]
 
     Raises:
         InputError: the vocabulary is empty.
     """
 
-    def __init__(self, vocabulary: Iterable[str], unknown: str = UNKNOWN) -> None:
+    def __init__(self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN) -> None:
+        vocabulary = vocabulary if isinstance(vocabulary, Mapping) else [*dict.fromkeys(vocabulary)]
         self.vocabulary = frozenset(vocabulary) - {"", unknown}
         self.unknown = unknown
         if not self.vocabulary:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
-        self._joined = {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
-        self._known = _Segments(self._longest_in)
+        numbered = vocabulary if isinstance(vocabulary, Mapping) else {token: n for n, token in enumerate(vocabulary)}
+        self._ids = {unknown: max(numbered.values()) + 1, **numbered}
+        entries = {token: number for token, number in self._ids.items() if token in self.vocabulary}
+        self._by_kernel = chosen.cutter_anywhere(entries, self._ids[unknown])
+        self._tokens = {number: token for token, number in self._ids.items()}
 
-    def __reduce__(self) -> tuple[type[Segmenter], tuple[list[str], str]]:
-        """Pickle the tokens in order: a set has another order in each process, and so would its pickle."""
-        return type(self), (sorted(self.vocabulary), self.unknown)
+    def __reduce__(self) -> tuple[type[Segmenter], tuple[dict[str, int], str]]:
+        return type(self), (self._ids, self.unknown)
 
     @staticmethod
     def cleaned(sentence: str) -> str:
         """A sentence without whitespace and control characters."""
         text = "".join(sentence.split())
-        return text if text.isprintable() else "".join(char for char in text if not is_control(char))
+        return text if text.isprintable() else text.translate(_CONTROLS)
 
     def longest_anywhere(self, sentence: str) -> list[str]:
-        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it.
+        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it."""
+        ids = None if self._by_kernel is None else self._by_kernel(sentence)
+        return self._plainly(sentence) if ids is None else [*map(self._tokens.__getitem__, ids)]
+
+    def ids_anywhere(self, sentence: str) -> list[int]:
+        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and behind it `unknown`."""
+        ids = None if self._by_kernel is None else self._by_kernel(sentence)
+        return [*map(self._ids.__getitem__, self._plainly(sentence))] if ids is None else ids
+
+    @cached_property
+    def _joined(self) -> set[str]:
+        return {pair for token in self.vocabulary for pair in map(add, token, token[1:])}
+
+    @cached_property
+    def _remembered(self) -> Callable[[str], list[str]]:
+        return lru_cache(_REMEMBERED)(self._longest_in)
+
+    def _plainly(self, sentence: str) -> list[str]:
+        """`longest_anywhere` in plain Python.
 
         No token stands across two neighbours that are in no token side by side. So the sentence is cut there first, and
         what becomes of each segment is remembered, as most are short and come again.
         """
         joined = map(self._joined.__contains__, map(add, sentence, sentence[1:]))
         ends = [end for end, is_joined in enumerate(joined, start=1) if not is_joined]
-        segments = map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))
-        if len(self._known) > _REMEMBERED:
-            self._known.clear()
-        return list(chain.from_iterable(map(self._known.__getitem__, segments)))
+        segments = [*map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))]
+        are_short = max(map(len, segments)) <= _LONGEST_REMEMBERED
+        return [*chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))]
 
     def _longest_in(self, sentence: str) -> list[str]:
         """`longest_anywhere`, of all the text at once.

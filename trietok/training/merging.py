@@ -204,27 +204,18 @@ class Pairs:
     def _merge_often(self, position: int, pair: str, merged: str, parts: list[str], before: Found, after: Found) -> int:
         """Merge in a word that holds the pair several times, or is long."""
         count = self.word_counts[position]
-        if position in self._long:
-            neighbours = self._long[position].merge(pair, merged)
-        else:
+        word = self._long.get(position)
+        if word is None:
+            word = LongWord(self.words[position])
             self.words[position] = merged.join(parts)
-            neighbours = _between(parts, pair, merged)
         made = 0
-        for front, behind in neighbours:
+        for front, behind in word.merge(pair, merged):
             made += count
             if front:
                 _note(before, front, count, position)
             if behind:
                 _note(after, behind, count, position)
         return made
-
-
-def _between(parts: list[str], pair: str, merged: str) -> Iterator[tuple[str, str]]:
-    """For each pair between the parts of a word, from the left: what is before and after it when its turn comes."""
-    last = len(parts) - 1
-    for number in range(1, last + 1):
-        front, behind = parts[number - 1][-1:], parts[number][:1]
-        yield front or (merged if number > 1 else ""), behind or (pair[0] if number < last else "")
 
 
 def _note(found: Found, token: str, count: int, position: int) -> None:
@@ -511,15 +502,14 @@ class _Merging:
         self.pairs = Pairs(words, counts)
         self.options = options
         self.report = report
-        self.lengths = [1] * len(self.tokens)  # in characters
-        self.sizes = Sizes(self.tokens)
         self.merges: dict[tuple[int, int], None] = {}
         self._bounds = options.vocab_size, max(options.min_frequency, 1)
+        self._prefix = options.continuing_subword_prefix or ""
 
     def _fits_kernel(self) -> bool:
         """Whether the compiled kernel is at work and no limit of its own, or on the length of tokens, matters."""
         words, counts, options = self.pairs.words, self.pairs.word_counts, self.options
-        marks = (options.continuing_subword_prefix or "") + (options.end_of_word_suffix or "")
+        marks = self._prefix + (options.end_of_word_suffix or "")
         longest = max(map(len, words), default=0)
         in_long = sum(len(word) for word in words if len(word) > LONG) if longest > LONG else 0
         return (
@@ -549,47 +539,45 @@ class _Merging:
         for pair, positions in where.items():
             waiting.push(pair_counts[pair], (pair, 0, positions))
         vocab_size, least = self._bounds
+        lengths, sizes = [1] * len(self.tokens), Sizes(self.tokens)  # in characters, and in bytes
         serial = 0
         while len(self.tokens) < vocab_size and (best := waiting.best(pair_counts, least)):
             pair, _, positions = best[1]
-            merged = self._merge(*map(ord, pair))
-            _, new = self.pairs.merge(pair, chr(merged), positions, self._limit(merged))
+            left, right = map(ord, pair)
+            merged = self._merge(left, right)
+            if merged == len(lengths):
+                lengths.append(0)
+                sizes.add(self.tokens[merged])
+            lengths[merged] = lengths[left] + lengths[right]  # also of a special token that words make
+            _, new = self.pairs.merge(pair, chr(merged), positions, self._limit(merged, lengths, sizes))
             for come_up, in_words in new.items():
                 if pair_counts[come_up] > 0:
                     serial += 1  # of two entries of one pair the older comes first
                     waiting.push(pair_counts[come_up], (come_up, serial, in_words))
 
     def _merge(self, left: int, right: int) -> int:
-        """Note a merge; return the token that the pair becomes."""
-        self.merges.pop((left, right), None)  # a pair merged once more goes to the end
-        self.merges[left, right] = None
-        if not len(self.merges) % _MERGES_PER_REPORT:
-            self.report(Progress(MERGING, len(self.tokens), self.options.vocab_size, "tokens"))
-        return self._token(left, right)
-
-    def _token(self, left: int, right: int) -> int:
-        """The id of the token that a pair becomes; another merge may have made it before."""
-        token = self.tokens[left] + self.tokens[right].removeprefix(self.options.continuing_subword_prefix or "")
-        merged = self.token_to_id.get(token)
-        if merged is None:
-            merged = self.token_to_id[token] = len(self.tokens)
+        """Note a merge; return the token that the pair becomes, which another merge may have made before."""
+        merges, tokens = self.merges, self.tokens
+        merges.pop((left, right), None)  # a pair merged once more goes to the end
+        merges[left, right] = None
+        if not len(merges) % _MERGES_PER_REPORT:
+            self.report(Progress(MERGING, len(tokens), self.options.vocab_size, "tokens"))
+        token = tokens[left] + tokens[right].removeprefix(self._prefix)
+        merged = self.token_to_id.setdefault(token, len(tokens))
+        if merged == len(tokens):
             if merged >= sys.maxunicode:  # a word has a character for each of its tokens, the kernel one at its end
-                raise VocabularyError(
-                    f"training makes {merged:,} tokens at most; give a lower vocab_size (--vocab-size)"
-                )
-            self.tokens.append(token)
-            self.lengths.append(0)
-            self.sizes.add(token)
-        self.lengths[merged] = self.lengths[left] + self.lengths[right]  # also of a special token that words make
+                told = f"training makes {merged:,} tokens at most; give a lower vocab_size (--vocab-size)"
+                raise VocabularyError(told)
+            tokens.append(token)
         return merged
 
-    def _limit(self, merged: int) -> Callable[[str], bool] | None:
+    def _limit(self, merged: int, lengths: list[int], sizes: Sizes) -> Callable[[str], bool] | None:
         """Whether a token beside a merged one would make too long a token with it.
 
         As in tokenizers 0.22.2 `max_token_length` is one that a token stays below, and two characters are never too
         long.
         """
-        longest, lengths, too_large = self.options.max_token_length, self.lengths, self.sizes.limit(merged)
+        longest, too_large = self.options.max_token_length, sizes.limit(merged)
         if longest is None:
             return too_large
         return lambda token: (

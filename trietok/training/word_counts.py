@@ -9,15 +9,20 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import InputError, InputTypeError, TrietokError
-from trietok.files.texts import TextFiles
+from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, as_file_error
+from trietok.files.elsewhere import is_elsewhere, open_bytes
+from trietok.files.texts import TextFile, TextFiles, TextReader
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
+from trietok.text.characters import CHINESE_CLASS
 from trietok.worker_pool import cores, worker_pool
 
 if TYPE_CHECKING:
@@ -49,11 +54,15 @@ OnProgress = Callable[[Progress], None]
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
+_JOB_BYTES = 16_000_000  # of files, which a worker of an engine counts at once
 _BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
 
+_CHINESE = f"[{CHINESE_CLASS}]"
+_AROUND_CHINESE = f"{_CHINESE}|[^{CHINESE_CLASS} ]+"
+_compiled = cache(re.compile)
 ToWords = Callable[[str], Iterable[str]]
-CountFile = Callable[[str], "CountedFile"]
-MapFiles = Callable[[CountFile, Iterator[str]], "Iterable[CountedFile]"]
+CountPart = Callable[["CountJob"], "CountedJob"]
+MapFiles = Callable[[CountPart, "Iterator[CountJob]"], "Iterable[CountedJob]"]
 
 logger = logging.getLogger("trietok")
 
@@ -142,11 +151,12 @@ def count_words(
             a script needs the usual `if __name__ == "__main__":`. The counts are the same for any number.
         max_words: the most different words to hold. When there are more after a batch, all words that occur once so far
             are dropped, then those that occur twice, and so on, until at most three quarters of the limit are left.
-        progress: called with a `Progress` after every batch, or every file of `map_files`.
-        map_files: a function like `map`, by which an engine counts each of `TextFiles` on its own workers, in place of
-            `workers`: it takes a function and an iterator of paths, and gives what the function returns for each, in
-            any order. Each worker holds `max_words` at most, as this process does. Where that drops words, the counts
-            depend on how the texts are divided into files.
+        progress: called with a `Progress` after every batch, or every job of `map_files`.
+        map_files: a function like `map`, by which an engine counts `TextFiles` on its own workers, in place of
+            `workers`: it takes a function and an iterator of jobs, and gives what the function returns for each, in
+            any order; `trietok.corpus.engines.map_on` makes one. A job is some files, or a part of a large one. Each
+            worker holds `max_words` at most, as this process does. Where that drops words, the counts depend on the
+            jobs and on their order.
 
     >>> count_words(["low lower", "Lower!"])
     {'low': 1, 'lower': 2, '!': 1}
@@ -165,11 +175,15 @@ def count_words(
     if map_files is not None:
         if workers != 1 or not isinstance(texts, TextFiles):
             raise InputError("map_files counts the files of TextFiles, on the workers of the engine; leave workers out")
-        for done, part in enumerate(_counted_elsewhere(map_files, count, texts, max_words), start=1):
+        if texts.total_bytes is None:
+            raise InputError("the workers of an engine cannot read standard input; write it to a file")
+        done = 0
+        for size, part in _counted_elsewhere(map_files, count, texts, max_words):
             counts.merge(part)
             counts.prune(max_words)
+            done += size
             if progress is not None:
-                progress(Progress(COUNTING_WORDS, done, len(texts.paths), "files"))
+                progress(Progress(COUNTING_WORDS, done, texts.total_bytes, "bytes"))
     else:
         for batch, counted in _counted(_batches(texts), count, workers or cores()):
             counts.texts += batch
@@ -237,9 +251,13 @@ class _Count:
             for text in batch:
                 counts.update(self._words(text))
             return counts
+        cuts_at_chinese = self._words.__self__.tokenize_chinese_chars  # type: ignore[attr-defined]
         chunks: Counter[str] = Counter()
         for text in batch:
-            chunks.update(text.split(" "))
+            if cuts_at_chinese and not text.isascii() and _compiled(_CHINESE).search(text):
+                chunks.update(_compiled(_AROUND_CHINESE).findall(text))
+            else:
+                chunks.update(text.split(" "))
         # Chunks that occur equally often are split into words together.
         chunks_of: dict[int, list[str]] = {}
         for chunk, count in chunks.items():
@@ -258,7 +276,8 @@ class _Count:
 def _is_basic(words: ToWords) -> bool:
     """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a space.
 
-    Then each different chunk between spaces is split into words once, and its occurrences are counted.
+    Then each different chunk between spaces is split into words once, and its occurrences are counted. Where Chinese
+    characters are set apart, they are chunks too.
     """
     owner = getattr(words, "__self__", None)
     return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
@@ -303,47 +322,114 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
         ) from None
 
 
-class CountedFile(NamedTuple):
-    """The words of a file."""
+class FilePart(NamedTuple):
+    """The lines of a file that begin in a range of its bytes, or all texts of a file."""
 
-    path: str
+    name: str
+    start: int = 0
+    end: int | None = None  # None for the end of the file
+
+
+class CountJob(NamedTuple):
+    """What a worker of an engine counts at once, with its number."""
+
+    number: int
+    parts: tuple[FilePart, ...]
+
+
+class CountedJob(NamedTuple):
+    """The words of a job."""
+
+    number: int
     counts: WordCounts
 
 
 class _CountElsewhere(NamedTuple):
-    """A function of a path, to be pickled."""
+    """A function of a job, to be pickled."""
 
     counter: _Count
     column: str
     on_error: str
     max_words: int
 
-    def __call__(self, path: str) -> CountedFile:
+    def __call__(self, job: CountJob) -> CountedJob:
         counts = WordCounts()
-        for batch in _batches(TextFiles(glob.escape(path), column=self.column, on_error=self.on_error)):
+        for batch in _batches(text for part in job.parts for text in self._texts(part)):
             counts.texts += len(batch)
             counts.add(self.counter(batch))
             counts.prune(self.max_words)
-        return CountedFile(path, counts)
+        return CountedJob(job.number, counts)
+
+    def _texts(self, part: FilePart) -> Iterator[str]:
+        whole = TextFiles(glob.escape(part.name), column=self.column, on_error=self.on_error)
+        if part == FilePart(part.name):
+            yield from whole
+            return
+        reader = TextReader(self.column, self.on_error)
+        try:
+            for row in reader.rows_of_stream(_lines_of(part), part.name, TextFile.listed(part.name).kind):
+                yield row.text
+        except FileFormatError:
+            deque(whole, maxlen=0)  # which knows the number of the line
+            raise
 
 
-def _counted_elsewhere(map_files: MapFiles, count: _Count, texts: TextFiles, max_words: int) -> Iterator[WordCounts]:
-    """The counts of each file, by an engine's map."""
-    left = {os.path.abspath(path) if os.path.exists(path) else path for path in texts.paths}
-    count_file = _CountElsewhere(count, texts.column, texts.on_error, max_words).__call__
-    for counted in map_files(count_file, iter(sorted(left))):
-        if not isinstance(counted, CountedFile) or counted.path not in left:
-            raise TrietokError(
-                f"map_files has given {type(counted).__name__} for no file that it was given; it has to give back what "
-                "the function returns for each, once"
-            )
-        left.remove(counted.path)
-        yield counted.counts
+def _lines_of(part: FilePart) -> Iterator[bytes]:
+    with as_file_error(f"cannot read {part.name}", part.name), open_bytes(part.name) as raw:
+        at = max(part.start - 1, 0)
+        raw.seek(at)
+        is_whole = not part.start  # whether what is read next is a whole line, or the rest of one that began before
+        while (part.end is None or at < part.end) and (line := raw.readline(-1 if is_whole else _BATCH)):
+            at += len(line)
+            if is_whole:
+                yield line
+            is_whole = is_whole or line.endswith(b"\n")
+
+
+def _parts_of(path: str) -> Iterator[tuple[FilePart, int]]:
+    """The parts of a file, each with how many bytes it has."""
+    name = path if is_elsewhere(path) else os.path.abspath(path)  # workers are in directories of their own
+    file = TextFile.listed(name)
+    if file.size > _JOB_BYTES:
+        file = TextFile.at(name)
+    is_cut = file.size > _JOB_BYTES and file.compression is None and file.kind in ("txt", "jsonl", None)
+    number = -(-file.size // _JOB_BYTES) if is_cut else 1
+    starts = [file.size * part // number for part in range(number)]
+    for start, end in zip(starts, [*starts[1:], None], strict=True):
+        yield FilePart(name, start, end), (file.size if end is None else end) - start
+
+
+def _jobs(texts: TextFiles) -> Iterator[tuple[CountJob, int]]:
+    """The files in jobs of about the same size, each with how many bytes it has."""
+    parts: list[FilePart] = []
+    number = held = 0
+    for part, size in chain.from_iterable(map(_parts_of, texts.paths)):
+        if parts and held + size > _JOB_BYTES:
+            yield CountJob(number, tuple(parts)), held
+            parts, held, number = [], 0, number + 1
+        parts.append(part)
+        held += size
+    yield CountJob(number, tuple(parts)), held
+
+
+def _counted_elsewhere(
+    map_files: MapFiles, count: _Count, texts: TextFiles, max_words: int
+) -> Iterator[tuple[int, WordCounts]]:
+    """How many bytes each job has, and its counts, by an engine's map."""
+    left: dict[int, int] = {}  # the bytes of the jobs that are handed out
+
+    def handed_out() -> Iterator[CountJob]:
+        for job, size in _jobs(texts):
+            left[job.number] = size
+            yield job
+
+    wanted = "it has to give back what the function returns for each job, once"
+    for counted in map_files(_CountElsewhere(count, texts.column, texts.on_error, max_words).__call__, handed_out()):
+        if not isinstance(counted, CountedJob) or counted.number not in left:
+            raise TrietokError(f"map_files has given {type(counted).__name__} for no job that it was given; {wanted}")
+        yield left.pop(counted.number), counted.counts
     if left:
-        raise TrietokError(
-            f"map_files has ended without the counts of {len(left)} files, such as {min(left)}; it has to give back "
-            "what the function returns for each"
-        )
+        raise TrietokError(f"map_files has ended without the counts of {number_of(len(left), 'job')}; {wanted}")
 
 
 _counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache

@@ -313,24 +313,38 @@ static PyObject *Vocabulary_new(PyTypeObject *type, PyObject *arguments, PyObjec
     return NULL;
 }
 
-static PyObject *Vocabulary_ids(Vocabulary *vocabulary, PyObject *word)
+/* The ids of a str, as one word or as a text without words; None where the kernel cannot read it. */
+static PyObject *ids_of_str(const Pieces *pieces, PyObject *text, int is_word)
 {
-    size_t size = 0;
-    const uint8_t *bytes = utf8_of(word, &size);
-    if (!size)
+    size_t size = 0, count = 0;
+    const uint8_t *bytes = utf8_of(text, &size);
+    if (!size || size >= UINT32_MAX)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     int32_t *ids = resized(NULL, size * sizeof *ids);
     uint8_t *copy = padded(bytes, size, NULL, 0);
+    CodePoint *points = is_word ? NULL : resized(NULL, ((size_t)PyUnicode_GetLength(text) + 1) * sizeof *points);
     PyObject *list = NULL;
-    if (ids && copy) {
-        size_t count = ids_of_word(&vocabulary->pieces, copy, size, (size_t)PyUnicode_GetLength(word), ids);
+    if (ids && copy && (is_word || points)) {
+        count = is_word ? ids_of_word(pieces, copy, size, (size_t)PyUnicode_GetLength(text), ids)
+                        : ids_anywhere(pieces, copy, size, points, ids);
         list = list_of(&(Numbers){NULL, 0}, NULL, ids, count, NULL);
     } else {
         PyErr_NoMemory();
     }
+    give_back(points);
     give_back(ids);
     give_back(copy);
     return list;
+}
+
+static PyObject *Vocabulary_ids(Vocabulary *vocabulary, PyObject *word)
+{
+    return ids_of_str(&vocabulary->pieces, word, 1);
+}
+
+static PyObject *Vocabulary_ids_anywhere(Vocabulary *vocabulary, PyObject *text)
+{
+    return ids_of_str(&vocabulary->pieces, text, 0);
 }
 
 static void Vocabulary_dealloc(Vocabulary *vocabulary)
@@ -344,13 +358,17 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 5 };
+enum { INTERFACE = 6 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef vocabulary_methods[] = {
     {"ids", FUNCTION(Vocabulary_ids), METH_O,
         "ids(word, /)\n--\n\nThe ids of a word's pieces, as a list; None for a word that the kernel cannot read."},
+    {"ids_anywhere", FUNCTION(Vocabulary_ids_anywhere), METH_O,
+        "ids_anywhere(text, /)\n--\n\n"
+        "The ids of the longest entry anywhere in a text, the leftmost of several, and of what is left and right of\n"
+        "it, cut in the same way; None for a text that the kernel cannot read."},
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot vocabulary_slots[] = {

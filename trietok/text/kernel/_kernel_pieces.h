@@ -1,6 +1,7 @@
-/* WordPiece: the longest entry at the front of a word, then at the front of the rest, and so on.
+/* WordPiece: the longest entry at the front of a word, then at the front of the rest, and so on. And the recipe for
+   Chinese: the longest entry anywhere in a text, then left and right of it.
 
-   In: the entries of a vocabulary with their ids, then words of UTF-8. Out: the ids of their pieces.
+   In: the entries of a vocabulary with their ids, then words or texts of UTF-8. Out: the ids of their pieces.
 
    A hash table leads to the entries: to those that may begin a word, and to those that may continue one, without their
    prefix. An entry of at most 11 bytes lies in its place as it is. What the first four and the first eight bytes of a
@@ -324,6 +325,76 @@ static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t size
         ids[0] = pieces->unknown;
         return 1;
     }
+    return count;
+}
+
+/* ---- cutting texts without words --------------------------------------------------------------------------------- */
+
+/* A code point of a text. */
+typedef struct {
+    uint32_t at;     /* in bytes */
+    uint32_t length; /* of the longest entry that may begin here, in code points; 0 for none */
+    uint32_t cut;    /* 0 as long as no piece holds it; at the start of a piece how many code points that has */
+    int32_t id;
+} CodePoint;
+
+/* Find the longest entry of at most so many bytes that begins at a code point. */
+static void longest_entry(const Pieces *pieces, const uint8_t *text, CodePoint *point, size_t most)
+{
+    size_t length = 0;
+    point->id = most ? longest_piece(pieces, FRONT, text + point->at, most, &length) : NO_ID;
+    point->length = 0;
+    while (point->id != NO_ID && point[point->length].at < point->at + length)
+        point->length++;
+}
+
+/* Cut so many code points, in which the longest entry has `longest`: for each length, the longest first, take every
+   entry all of which is free, from the left to the right. Pieces are no shorter than it, so its ends tell. */
+static void cut_stretch(
+    const Pieces *pieces, const uint8_t *text, CodePoint *points, uint32_t count, uint32_t longest)
+{
+    for (uint32_t shorter; longest; longest = shorter) {
+        shorter = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            CodePoint *point = &points[i];
+            if (point->length == longest && !point->cut && !point[longest - 1].cut) {
+                for (uint32_t j = 0; j < longest; j++) {
+                    point[j].length = 0;
+                    point[j].cut = longest;
+                }
+                i += longest - 1;
+            } else if (point->length == longest) {
+                longest_entry(pieces, text, point, point->cut ? 0 : point[longest].at - point->at - 1);
+            }
+            shorter = point->length > shorter ? point->length : shorter;
+        }
+    }
+}
+
+/* The ids of the longest entry anywhere in a text, the leftmost of several, and of what is left and right of it, cut in
+   the same way. There is room for as many ids as the text has bytes, and for as many code points and one more;
+   READ_AT_ONCE bytes behind the text can be read. Returns how many there are. */
+static size_t ids_anywhere(const Pieces *pieces, const uint8_t *text, size_t size, CodePoint *points, int32_t *ids)
+{
+    uint32_t length = 0, start = 0, end = 0, longest = 0;
+    size_t count = 0;
+    for (size_t at = 0; at < size; at++)
+        if ((text[at] & 0xc0) != 0x80)
+            points[length++] = (CodePoint){.at = (uint32_t)at};
+    points[length].at = (uint32_t)size;
+    for (uint32_t i = 0; i < length; i++)
+        longest_entry(pieces, text, &points[i], size - points[i].at);
+    for (uint32_t i = 0; i < length; i++) { /* no entry reaches from one stretch into the next */
+        end = end > i + points[i].length ? end : i + points[i].length;
+        longest = longest > points[i].length ? longest : points[i].length;
+        if (end <= i + 1) {
+            cut_stretch(pieces, text, points + start, i + 1 - start, longest);
+            start = i + 1;
+            longest = 0;
+        }
+    }
+    for (uint32_t i = 0; i < length; i += points[i].cut ? points[i].cut : 1)
+        ids[count++] = points[i].cut ? points[i].id : pieces->unknown;
     return count;
 }
 

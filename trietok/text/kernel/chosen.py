@@ -41,7 +41,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 5  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 6  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has worked out some
 # hundreds will most likely have more.
@@ -127,6 +127,17 @@ def merge_pairs(words: list[str], counts: list[int], tokens: int, most: int, lea
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
     _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
+
+
+def cutter_anywhere(entries: dict[str, int], unknown: int) -> Callable[[str], list[int] | None] | None:
+    """A function that cuts a text as `Segmenter.ids_anywhere` does; None where there is no kernel for these entries.
+
+    For a text that the kernel cannot read it returns None.
+    """
+    try:
+        return vocabulary_of(entries, "\n", unknown, 0).ids_anywhere if _choice.is_compiled else None
+    except (OverflowError, ValueError):
+        return None
 
 
 def text_before_kernel() -> int:
