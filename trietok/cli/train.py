@@ -263,7 +263,7 @@ class _Run:
         return texts
 
     def counted(self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any) -> trietok.WordCounts:
-        """The words of texts: counted on a cluster, or by as many processes as are asked for or as the texts keep busy."""
+        """The words of texts: counted on a cluster, or by as many processes as are asked for, or kept busy."""
         worth = 1 if self.map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
         how |= {"workers": self.workers or worth, "max_words": self.max_words, "map_files": self.map_files}
         return trietok.count_words(texts, progress=progress, **how)
