@@ -26,7 +26,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a shell, signa
 
 
 # What a command says of the profile: it is fast, of a vocabulary that stands alone, and of a built-in one.
-WHY = "because AutoTokenizer takes fast classes, and no file says otherwise"
+WHY = "because no file names a class (AutoTokenizer asks for one)"
 WHY_OF_CLASS = "because AutoTokenizer takes the fast class for tokenizer_class BertTokenizer"
 PROFILE = re.compile("^trietok: profile: .*\r?\n", re.MULTILINE)
 

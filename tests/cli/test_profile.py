@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cli.commands import WHY, WHY_OF_CLASS, run_saying_all, usage_error
-from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
+from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast, TokenizerClassError
 from trietok.cli.app import COMMANDS
 from trietok.corpus import open_corpus
 from trietok.tokenizer.auto import choose
@@ -39,15 +39,25 @@ def test_the_files_of_a_directory_decide(directory, vocab_file):
         return str(choice)
 
     config = directory / "tokenizer_config.json"
-    assert chosen() == chosen(directory / "tokenizer.json") == "fast, because tokenizer.json is there"
+    whole = (directory / "tokenizer.json").read_text(encoding="utf-8")
+    assert chosen() == "fast, because tokenizer.json is there"
     (directory / "tokenizer.json").unlink()
     assert chosen() == chosen("trietok-en") == f"fast, {WHY_OF_CLASS}"
     config.write_text('{"tokenizer_class": "BertTokenizerLegacy"}')
     assert chosen() == "slow, because BertTokenizerLegacy has no fast class"
     config.write_text('{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}')
     assert chosen() == "slow, because BertJapaneseTokenizer has no fast class"
+    config.write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+    assert chosen() == "fast, because AutoTokenizer takes PreTrainedTokenizerFast"
+    AutoTokenizer.from_pretrained(directory)
     config.unlink()
     assert chosen() == chosen(vocab_file("a")) == f"fast, {WHY}"
+    (directory / "tokenizer.json").write_text(whole, encoding="utf-8")
+    assert chosen() == chosen(directory / "tokenizer.json") == f"fast, {WHY}"
+    for name in (directory, directory / "tokenizer.json", vocab_file("a")):
+        with pytest.raises(TokenizerClassError, match="says which tokenizer"):
+            AutoTokenizer.from_pretrained(name)
+    (directory / "tokenizer.json").unlink()
     (directory / "config.json").write_text('{"model_type": "electra"}')
     assert chosen() == "fast, because AutoTokenizer takes the fast class for model_type electra"
     assert str(choose(str(directory), "slow")) == "slow, as asked for"

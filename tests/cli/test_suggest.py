@@ -29,7 +29,7 @@ def text(tmp_path) -> str:
 
 def test_a_table(tiny, text):
     assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "-n", "2") == [
-        "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token become 1",
+        "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token becomes 1",
         "the first 2: 3.00 tokens a text, 1 unknown; 92.9% of the extra tokens of split or unknown words avoided",
         "word    frequency  tokens saved  now",
         "covid           2             8  c ##o ##v ##i ##d",

@@ -53,7 +53,7 @@ def test_a_change_is_exit_code_1_and_the_report(model, vocab_file):
     result = run("verify")
     assert (result.exit_code, result.stderr) == (1, "")
     assert result.stdout == str(verify(BertTokenizer.from_pretrained(model), Lock.load())) + "\n"
-    assert "  vocabulary: the lock has the token “world”, which is none here now\n" in result.stdout
+    assert "  vocabulary: the lock has the token “world”, which is no token here now\n" in result.stdout
     as_json = run("verify", "--json")
     assert as_json.exit_code == 1
     assert json.loads(as_json.stdout)["changed_texts"][0]["locked_tokens"] == ["[CLS]", "hello", "world", "[SEP]"]

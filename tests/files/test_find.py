@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.files.models import CASED, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
-from trietok import BertTokenizer, FileError
+from trietok import BertTokenizer, BertTokenizerFast, FileError
 from trietok.files.load import find_files
 
 
@@ -59,6 +59,8 @@ def test_directories_and_files(tmp_path):
         FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"
     ):
         BertTokenizer.from_pretrained(directory / "sub")
+    with pytest.raises(FileError, match=r"has no vocab\.txt or tokenizer\.json, which BertTokenizerFast needs"):
+        BertTokenizerFast.from_pretrained(directory / "sub")
     (directory / "sub" / "tokenizer.json").write_text(TOKENIZER_JSON)
     with pytest.raises(FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has tokenizer\.json"):
         BertTokenizer.from_pretrained(directory, subfolder="sub")

@@ -225,7 +225,9 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
         capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60,
     )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr.startswith("trietok: error: cannot load trietok-em from the HuggingFace hub: ")
+    assert done.stderr.startswith(
+        "trietok: error: trietok-em is neither a directory nor a file here; cannot load it from the HuggingFace hub: "
+    )
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
 
@@ -242,7 +244,8 @@ def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
     done = run("--offline")
     assert (done.returncode, hub.take_log()) == (2, [])
     assert done.stderr.startswith(
-        "trietok: error: cannot load org/model from the HuggingFace hub: it is not in the cache"
+        "trietok: error: org/model is neither a directory nor a file here; cannot load it from the HuggingFace hub: "
+        "it is not in the cache"
     )
     assert done.stderr.count("\n") == 1
     assert run().stdout != ""

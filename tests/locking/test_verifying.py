@@ -100,7 +100,7 @@ def test_the_report_shows_the_first_token_that_differs(model):
 def test_a_vocabulary_that_has_changed(model, vocab_file):
     vocab_file("hello", "mars", *WORDS[2:])
     found = verified(model)
-    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is none here now"
+    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is no token here now"
     assert found.changed_texts[0][6:9] == (2, 6, 11)  # the token and its place
     vocab_file("world", "hello", *WORDS[2:])
     assert why(verified(model), 1) == (
@@ -316,7 +316,7 @@ def test_a_planted_change_is_caught_in_transformers(model, vocab_file):
     found = trietok.verify("transformers", model / "lock.json")
     assert [each.number for each in found.changed_texts] == [1]
     assert found.changed_texts[0].tokens == ["[CLS]", "hello", "[UNK]", "[SEP]"]
-    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is none here now"
+    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is no token here now"
 
 
 def test_a_planted_normalizer_is_caught_in_tokenizers(model):

@@ -381,13 +381,19 @@ def test_what_is_refused(small, vocab_file):
 def test_nothing_to_suggest(small):
     found = suggest(small(*LETTERS), ["c o", "d"])
     assert str(found) == "nothing to suggest: 2 texts, 3 tokens"
+    assert found.frequency_missed == 0
     assert (found.milestones, found.tokens_after) == ([], 3)
+    rare = suggest(small(*LETTERS), ["so", "so c"], min_frequency=3)
+    assert str(rare) == (
+        "nothing to suggest: 2 texts, 5 tokens; a word has to occur 3 times (min_frequency, --min-frequency)"
+    )
+    assert suggest(small(*LETTERS), ["so", "so c"], min_frequency=3, leave_out=["so"]).frequency_missed == 0
 
 
 def test_readable_and_as_json(small):
     found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], most=2, unknown_weight=2.5)
     assert str(found).split("\n") == [
-        "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token become 0",
+        "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token becomes 0",
         "the first 2: 5.00 tokens a text, 0 unknown; 80.0% of the extra tokens of split or unknown words avoided",
         "1 other word would be split differently (1 occurrence)",
         "word   frequency  tokens saved  now",

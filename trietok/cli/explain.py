@@ -68,7 +68,7 @@ def explain(
     \b
     Examples:
       trietok explain "Mind the snow☃man"
-      trietok explain "naïve" --against fast
+      trietok explain "naïve" --against trietok-multi
       trietok explain -f texts.txt -o explained.html
     """
     how.check_arguments(texts, files)

@@ -196,7 +196,8 @@ class _Model:
         self._fail(why or f"{failed}; try again, or check the network and the proxy")
 
     def _fail(self, why: str) -> NoReturn:
-        raise FileError(f"cannot load {self._name} from the HuggingFace hub: {why}", path=self._name) from None
+        message = f"{self._name} is neither a directory nor a file here; cannot load it from the HuggingFace hub: {why}"
+        raise FileError(message, path=self._name) from None
 
     def _not_in_the_cache(self, why: str, file: str) -> str:
         if self._options.get("force_download"):

@@ -378,7 +378,9 @@ def _vocabulary_paths(cls: Any, name: str, files: ModelFiles) -> dict[str, str]:
     for file in names.values():
         if file not in found:
             there = f"it has {', '.join(sorted(found))}" if found else "it has no tokenizer file at all"
-            raise FileError(f"{name} has no {file}, which {cls.__name__} needs; {there}", path=os.path.join(name, file))
+            wanted = " or ".join(names.values()) if "tokenizer_file" in names else file
+            message = f"{name} has no {wanted}, which {cls.__name__} needs; {there}"
+            raise FileError(message, path=os.path.join(name, file))
     return {argument: found[file] for argument, file in names.items()}
 
 

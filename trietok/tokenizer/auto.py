@@ -42,13 +42,7 @@ _MODEL_TYPES = {
     "bert-japanese": JAPANESE,
     "dpr": "DPRQuestionEncoderTokenizer",
 }
-_HUB_OPTIONS = {
-    "cache_dir": None,
-    "force_download": False,
-    "local_files_only": False,
-    "token": None,
-    "revision": "main",
-}
+_OF_HUB = {"cache_dir": None, "force_download": False, "local_files_only": False, "token": None, "revision": "main"}
 
 
 class _Registry:
@@ -190,11 +184,9 @@ class AutoTokenizer:
             if model_type is not None:
                 kind = _registry.of_model_type(model_type, use_fast)
                 if kind is None:
-                    known = _registry.type_names()
+                    known, path = _registry.type_names(), str(pretrained_model_name_or_path)
                     message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
-                    raise TokenizerClassError(
-                        message, path=str(pretrained_model_name_or_path), name=str(model_type), known=known
-                    )
+                    raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
                 choice = Choice(pretrained_model_name_or_path, kind, "")
             else:
                 choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
@@ -253,6 +245,8 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], o
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
     if kind is None and value is None and or_bert:
         kind = _registry.of_class("BertTokenizer", use_fast or is_generic)
+        if kind is not None and not is_generic:
+            return Choice(name, kind, "because no file names a class (AutoTokenizer asks for one)")
     if kind is not None:
         return Choice(name, kind, _why(kind, has_json, key, value))
     message, known = other_kind(path), _registry.class_names()
@@ -323,8 +317,7 @@ def _why(kind: Tokenizer, has_json: bool, key: str, value: str | None) -> str:
         return f"because {value or kind.__name__} has no fast class"
     if has_json:
         return f"because {TOKENIZER_FILE} is there"
-    asked = "fast classes, and no file says otherwise" if value is None else f"the fast class for {key} {value}"
-    return f"because AutoTokenizer takes {asked}"
+    return f"because AutoTokenizer takes {f'the fast class for {key} {value}' if value else GENERIC_FAST}"
 
 
 def _read(name: str, use_fast: bool, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], bool]:
@@ -332,14 +325,12 @@ def _read(name: str, use_fast: bool, options: dict[str, Any]) -> tuple[dict[str,
 
     The last is asked of the hub only where the fast class would ask for it, too.
     """
-    hub = {key: options.get(key, default) for key, default in _HUB_OPTIONS.items()}
+    hub = {key: options.get(key, default) for key, default in _OF_HUB.items()}
     if "use_auth_token" in options:  # the old name
         hub["token"] = options["use_auth_token"]
     asked = (TOKENIZER_CONFIG_FILE, CONFIG_FILE, *([TOKENIZER_FILE] if use_fast else []))
     files, single_file = find_files(name, asked, subfolder=options.get("subfolder"), **hub)
-    first, second = (
-        read_json_object(files[file]) if file in files else {} for file in (TOKENIZER_CONFIG_FILE, CONFIG_FILE)
-    )
+    first, second = (read_json_object(files[file]) if file in files else {} for file in asked[:2])
     return first, second, TOKENIZER_FILE in files or (single_file or "").endswith(".json")
 
 

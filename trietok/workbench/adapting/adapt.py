@@ -227,7 +227,8 @@ class Adapted(Report):
             absent = [each.token for each in self.new if not each.frequency]
             if absent:
                 yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
-            unknown = f"{number_of(self.before.unknown, 'unknown token')} become {self.after.unknown:,}"
+            become = "becomes" if self.before.unknown == 1 else "become"
+            unknown = f"{number_of(self.before.unknown, 'unknown token')} {become} {self.after.unknown:,}"
             yield f"{_said(self.before, self.after)}, {unknown}"
         if self.held_back is not None:
             if self.suggestions is not None:

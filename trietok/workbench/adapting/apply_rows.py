@@ -32,6 +32,7 @@ from trietok.files.formats import (
     read_json_text,
     write_json,
 )
+from trietok.files.load import BUILT_IN_NAMES
 from trietok.files.safetensors import (
     ELEMENT_BYTES,
     Header,
@@ -164,7 +165,8 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
     path = Path(directory)
     wrong = None
     if not path.is_dir():
-        wrong = "is no directory" if os.path.lexists(path) else "is not there"
+        absent = "is a built-in vocabulary without a model" if str(path) in BUILT_IN_NAMES else "is not there"
+        wrong = "is no directory" if os.path.lexists(path) else absent
     elif not os.path.lexists(path / CONFIG_FILE):
         wrong = f"has no {CONFIG_FILE}"
     if wrong is not None:

@@ -250,7 +250,7 @@ class _Reasons:
             return f"{stage}: “{visible(token)}” is found now, and was not there when the lock was written"
         vocabulary = self._tokenizer.get_vocab()
         gone = next((visible(token) for token in locked.tokens[position:] if token not in vocabulary), None)
-        return "" if gone is None else f"vocabulary: the lock has the token “{gone}”, which is none here now"
+        return "" if gone is None else f"vocabulary: the lock has the token “{gone}”, which is no token here now"
 
     def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: LockedText) -> str:
         """The reason that a tokenizer shows which gives the tokens of the other side."""

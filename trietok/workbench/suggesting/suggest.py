@@ -105,6 +105,7 @@ class Suggestions(Report):
         changed: other words, or chunks, of the texts that get other tokens once all is added.
         left_out: words that would have been suggested but for what they would do to others, or that cannot be added;
             where phrases are suggested, also those that would save next to nothing beside the suggestions before them.
+        frequency_missed: `min_frequency`, if words are worth a token and none of them occurs so often; else 0.
         forgotten: of the words counted, how many were forgotten to save memory.
         lost_at_most: how much too low a count may be for that.
         sample: other units of the texts, the most frequent first, to verify with.
@@ -122,6 +123,7 @@ class Suggestions(Report):
     milestones: list[Milestone]
     changed: list[Change]
     left_out: list[LeftOut]
+    frequency_missed: int
     forgotten: int
     lost_at_most: int
     sample: list[str]
@@ -146,11 +148,14 @@ class Suggestions(Report):
         """What adding all of them comes to, in a few lines."""
         if not self.suggestions:
             lines = [f"nothing to suggest: {number_of(self.texts, 'text')}, {number_of(self.tokens_before, 'token')}"]
+            if self.frequency_missed:
+                lines[0] += f"; a word has to occur {self.frequency_missed:,} times (min_frequency, --min-frequency)"
         else:
+            become = "becomes" if self.unknown_before == 1 else "become"
             lines = [
                 f"{number_of(len(self.suggestions), 'suggestion')} from {number_of(self.texts, 'text')}: "
                 f"{self.mean_before:.2f} tokens a text become {self.mean_after:.2f}, "
-                f"{number_of(self.unknown_before, 'unknown token')} become {self.unknown_after:,}"
+                f"{number_of(self.unknown_before, 'unknown token')} {become} {self.unknown_after:,}"
             ]
             lines += [
                 f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
@@ -319,6 +324,7 @@ def suggest_tokens(
         milestones=picked.milestones,
         changed=picked.changed(),
         left_out=picked.left_out,
+        frequency_missed=min_frequency if not ranked and _ranked(trial, counts, 1, unknown_weight, unwanted) else 0,
         forgotten=counts.pruned_occurrences,
         lost_at_most=counts.pruned_below,
         sample=list(itertools.islice(others, _SAMPLE)),
