@@ -48,7 +48,7 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
         + '<details class="tt-d">'.join(parts[11:])
     )
     # The tokens and one story.
-    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Choose", " hidden>Choose")
+    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Click", " hidden>Click")
     slow = trietok.BertTokenizer.from_pretrained("trietok-multi")
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()

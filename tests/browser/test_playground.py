@@ -375,6 +375,9 @@ def test_the_search_step_by_step(open_page, address):
         *("##affable"[:end] for end in range(9, 4, -1)),
         "##able",
     ]
+    box = page.locator("#steps").evaluate("box => [box.scrollTop, box.clientHeight, box.scrollHeight]")
+    assert box[0] > 0
+    assert box[0] + box[1] > box[2] - 2  # the end is in view
     assert steps.last.inner_text() == "##able is an entry: the whole word has its tokens"
     page.locator("#explanation summary", has_text="東").click()
     assert page.input_value("#word") == "東"
@@ -389,6 +392,9 @@ def test_counts_and_all_reasons_for_paper(open_page, address):
     answer = playground.type("unaffable snow☃man")
     assert answer["counts"] == {"characters": 18, "words": 2, "tokens": 6, "unknown": 1}
     assert page.locator("#status").inner_text().startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
+    playground.type("hello")
+    assert page.locator("#status").inner_text().startswith("5 characters · 1 word · ")
+    playground.type("unaffable snow☃man")
     page.click("#reasons")
     playground.answer(reasons=True)
     expected = BertTokenizerFast.from_pretrained("trietok-en").explain("unaffable snow☃man")
@@ -397,6 +403,9 @@ def test_counts_and_all_reasons_for_paper(open_page, address):
     playground.until("() => location.hash.includes('reasons=yes')")
     page.emulate_media(media="print")
     assert page.locator(".controls:visible").count() == 0
+    assert page.locator("#status").is_visible()
+    named = page.evaluate("() => getComputedStyle(document.getElementById('status'), '::before').content")
+    assert "trietok-en (fast)" in named
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator("#stages details[open] p").first.is_visible()  # the search, which nobody opens on paper
 

@@ -61,6 +61,9 @@ def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
     html = page.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "<script" not in html
+    table = html.partition("<h4>Reasons</h4>")[2]
+    assert "The whole word “hello” is an entry" in table  # on paper nobody clicks
+    assert "<tbody>" in table
     assert "there is no folder" in error("explain", "-m", tiny, "-o", str(tmp_path / "no" / "page.html"), "a")
     assert "not both" in usage_error("explain", "-o", f"{page}.html", "--json", "a")
 

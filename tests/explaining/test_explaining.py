@@ -331,6 +331,8 @@ def test_html_shows_how_wordpiece_searches(slow):
     ]
     assert plain[1][0] == "unaq → unknown"
     assert plain[1][-1] == "no entry: ##q; nothing is left to try"
+    assert re.findall(r"value=\"\d+\">([\d–]*, )no change", shown) == ["1–9, "]  # a run of stages, as one item
+    assert "1 word, 1 token, 1 unknown" in slow.explain("xxxx", add_special_tokens=False).to_html()
     assert "no entry: xxxx, xxx, xx, x; nothing" in re.sub(r"</?s>", "", slow.explain("xxxx").to_html())
     long = re.sub(r"</?s>", "", slow.explain("x" * 40).to_html())
     assert f"no entry: {'x' * 40}, {'x' * 39}, {'x' * 38}, {'x' * 37}, …, xxx, xx, x; nothing" in long

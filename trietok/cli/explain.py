@@ -50,7 +50,7 @@ _STYLES = {
 @options.tokenizer(
     "--against", help="Show where another tokenizer differs; slow or fast is the same model in that profile."
 )
-@options.writes("Write a page for a browser.", metavar="FILE", required=False)
+@options.writes("Write a page for a browser or for paper, with all reasons.", metavar="FILE", required=False)
 @options.column
 @options.json_offline
 def explain(
@@ -82,7 +82,7 @@ def explain(
         how.check_length(tokenizer)
     explained = (_explained(tokenizers, line.text, how) for line in lines)
     if output is not None:
-        pages = [each.to_html() for each in explained]
+        pages = [each.to_html(**({} if against else {"reasons": True})) for each in explained]
         write_page(output, "explain", pages)
         write_line(f"written to {output}: {number_of(len(pages), 'text')}")
         return

@@ -370,13 +370,13 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 _MOST_GAVE = 2000  # characters of the text after a stage
 _MOST_SEARCHES = 60  # words
 _MOST_TRIED = 8  # entries looked up in vain, of each piece
-_HINT = "Choose a token to read, beside it, why it is one."
+_HINT = "Click a token to see why it is one."
 
 
 def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
     """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at its token."""
     named = f" · {explanation.name}" if explanation.name else ""
-    counts = ", ".join(f"{number:,} {what}" for what, number in explanation.counts.items())
+    counts = ", ".join(f"{n:,} {what.removesuffix('s' * (n == 1))}" for what, n in explanation.counts.items())
     yield heading(explanation.tokenizer, aside=f"{explanation.profile} profile{named} · {counts}")
     yield from _rows(explanation, "" if reasons else _HINT)
     for line in notes(explanation):
@@ -452,8 +452,9 @@ def _stages_html(text: ExplainedText, open_all: bool) -> str:
     for is_idle, run in _in_runs(text.stages):
         if is_idle:
             titles = "; ".join(stage.title for _, stage in run)
-            to = "" if len(run) == 1 else f"to {run[-1][0]}, "
-            items.append(f'<li class="tt-idle" value="{run[0][0]}">{to}no change: {escaped(titles)}</li>')
+            first, last = run[0][0], run[-1][0]
+            span, look = (f"{first}–{last}, ", " tt-span") if last > first else ("", "")
+            items.append(f'<li class="tt-idle{look}" value="{first}">{span}no change: {escaped(titles)}</li>')
         else:
             items += [f'<li value="{number}">{_stage_html(stage)}</li>' for number, stage in run]
     return f"<ol>{''.join([*items[:-1], items[-1].removesuffix('</li>'), *_searches(text, open_all), '</li>'])}</ol>"
@@ -484,8 +485,7 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
             end = f"found: <b>{escaped(piece)}</b>" if piece else "nothing is left to try"
             lines.append(f'<p class="tt-mono">{"; ".join(filter(None, [vain, end]))}</p>')
         shown = _mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
-        look = f'class="tt-search"{" open" * open_all}'
-        yield f"<details {look}><summary>{shown}</summary>{''.join(lines)}</details>"
+        yield f'<details class="tt-search"{" open" * open_all}><summary>{shown}</summary>{"".join(lines)}</details>'
     if len(words) > _MOST_SEARCHES:
         yield _why(f"… and {len(words) - _MOST_SEARCHES:,} more words")
 

@@ -152,6 +152,7 @@ function show(asked, answer) {
     return;
   }
   answered = { asked, answer };
+  at("status").dataset.of = `${asked.model} (${asked.profile})`; // on paper, where nothing else names them
   at("status").textContent = counted(answer.counts, `${answer.size.toLocaleString("en")} in the vocabulary`);
   at("explanation").innerHTML = answer.html; // trietok escapes the text
   at("stages").replaceChildren(stagesOf(at("explanation").firstElementChild));
@@ -169,7 +170,10 @@ function showError(message) {
 }
 
 function counted(counts, ...more) {
-  return [...Object.entries(counts).map(([what, number]) => `${number.toLocaleString("en")} ${what}`), ...more].join(" · ");
+  const shown = Object.entries(counts).map(([what, number]) => {
+    return `${number.toLocaleString("en")} ${number === 1 ? what.replace(/s$/, "") : what}`;
+  });
+  return [...shown, ...more].join(" · ");
 }
 
 /** What stands below the tokens of an explanation, moved to a fragment of its own. */
@@ -262,6 +266,7 @@ function chooseWord(word) {
 function showSteps(count) {
   const shown = Math.min(Math.max(count, 1), steps.length);
   at("steps").replaceChildren(...steps.slice(0, shown).map((step, number) => stepItem(step, number === steps.length - 1)));
+  at("steps").scrollTop = at("steps").scrollHeight;
   at("back").disabled = shown === 1;
   at("next").disabled = at("all").disabled = shown === steps.length;
 }
