@@ -41,14 +41,8 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     tokenizer.add_tokens(["ALT"])
     tokenizer.save_pretrained(folder / "model")
     explained = tokenizer.explain(TEXT)
-    parts = explained.to_html().split('<details class="tt-d">')
-    told = (
-        '<details class="tt-d">'.join(parts[:11])
-        + '<details class="tt-d" open>'
-        + '<details class="tt-d">'.join(parts[11:])
-    )
-    # The tokens and one story.
-    reason = told.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Click", " hidden>Click")
+    told = with_story(explained.to_html(), 11)
+    reason = tokens_of(with_story(explained.to_html(), 10))
     slow = trietok.BertTokenizer.from_pretrained("trietok-multi")
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-multi")
     sentence = slow.explain(SENTENCE).to_html()
@@ -61,7 +55,7 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
     )
     fast.add_tokens([trietok.AddedToken("<ent>", lstrip=True)])
     exercises = {
-        "unknown": (english.explain("a snow☃man"), 4),
+        "unknown": (english.explain("a snow☃man"), 3),
         "added": (added.explain("unbelievable tables"), 5),
         "accents": (english.explain("naïve café"), 0),
         "chinese": (chinese.explain("猫爱吃鱼"), 0),
@@ -82,13 +76,23 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def of_exercise(explained: Explanation, pinned: int) -> str:
-    """An explanation with the story of a token, from 1; or with the stages, where that is 0."""
+    """The tokens with the story of one of them, from 1; or with the stages, where that is 0."""
     html = explained.to_html()
-    if not pinned:
-        return html
-    html = html.replace(".tt-t:focus>", f".tt-t:nth-of-type({pinned})>.tt-story,.tt-t:focus>")
-    html = html.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>").replace(">Point at", " hidden>Point at")
-    return html + '<div style="height:64px"></div>'
+    return tokens_of(with_story(html, pinned)) if pinned else html
+
+
+def with_story(html: str, number: int) -> str:
+    """An explanation with the story of a token, from 1."""
+    before, *tokens = html.split("<details ")
+    tokens[number - 1] = f"open {tokens[number - 1]}"
+    return "<details ".join((before, *tokens))
+
+
+def tokens_of(html: str) -> str:
+    """An explanation without the stages and the hint."""
+    for left_out in ("<h4>", "<ol>", '<p class="tt-hint">'):
+        html = html.replace(left_out, f"{left_out[:-1]} hidden>")
+    return html
 
 
 def page(fragment: str, look: str = "tt-light") -> str:
