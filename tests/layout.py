@@ -31,7 +31,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers and imports no wing.
 WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
 # What `tests/test_layout.py` holds the house to. Before adding, take away.
-MOST_MODULES, MOST_LINES, MOST_LINES_OF_THE_CORE, LONGEST_CHAIN = 150, 45_560, 26_615, 14
+MOST_MODULES, MOST_LINES, MOST_LINES_OF_THE_CORE, LONGEST_CHAIN = 150, 44_750, 26_300, 14
 
 
 def package_of(name: str) -> str:

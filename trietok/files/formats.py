@@ -52,10 +52,6 @@ def is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= HIGHEST_ID
 
 
-def _is_length(value: Any) -> bool:
-    return type(value) in (int, float) and value > 0 and value == value // 1
-
-
 def _is_list_of_str(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -104,7 +100,10 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
     ),
     **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
     **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
-    **dict.fromkeys(("model_max_length", "max_len"), (_is_length, "a whole number from 1")),
+    **dict.fromkeys(
+        ("model_max_length", "max_len"),
+        (lambda size: type(size) in (int, float) and size > 0 and size == size // 1, "a whole number from 1"),
+    ),
     "never_split": (_is_list_of_str, "a list of strings"),
     "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
     "model_input_names": (
@@ -373,7 +372,7 @@ def write_json(path: Path_, value: Any) -> None:
     try:
         write_text(path, text)
     except UnicodeEncodeError:
-        write_text(path, re.sub(HALF_PAIR, _escape, text))
+        write_text(path, re.sub(HALF_PAIR, lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 class Written(list[str]):
@@ -424,10 +423,6 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
         written.append(f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}')
     start, end = "{}" if as_object else "[]"
     return Written([start, ",".join(written), "\n  " if tokens else "", end])
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
 
 
 def write_text(path: Path_, text: str) -> None:
