@@ -225,7 +225,7 @@ def parity(session: nox.Session) -> None:
     _install(session, "[test]", TORCH)
     data = pathlib.Path(os.environ.get("TRIETOK_DATA", "/nowhere"))
     published = {"TRIETOK_MODELS": str(data / "hf"), "TRIETOK_CORPORA": str(data / "corpora")} if data.exists() else {}
-    with_torch = ("tests/adapting", "tests/parity/test_live_calls_at_random.py")
+    with_torch = ("tests/adapting", "tests/parity/test_live_calls_at_random.py", "tests/parity/test_live_terms.py")
     calls = {"TRIETOK_CALLS": os.environ.get("TRIETOK_CALLS", "15000")}
     session.run("pytest", "-m", "parity", "-q", *with_torch, *session.posargs, env=calls)
     if published:
