@@ -332,14 +332,14 @@ class Segmenter:
     """
 
     def __init__(self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN) -> None:
-        vocabulary = vocabulary if isinstance(vocabulary, Mapping) else [*dict.fromkeys(vocabulary)]
+        if not isinstance(vocabulary, Mapping):
+            vocabulary = {token: number for number, token in enumerate(dict.fromkeys(vocabulary))}
         self.vocabulary = frozenset(vocabulary) - {"", unknown}
         self.unknown = unknown
         if not self.vocabulary:
             raise InputError("there is no token to segment with; the vocabulary is empty")
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
-        numbered = vocabulary if isinstance(vocabulary, Mapping) else {token: n for n, token in enumerate(vocabulary)}
-        self._ids = {unknown: max(numbered.values()) + 1, **numbered}
+        self._ids = {unknown: max(vocabulary.values()) + 1, **vocabulary}
         entries = {token: number for token, number in self._ids.items() if token in self.vocabulary}
         self._by_kernel = chosen.cutter_anywhere(entries, self._ids[unknown])
         self._tokens = {number: token for token, number in self._ids.items()}

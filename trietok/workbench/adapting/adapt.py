@@ -47,7 +47,7 @@ from trietok.workbench.adapting.row_plan import (
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import Comparison, compare
 from trietok.workbench.read_again import read_again
-from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens
+from trietok.workbench.suggesting.suggest import Suggestions, suggest_tokens, unknown_become
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows, Reader
@@ -224,12 +224,9 @@ class Adapted(Report):
                 f"on the texts: {first_few(self.unreached)}"
             )
         if self.after.texts:
-            absent = [each.token for each in self.new if not each.frequency]
-            if absent:
+            if absent := [each.token for each in self.new if not each.frequency]:
                 yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
-            become = "becomes" if self.before.unknown == 1 else "become"
-            unknown = f"{number_of(self.before.unknown, 'unknown token')} {become} {self.after.unknown:,}"
-            yield f"{_said(self.before, self.after)}, {unknown}"
+            yield f"{_said(self.before, self.after)}, {unknown_become(self.before.unknown, self.after.unknown)}"
         if self.held_back is not None:
             if self.suggestions is not None:
                 yield f"held back: {_said(self.held_back.before, self.held_back.after)}"
@@ -438,8 +435,7 @@ def _embedded(held: HeldBack, texts: list[str], readers: Iterable[Callable[[], R
 
 def _said(before: TokensOfTexts, after: TokensOfTexts) -> str:
     saved = (before.tokens - after.tokens) / before.tokens if before.tokens else 0
-    texts, tokens = number_of(after.texts, "text"), f"{before.tokens:,} tokens become {after.tokens:,}"
-    return f"{texts}: {tokens} ({saved:.1%} fewer)"
+    return f"{number_of(after.texts, 'text')}: {before.tokens:,} tokens become {after.tokens:,} ({saved:.1%} fewer)"
 
 
 def _why_nothing(done: AddedTerms, unreached: list[str]) -> str:

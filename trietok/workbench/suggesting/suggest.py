@@ -87,6 +87,11 @@ class LeftOut(NamedTuple):
     reason: str
 
 
+def unknown_become(before: int, after: int) -> str:
+    """What becomes of so many unknown tokens, to read."""
+    return f"{number_of(before, 'unknown token')} {'becomes' if before == 1 else 'become'} {after:,}"
+
+
 @dataclass(frozen=True)
 class Suggestions(Report):
     """Words to add to a tokenizer, the most useful first, and what that comes to. `str` makes it readable.
@@ -151,11 +156,10 @@ class Suggestions(Report):
             if self.frequency_missed:
                 lines[0] += f"; a word has to occur {self.frequency_missed:,} times (min_frequency, --min-frequency)"
         else:
-            become = "becomes" if self.unknown_before == 1 else "become"
             lines = [
                 f"{number_of(len(self.suggestions), 'suggestion')} from {number_of(self.texts, 'text')}: "
                 f"{self.mean_before:.2f} tokens a text become {self.mean_after:.2f}, "
-                f"{number_of(self.unknown_before, 'unknown token')} {become} {self.unknown_after:,}"
+                f"{unknown_become(self.unknown_before, self.unknown_after)}"
             ]
             lines += [
                 f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
