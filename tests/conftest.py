@@ -16,17 +16,21 @@ from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
-# Tests start hundreds of Python processes: compiling trietok anew for each of them would take a fifth of the time.
+# Tests start hundreds of Python processes: compiling trietok anew for each of them would take a
+# fifth of the time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell starts programs in the background so. Tests of Ctrl-C would wait for an interrupt that never comes.
+    # A shell starts programs in the background so. Tests of Ctrl-C would wait for an interrupt that
+    # never comes.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """For `-n auto`: no worker processes where they would not help; None lets xdist count the cores."""
+    """For `-n auto`: no worker processes where they would not help; None lets xdist count the
+    cores.
+    """
     single_files = all(argument.partition("::")[0].endswith(".py") for argument in config.args)
     needs_the_machine = config.option.markexpr in ("benchmark", "engines")
     prints = config.option.capture == "no"
@@ -43,7 +47,9 @@ _flush = os.fsync
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Only tests of faults wait until the disk has what was written; that it is flushed in order is tested apart."""
+    """Only tests of faults wait until the disk has what was written; that it is flushed in order is
+    tested apart.
+    """
     os.fsync = _flush if item.get_closest_marker("faults") else _no_flush
 
 
@@ -58,13 +64,21 @@ def pytest_collection_finish() -> None:
         gc.freeze()
 
 
-def examples(count: int) -> settings:
-    """Hypothesis' settings: `count` examples, or TRIETOK_EXAMPLES of them where that is set.
+def often(count: int) -> int:
+    """How often a test repeats what it draws at random: `count` times, times TRIETOK_OFTEN.
 
-    The counts are small, so that all tests together take little time; each run draws other examples.
+    By default it is half as often, so that all tests together take little time: each run draws
+    anew, nightly ones more.
+    """
+    return max(1, int(count * float(os.environ.get("TRIETOK_OFTEN", "0.5"))))
+
+
+def examples(count: int) -> settings:
+    """Hypothesis' settings: `often(count)` examples, or TRIETOK_EXAMPLES of them where that is
+    set.
     """
     return settings(
-        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", count)),
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", often(count))),
         deadline=None,
         suppress_health_check=[
             HealthCheck.too_slow,
@@ -81,8 +95,10 @@ settings.load_profile("default of these tests")
 
 @pytest.fixture
 def plain_kernel():
-    """For tests of what the plain encoder remembers: no encoder that is made here has a compiled kernel."""
-    from trietok.text.kernel.chosen import using_kernel
+    """For tests of what the plain encoder remembers: no encoder that is made here has a compiled
+    kernel.
+    """
+    from trietok.text.kernel.choosing import using_kernel
 
     with using_kernel("plain"):
         yield
@@ -94,7 +110,9 @@ def vocab_file(tmp_path):
 
     def write(*tokens: str, special: list[str] = SPECIAL, name: str = "vocab.txt") -> pathlib.Path:
         path = tmp_path / name
-        path.write_text("".join(token + "\n" for token in [*special, *tokens]), encoding="utf-8", newline="\n")
+        path.write_text(
+            "".join(token + "\n" for token in [*special, *tokens]), encoding="utf-8", newline="\n"
+        )
         return path
 
     return write

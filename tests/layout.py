@@ -1,7 +1,9 @@
-"""The house at a glance: `python tests/layout.py` prints the packages, their imports and what runs against the rows.
+"""The house at a glance: `python tests/layout.py` prints the packages, their imports and what runs
+against the rows.
 
-In: a checkout. Out: for each package its modules, lines and the packages it imports; the layers of the import graph
-(how many modules the longest chain of imports holds); imports that run against `ROWS`; cycles.
+In: a checkout. Out: for each package its modules, lines and the packages it imports; the layers of
+the import graph (how many modules the longest chain of imports holds); imports that run against
+`ROWS`; cycles.
 """
 
 from __future__ import annotations
@@ -13,12 +15,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# From the top layer to the bottom: a package imports from the rows below its own, never from its own row.
+# From the top layer to the bottom: a package imports from the rows below its own, never from its
+# own row.
 ROWS: tuple[tuple[str, ...], ...] = (
     ("cli", "clients", "benchmarking"),
+    ("workbench.trim",),
     ("workbench.adapting", "workbench.locking"),
-    ("workbench.benchmarking", "workbench.checking", "workbench.comparing", "workbench.suggesting"),
-    ("workbench.engines", "workbench.read_again", "corpus"),
+    (
+        *(
+            "workbench.benchmarking",
+            "workbench.checking",
+            "workbench.comparing",
+            "workbench.suggesting",
+        ),
+        "workbench.sentence_model",
+    ),
+    ("workbench.engines", "workbench.read_again", "workbench.sentence_modules", "corpus"),
     ("google_bert", "tokenizer_json"),
     ("tokenizer",),
     ("explaining", "training"),
@@ -28,20 +40,42 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("disk", "log", "showing", "worker_pool"),
     ("errors", "named"),
 )
-# The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers and imports no wing.
+# The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers
+# and imports no wing.
 WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
-# What `tests/test_layout.py` holds the house to. Before adding, take away.
-MOST_MODULES, MOST_LINES, MOST_LINES_OF_THE_CORE, LONGEST_CHAIN = 150, 44_750, 26_300, 14
+# What `tests/test_layout.py` holds the house to: modules that can be read in one sitting, and short
+# ways between them.
+MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 22  # imports for types alone count, too
+# The modules that are longer, each to be divided by its nouns; none is to join them.
+LONGER = frozenset(
+    """cli.adapt cli.options corpus.text_inputs explaining.views files.formats files.load
+    files.texts files.tokenizer_json inputs.builder text.added_search text.chunk_encoder
+    tokenizer.bert tokenizer.moment tokenizer.pretrained tokenizer.special_tokens
+    workbench.adapting.adapt workbench.adapting.apply_rows workbench.adapting.row_blocks
+    workbench.adapting.row_plan workbench.checking.files""".split()
+)
+# Modules that name one another, most for types alone; each circle is to be opened, and none is to
+# join them.
+IN_CIRCLES = frozenset(
+    """inputs.builder inputs.plan text.added_search text.basic_tokenizer text.memory
+    text.pipeline text.stages text.terms workbench.adapting.apply_rows
+    workbench.adapting.distil workbench.adapting.heal workbench.adapting.row_blocks
+    workbench.adapting.row_plan""".split()
+)
 
 
 def package_of(name: str) -> str:
-    """The package that a module belongs to: the first part of its name, of the workbench the first two."""
+    """The package that a module belongs to: the first part of its name, of the workbench the first
+    two.
+    """
     parts = name.split(".")
     return ".".join(parts[: 2 if parts[0] == "workbench" else 1])
 
 
 def modules_of(root: Path) -> dict[str, Path]:
-    """The modules of the package by their dotted names below it; a package itself is named as its folder."""
+    """The modules of the package by their dotted names below it; a package itself is named as its
+    folder.
+    """
     found = {}
     for path in sorted((root / "trietok").rglob("*.py")):
         parts = path.relative_to(root / "trietok").with_suffix("").parts
@@ -52,25 +86,17 @@ def modules_of(root: Path) -> dict[str, Path]:
 
 
 def imports_of(path: Path, modules: dict[str, Path]) -> set[str]:
-    """The modules that a file imports when it runs, function bodies included; what only types need does not count."""
+    """The modules that a file imports: at its top, in the bodies of functions, and for types
+    alone.
+    """
     found: set[str] = set()
-    for node in _running(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "trietok":
             base = ".".join((node.module or "").split(".")[1:])
             for alias in node.names:
                 below = f"{base}.{alias.name}".lstrip(".")
                 found.add(below if below in modules else base)
     return found & modules.keys()
-
-
-def _running(tree: ast.AST) -> list[ast.AST]:
-    nodes: list[ast.AST] = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            nodes += [inner for other in node.orelse for inner in (other, *_running(other))]
-        else:
-            nodes += [node, *_running(node)]
-    return nodes
 
 
 def graph_of(root: Path) -> dict[str, set[str]]:
@@ -131,7 +157,10 @@ def longest_chain(graph: dict[str, set[str]]) -> list[str]:
 
     def chain(name: str) -> list[str]:
         if name not in chains:
-            chains[name] = [name, *max((chain(other) for other in sorted(merged[name])), key=len, default=[])]
+            chains[name] = [
+                name,
+                *max((chain(other) for other in sorted(merged[name])), key=len, default=[]),
+            ]
         return chains[name]
 
     return max((chain(name) for name in sorted(merged)), key=len)
@@ -140,12 +169,14 @@ def longest_chain(graph: dict[str, set[str]]) -> list[str]:
 def lines_of(root: Path) -> dict[str, int]:
     """The lines of each module; the package's own `__init__.py` is the module of no name."""
     paths = {"": root / "trietok" / "__init__.py", **modules_of(root)}
-    return {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in paths.items()}
+    return {
+        name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in paths.items()
+    }
 
 
-def lines_of_the_core(lines: dict[str, int]) -> int:
-    """The lines outside the wings."""
-    return sum(number for name, number in lines.items() if name.split(".")[0] not in WINGS)
+def longer_modules(lines: dict[str, int]) -> set[str]:
+    """The modules with more lines than one is to have."""
+    return {name for name, number in lines.items() if number > MOST_LINES_OF_A_MODULE}
 
 
 def main(root: Path = ROOT) -> int:
@@ -155,20 +186,38 @@ def main(root: Path = ROOT) -> int:
         packages[package_of(name)].append(name)
     order = {package: number for number, row in enumerate(ROWS) for package in row}
     print(f"{'package':24}{'modules':>8}{'lines':>7}  imports")
-    for package, names in sorted(packages.items(), key=lambda item: (order.get(item[0], -1), item[0])):
-        imported = sorted({package_of(other) for name in names for other in graph[name]} - {package})
-        print(f"{package:24}{len(names):8}{sum(lines[name] for name in names):7}  {', '.join(imported)}")
+    for package, names in sorted(
+        packages.items(), key=lambda item: (order.get(item[0], -1), item[0])
+    ):
+        imported = sorted(
+            {package_of(other) for name in names for other in graph[name]} - {package}
+        )
+        print(
+            f"{package:24}{len(names):8}{sum(lines[name] for name in names):7} "
+            f" {', '.join(imported)}"
+        )
     of_packages: dict[str, set[str]] = defaultdict(set)
     for name, imported in graph.items():
-        of_packages[package_of(name)] |= {package_of(other) for other in imported} - {package_of(name)}
+        of_packages[package_of(name)] |= {package_of(other) for other in imported} - {
+            package_of(name)
+        }
     deepest, layers = longest_chain(graph), longest_chain(of_packages)
-    wrong, loops = against_rows(graph), cycles(graph)
-    print(f"{len(graph)} modules (of {MOST_MODULES}), {sum(lines.values())} lines (of {MOST_LINES})")
-    print(f"{lines_of_the_core(lines)} lines outside the wings {', '.join(WINGS)} (of {MOST_LINES_OF_THE_CORE})")
+    wrong, loops = (
+        against_rows(graph),
+        [each for each in cycles(graph) if not IN_CIRCLES.issuperset(each)],
+    )
+    of_the_core = sum(number for name, number in lines.items() if name.split(".")[0] not in WINGS)
+    print(
+        f"{len(graph)} modules, {sum(lines.values())} lines, {of_the_core} of them outside the"
+        f" wings {', '.join(WINGS)}"
+    )
+    print(f"longer than {MOST_LINES_OF_A_MODULE} lines: {', '.join(sorted(longer_modules(lines)))}")
     print(f"{len(layers)} layers of packages: {' > '.join(layers)}")
-    print(f"{len(deepest)} modules in the longest chain (of {LONGEST_CHAIN}): {' > '.join(deepest)}")
+    print(
+        f"{len(deepest)} modules in the longest chain (of {LONGEST_CHAIN}): {' > '.join(deepest)}"
+    )
     print(f"{len(wrong)} imports against the rows", *wrong, sep="\n  ")
-    print(f"{len(loops)} cycles", *map(", ".join, loops), sep="\n  ")
+    print(f"{len(loops)} cycles beside the known ones", *map(", ".join, loops), sep="\n  ")
     return 1 if wrong or loops else 0
 
 

@@ -1,4 +1,6 @@
-"""What the documentation says of the tests is true: every file and every test that it names is there."""
+"""What the documentation says of the tests is true: every file and every test that it names is
+there.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOT_FILES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "noxfile.py", "pyproject.toml", ".ci/run")
+ROOT_FILES = (
+    "README.md",
+    "SECURITY.md",
+    "CONTRIBUTING.md",
+    "noxfile.py",
+    "pyproject.toml",
+    ".ci/run",
+)
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in ROOT_FILES)]
 NAMED = re.compile(r"\btests/[\w/]*(?:\.\w+)?(?:::\w+)?")
 
@@ -24,15 +33,19 @@ def missing(page: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.exists()], ids=lambda page: page.name
+)
 def test_every_test_that_a_page_names_is_there(page):
     assert missing(page) == []
 
 
-def test_every_departure_from_transformers_names_a_test():
+def test_every_departure_from_transformers_has_its_number_and_names_a_test():
     page = (ROOT / "docs" / "hf_compatibility.md").read_text(encoding="utf-8")
     items = re.split(r"^(?=\d+\. )", page, flags=re.MULTILINE)[1:]
     assert len(items) > 40
+    numbers = [int(item.partition(".")[0]) for item in items]
+    assert numbers == [*range(1, len(items) + 1)]
     assert [item.split("\n")[0] for item in items if not NAMED.search(item)] == []
 
 
@@ -42,4 +55,7 @@ def test_what_is_not_there_is_noticed(tmp_path):
         "`tests/test_documentation.py::missing`, `tests/test_documentation.py::test_of_nothing`, "
         "`tests/nowhere/test_nothing.py`, `tests/golden/`, `tests/test_documentation.py`"
     )
-    assert missing(page) == ["tests/test_documentation.py::test_of_nothing", "tests/nowhere/test_nothing.py"]
+    assert missing(page) == [
+        "tests/test_documentation.py::test_of_nothing",
+        "tests/nowhere/test_nothing.py",
+    ]

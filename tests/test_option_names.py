@@ -1,4 +1,6 @@
-"""One name for one option, in all public functions; former names are taken for one version, with a warning."""
+"""One name for one option, in all public functions; former names are taken for one version, with a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ FORMER = {
     "TextFiles": {"errors": "on_error"},
     "TokenizeBatch": {"keep": "keep_columns"},
 }
-# No function has an option of these names; each is in the table above or means what has another name.
+# No function has an option of these names; each is in the table above or means what has another
+# name.
 GONE = {name for names in FORMER.values() for name in names} - {"path", "to", "keep"}
 
 
@@ -47,7 +50,9 @@ def functions() -> dict[str, inspect.Signature]:
     names = [*trietok.__all__, *(f"training.{name}" for name in trietok.training.__all__)]
     names += ["benchmarking.measure", "benchmarking.validate"]
     found = {name: public(name) for name in names if name not in ("__version__", "kernel")}
-    return {name: inspect.signature(each) for name, each in found.items() if inspect.isfunction(each)}
+    return {
+        name: inspect.signature(each) for name, each in found.items() if inspect.isfunction(each)
+    }
 
 
 def public(name: str):
@@ -64,12 +69,25 @@ def test_no_function_has_a_former_name():
 
 def test_an_option_means_the_same_everywhere():
     """Where a name of the table is taken, its annotation is of the same kind."""
-    kinds = {"workers": "int | None", "on_error": "str", "way": "str", "most": "int", "profile": "Profile | None"}
-    starts = {"output": "str | os.PathLike[str]", "model": "str | os.PathLike[str]", "texts": "Iterable[str]"}
+    kinds = {
+        "workers": "int | None",
+        "on_error": "str",
+        "way": "str",
+        "most": "int",
+        "profile": "Profile | None",
+    }
+    starts = {
+        "output": "str | os.PathLike[str]",
+        "model": "str | os.PathLike[str]",
+        "texts": "Iterable[str]",
+    }
     for name, signature in functions().items():
         for option, parameter in signature.parameters.items():
             if option in kinds:
-                assert parameter.annotation in (kinds[option], f"{kinds[option]} | None"), (name, option)
+                assert parameter.annotation in (kinds[option], f"{kinds[option]} | None"), (
+                    name,
+                    option,
+                )
             if option in starts:
                 assert parameter.annotation.startswith(starts[option]), (name, option)
 
@@ -81,18 +99,23 @@ def test_every_former_name_leads_to_an_option():
         assert not names.keys() & parameters.keys(), name
 
 
-@pytest.mark.parametrize(("name", "former"), [(name, former) for name, names in FORMER.items() for former in names])
+@pytest.mark.parametrize(
+    ("name", "former"), [(name, former) for name, names in FORMER.items() for former in names]
+)
 def test_a_former_name_is_taken_with_a_warning(name, former, monkeypatch, tmp_path):
     said = f"{name.rpartition('.')[2]}: {former} is called {FORMER[name][former]} now"
     function = public(name)
     required = [
         each.name
         for each in inspect.signature(function).parameters.values()
-        if each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD and each.name != FORMER[name][former]
+        if each.default is each.empty
+        and each.kind is each.POSITIONAL_OR_KEYWORD
+        and each.name != FORMER[name][former]
     ]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        with contextlib.suppress(trietok.TrietokError, TypeError, AttributeError):  # what it is given is nothing
+        # what it is given is nothing
+        with contextlib.suppress(trietok.TrietokError, TypeError, AttributeError):
             function(**dict.fromkeys(required), **{former: object()})
     assert [str(each.message) for each in seen if each.category is DeprecationWarning] == [said]
     assert seen[0].filename == __file__
@@ -131,7 +154,11 @@ def test_a_function_with_former_names_is_still_itself():
         """Twice."""
         return 2 * new
 
-    assert (double(2), double.__doc__, str(inspect.signature(double))) == (4, "Twice.", "(new: 'int') -> 'int'")
+    assert (double(2), double.__doc__, str(inspect.signature(double))) == (
+        4,
+        "Twice.",
+        "(new: 'int') -> 'int'",
+    )
     assert pickle.loads(pickle.dumps(trietok.count_words)) is trietok.count_words
 
 
@@ -139,14 +166,30 @@ def test_dir_lists_public_names_only():
     assert dir(trietok) == sorted(trietok.__all__)
     assert dir(trietok.training) == sorted(trietok.training.__all__)
     program = (
-        "import trietok, trietok.clients, trietok.corpus, rlcompleter\n"
-        "print([module.__name__ for module in (trietok, trietok.clients, trietok.corpus) "
-        "if dir(module) != sorted(module.__all__)])\n"
-        "complete = rlcompleter.Completer({'trietok': trietok}).complete\n"
-        "found = list(iter(map(lambda n: complete('trietok.', n), range(1000)).__next__, None))\n"
-        "print([each for each in found if 'import_module' in each or '_HOMES' in each], len(found) > 50)\n"
+        "import trietok, trietok.clients, trietok.corpus, rlcompleter\nprint([module.__name__ for"
+        " module in (trietok, trietok.clients, trietok.corpus) if dir(module) !="
+        " sorted(module.__all__)])\ncomplete = rlcompleter.Completer({'trietok':"
+        " trietok}).complete\nfound = list(iter(map(lambda n: complete('trietok.', n),"
+        " range(1000)).__next__, None))\nprint([each for each in found if 'import_module' in each"
+        " or '_HOMES' in each], len(found) > 50)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=pathlib.Path(__file__).parent,
     )
     assert (done.stdout, done.stderr) == ("[]\n[] True\n", "")
+
+
+@pytest.mark.parametrize("name", ["fingerprint", "find_unknown"])
+def test_a_function_that_a_method_replaces_warns_and_still_works(name):
+    tokenizer, texts = (
+        trietok.BertTokenizer.from_pretrained("trietok-en"),
+        ([["\u2603"]] if name != "fingerprint" else []),
+    )
+    with pytest.warns(
+        DeprecationWarning, match=rf"^trietok.{name} will go; write tokenizer.{name}\("
+    ):
+        former = getattr(trietok, name)
+    assert former(tokenizer, *texts) == getattr(tokenizer, name)(*texts)

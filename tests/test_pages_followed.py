@@ -1,6 +1,8 @@
-"""Each page with commands can be followed in order, in an empty directory, and its commands print what it shows.
+"""Each page with commands can be followed in order, in an empty directory, and its commands print
+what it shows.
 
-A page's Python examples share one namespace. What commands say of the profile is left out, as on the pages.
+A page's Python examples share one namespace. What commands say of the profile is left out, as on
+the pages.
 """
 
 from __future__ import annotations
@@ -21,17 +23,21 @@ from tests.cli.commands import PROFILE, ROOT, environment, posix, run
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(console|python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
-# With torch and engines: tests/batches/test_training_batches.py and tests/corpus/test_corpus_engines.py.
+# With torch and engines: tests/batches/test_training_batches.py and
+# tests/corpus/test_corpus_engines.py.
 ELSEWHERE = {"corpora.md", "training_batches.md"}
 PAGES = [
     page
     for page in sorted(DOCS.rglob("*.md"))
-    if page.name not in ELSEWHERE and re.search(r"^```console\n\$ ", page.read_text(encoding="utf-8"), re.MULTILINE)
+    if page.name not in ELSEWHERE
+    and re.search(r"^```console\n\$ ", page.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 
 
 def steps(page: pathlib.Path) -> Iterator[tuple[str, str]]:
-    """The steps of a page: Python examples with an empty command, and commands with the output shown."""
+    """The steps of a page: Python examples with an empty command, and commands with the output
+    shown.
+    """
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         if kind == "console":
             yield from COMMAND.findall(block)
@@ -40,7 +46,10 @@ def steps(page: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def test_every_guide_that_has_commands_is_followed():
-    about = "adapting checking command_line explaining get_started locking replace_transformers training vocabularies"
+    about = (
+        "adapting checking command_line explaining get_started locking replace_transformers"
+        " training vocabularies"
+    )
     assert {f"{name}.md" for name in about.split()} <= {page.name for page in PAGES}
 
 
@@ -58,10 +67,13 @@ def test_a_page_can_be_followed_in_an_empty_directory(tmp_path, monkeypatch, pag
 
     def printed(command: str) -> str:
         alone = command.removesuffix(" | cat")
-        if alone.startswith("trietok ") and not set("|<>$;&") & set(alone):  # no shell is needed, which is quicker
+        # no shell is needed, which is quicker
+        if alone.startswith("trietok ") and not set("|<>$;&") & set(alone):
             result = run(*shlex.split(alone)[1:])
             return result.stdout + result.stderr
-        done = subprocess.run(["/bin/sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         return PROFILE.sub("", done.stdout.decode("utf-8"))  # which pages leave out
 
     names: dict[str, object] = {}

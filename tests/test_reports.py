@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import json
 import pkgutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ from trietok.workbench.benchmarking.bench import Agreement, Benchmark, Differenc
 HOSTILE = "<script>☃\u2028"
 
 
+def program_that_answers(line: str) -> list[str]:
+    """A program that gives one answer to every line."""
+    return [sys.executable, "-c", f"import sys\nfor _ in sys.stdin: print({line!r}, flush=True)"]
+
+
 def every_report(folder: Path) -> list[tuple[Report, bool]]:
     """A report of each class, or of each of its answers, and whether it is to be `ok`."""
     old = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -25,6 +31,8 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     new.add_tokens(["<b>bold"])
     texts = [HOSTILE, "The people", "covid covid covid"]
     added = trietok.add_terms(more, ["covid", "people"], "wordpiece")
+    variants = importlib.import_module("trietok.workbench.adapting.variants")
+    missed = variants.near_misses(more, ["covid"], ["covids"])
     refused = trietok.add_terms(more, [HOSTILE], "wordpiece")
     plan = trietok.plan_rows(old, new)
     comparison = trietok.compare(old, new, texts)
@@ -34,20 +42,36 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     lock = trietok.lock(old, texts)
     bad, good = folder / "bad", folder / "good"
     bad.mkdir()
-    trietok.save_tokenizer(trietok.Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "un"]), good)
+    trietok.save_tokenizer(
+        trietok.Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "un"]), good
+    )
     difference = Difference(1, HOSTILE, 0, [1], ["a"], [2], ["b"], False)
-    slow, fast = (kind.from_pretrained("trietok-en") for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast))
-    fitted = importlib.import_module("trietok.workbench.adapting.distil").FittedRows([], None, 0, 0, [HOSTILE], [], 1)
+    slow, fast = (
+        kind.from_pretrained("trietok-en")
+        for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast)
+    )
+    fitted = importlib.import_module("trietok.workbench.adapting.distil").FittedRows(
+        [], None, 0, 0, [HOSTILE], [], 1
+    )
+    healing = importlib.import_module("trietok.workbench.adapting.heal")
+    healed = healing.Healed(8, 2, 3, *[healing.Retrieval(0.9, 0.5)] * 2, 1.5)
     adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
     return [
         (old.find_unknown(texts), True),
         (suggestions, True),
-        (trietok.add_suggestions(trietok.BertTokenizer.from_pretrained("trietok-en"), suggestions), True),
+        (
+            trietok.add_suggestions(
+                trietok.BertTokenizer.from_pretrained("trietok-en"), suggestions
+            ),
+            True,
+        ),
         (added, True),
+        (missed, True),
         (refused, False),
         (trietok.Adapted(adapted[0], added, *adapted[2:]), True),
         (trietok.Adapted(adapted[0], refused, *adapted[2:]), False),
         (fitted, True),
+        (healed, True),
         (plan, True),
         (applied, True),
         (trietok.trim(old, ["The people"]), True),
@@ -58,10 +82,18 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         (trietok.check("trietok-en"), True),
         (trietok.fix(good, folder / "fixed"), True),
         (lock, True),
+        (trietok.conform(old, program_that_answers('{"ids": [2, 3]}'), texts, limit=5), False),
+        (trietok.conform(old, program_that_answers('{"skip": "<b>"}'), limit=1), False),
         (trietok.verify(old, lock), True),
         (trietok.verify(new, lock), False),
-        (trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["The people"]), True),
-        (trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["a\u0378b"]), False),
+        (
+            trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["The people"]),
+            True,
+        ),
+        (
+            trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["a\u0378b"]),
+            False,
+        ),
         (Benchmark("m", 1, 10, 3, [Throughput("trietok", "1", "", [Round(0.1, 1.0, 2.0)])]), True),
         (Agreement("other", "1", "", 2, 0, []), True),
         (Agreement("other", "1", "", 2, 1, [difference]), False),
@@ -77,7 +109,9 @@ def reports(tmp_path_factory):
 
 def test_every_class_of_reports_is_tried_here(reports):
     for module in pkgutil.walk_packages(trietok.__path__, "trietok."):
-        if module.name.startswith(("trietok.workbench", "trietok.explaining", "trietok.tokenizer.unknown")):
+        if module.name.startswith(
+            ("trietok.workbench", "trietok.explaining", "trietok.tokenizer.unknown")
+        ):
             importlib.import_module(module.name)
     assert {type(report) for report, _ in reports} == set(Report.__subclasses__())
 
@@ -85,7 +119,9 @@ def test_every_class_of_reports_is_tried_here(reports):
 def test_json_is_the_dict_in_one_line(reports):
     for report, _ in reports:
         values = report.to_dict()
-        assert json.loads(report.to_json()) == values == json.loads(report.to_json(indent=1)), type(report)
+        assert json.loads(report.to_json()) == values == json.loads(report.to_json(indent=1)), type(
+            report
+        )
         assert len(report.to_json().splitlines()) == 1
         report.to_json().encode("utf-8")
 

@@ -50,7 +50,9 @@ def service(tmp_path):
 
 
 def post(port: int, body: object) -> object:
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/ids", json.dumps(body).encode(), method="POST")
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/ids", json.dumps(body).encode(), method="POST"
+    )
     request.add_header("content-type", "application/json")
     with urllib.request.urlopen(request, timeout=START_SECONDS) as answer:
         return json.load(answer)
@@ -79,7 +81,9 @@ def test_the_service_of_the_page(service, command):
         pytest.importorskip(name)
     port = free_port()
     where = ["--port", str(port)] if program == "uvicorn" else ["--bind", f"127.0.0.1:{port}"]
-    paths = os.pathsep.join([str(service), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    paths = os.pathsep.join(
+        [str(service), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
     process = subprocess.Popen(
         [sys.executable, "-m", program, *arguments, *where],
         cwd=service,
@@ -90,7 +94,9 @@ def test_the_service_of_the_page(service, command):
     try:
         rows = first_answer(port, {"texts": TEXTS, "max_length": 6}, process)
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        assert rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids
+        assert (
+            rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids
+        )
         assert rows != tokenizer(TEXTS).input_ids
         for wrong in ({"texts": TEXTS, "max_length": 2}, {"texts": []}):
             with pytest.raises(urllib.error.HTTPError, match="422"):

@@ -1,40 +1,50 @@
-"""trietok: BERT's tokenizer in Python, with exactly HuggingFace's ids, slow or fast, and room for your own tokens.
+"""trietok: BERT's tokenizer in Python, with exactly HuggingFace's ids, slow or fast, and room for
+your own tokens.
 
 >>> from trietok import BertTokenizer
->>> tokenizer = BertTokenizer.from_pretrained("trietok-en")  # or a directory, a vocab.txt, a name on the hub
+>>> # A vocabulary of trietok's; or a directory, a vocab.txt, a name on the hub.
+>>> tokenizer = BertTokenizer.from_pretrained("trietok-en")
 >>> tokenizer("The people").input_ids
 [2, 134, 289, 3]
 
-`trietok docs` (with the extra `cli`) shows the pages of the documentation, docs/ in the source. To begin with:
+`trietok docs` (with the extra `cli`) shows the pages of the documentation, docs/ in the source. To
+begin with:
 
-- "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of your own
+- "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of
+  your own
 - "Guides" (docs/guides/add_tokens.md, docs/guides/replace_transformers.md, docs/adapting.md,
   docs/training.md, docs/corpora.md, docs/explaining.md): what people use it for
-- "Where trietok and transformers agree and differ" (docs/hf_compatibility.md), "Errors" (docs/errors.md)
+- "Where trietok and transformers agree and differ" (docs/hf_compatibility.md), "Errors"
+  (docs/errors.md)
 """
 
+import gc
 from importlib import import_module
 
 __version__ = "0.2.0"
 
-# The public names by the module they live in. Each is imported when it is first asked for: who encodes a text need not
-# wait for what checks, compares or trains.
+# The public names by the module they live in. Each is imported when it is first asked for: who
+# encodes a text need not wait for what checks, compares or trains.
 _HOMES = {
     name: module
     for module, names in {
-        "corpus.collators": "DataCollatorForLanguageModeling DataCollatorForWholeWordMask DataCollatorWithPadding",
+        "corpus.collators": (
+            "DataCollatorForLanguageModeling DataCollatorForWholeWordMask DataCollatorWithPadding"
+        ),
         "corpus.encode_files": "encode_files",
         "corpus.tokenize_batch": "TokenizeBatch",
-        "errors": """
-            FileError FileFormatError InputError InputTypeError MissingDependencyError NotSupportedError
-            OptionError PositionError SpecialTokenError TokenIdError TokenizerClassError TrietokError
-            UnknownTokenError VocabularyError
-        """,
+        "errors": (
+            """
+            FileError FileFormatError InputError InputTypeError MissingDependencyError
+            NotSupportedError OptionError PositionError SpecialTokenError TemporaryError
+            TokenIdError TokenizerClassError TrietokError UnknownTokenError VocabularyError
+        """
+        ),
         "explaining.explanation": "Explanation",
-        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
+        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan Truncated",
         "inputs.options": "PaddingStrategy",
         "inputs.template": "Template",
-        "inputs.tensors": "TensorType",
+        "inputs.tensors": "FlatIds TensorType",
         "inputs.truncation": "TruncationStrategy",
         "text.added_tokens": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
@@ -47,39 +57,53 @@ _HOMES = {
         "tokenizer.bert": "BertTokenizer",
         "tokenizer.bert_fast": "BertTokenizerFast",
         "tokenizer.bert_japanese": "BertJapaneseTokenizer",
-        "tokenizer.fast_relatives": """
+        "tokenizer.chunks": "Chunk",
+        "tokenizer.fast_relatives": (
+            """
             ConvBertTokenizerFast DPRContextEncoderTokenizerFast DPRQuestionEncoderTokenizerFast
             DPRReaderTokenizerFast DistilBertTokenizerFast ElectraTokenizerFast FunnelTokenizerFast
             LayoutLMTokenizerFast LxmertTokenizerFast MPNetTokenizerFast MobileBertTokenizerFast
             RetriBertTokenizerFast SplinterTokenizerFast SqueezeBertTokenizerFast
-        """,
+        """
+        ),
         "tokenizer.fingerprint": "fingerprint",
         "tokenizer.pretrained": "PreTrainedTokenizer",
-        "tokenizer.relatives": """
+        "tokenizer.relatives": (
+            """
             ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderOutput
-            DPRReaderTokenizer DPRSpanPrediction DistilBertTokenizer ElectraTokenizer FunnelTokenizer
-            LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer RetriBertTokenizer
-            SplinterTokenizer SqueezeBertTokenizer
-        """,
+            DPRReaderTokenizer DPRSpanPrediction DistilBertTokenizer ElectraTokenizer
+            FunnelTokenizer LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer
+            RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
+        """
+        ),
         "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
         "tokenizer.unknown_words": "UnknownWord UnknownWords find_unknown",
-        "training": "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece",
+        "training": (
+            "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
+        ),
         "workbench.adapting.adapt": "Adapted adapt",
-        "workbench.adapting.add_terms": "AddedTerms Certificate add_terms",
+        "workbench.adapting.add_terms": "AddedTerms add_terms",
         "workbench.adapting.apply_rows": "apply_rows",
         "workbench.adapting.row_blocks": "AppliedRows",
         "workbench.adapting.row_plan": "RowPlan plan_rows",
-        "workbench.adapting.trim": "Trimmed trim",
         "workbench.checking.check": "check",
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",
         "workbench.comparing.compare": "Comparison compare",
+        "workbench.locking.conform": "Conformed conform",
         "workbench.locking.export": "Exported export",
         "workbench.locking.lock": "Lock lock",
         "workbench.locking.verify": "Verified verify",
-        "workbench.suggesting.suggest": "Suggestion Suggestions add_suggestions suggest_tokens",
+        "workbench.suggesting.suggest": "add_suggestions suggest_tokens",
+        "workbench.suggesting.suggestions": "Suggestion Suggestions",
+        "workbench.trim": "Certificate Trimmed trim",
     }.items()
     for name in names.split()
+}
+# Functions that say what a method says, and will go: name → the method.
+_FORMER = {
+    "fingerprint": "tokenizer.fingerprint()",
+    "find_unknown": "tokenizer.find_unknown(texts)",
 }
 __all__ = ["__version__", "kernel", *_HOMES]
 __dir__ = __all__.copy
@@ -88,9 +112,26 @@ __dir__ = __all__.copy
 def __getattr__(name: str) -> object:
     if name in _HOMES.values():
         return import_module(f"{__name__}.{name}")
-    if name == "kernel":  # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
-        return import_module(f"{__name__}.text.kernel.chosen").kernel_at_work()
+    # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
+    if name == "kernel":
+        return import_module(f"{__name__}.text.kernel.choosing").kernel_at_work()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    # The collector would walk several times over what a module defines, which is no garbage: a
+    # tenth of the time.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    finally:
+        if was_enabled:
+            gc.enable()
+    if name in _FORMER:
+        import warnings  # seldom needed
+
+        warnings.warn(
+            f"trietok.{name} will go; write {_FORMER[name]}", DeprecationWarning, stacklevel=2
+        )
+    else:
+        globals()[name] = value
     return value

@@ -1,6 +1,10 @@
-"""The public names as type checkers and editors read them; `__init__.py` imports each when it is first asked for."""
+"""The public names as type checkers and editors read them; `__init__.py` imports each when it is
+first asked for.
+"""
 
-from trietok.corpus.collators import DataCollatorForLanguageModeling as DataCollatorForLanguageModeling
+from trietok.corpus.collators import (
+    DataCollatorForLanguageModeling as DataCollatorForLanguageModeling,
+)
 from trietok.corpus.collators import DataCollatorForWholeWordMask as DataCollatorForWholeWordMask
 from trietok.corpus.collators import DataCollatorWithPadding as DataCollatorWithPadding
 from trietok.corpus.encode_files import encode_files as encode_files
@@ -14,6 +18,7 @@ from trietok.errors import NotSupportedError as NotSupportedError
 from trietok.errors import OptionError as OptionError
 from trietok.errors import PositionError as PositionError
 from trietok.errors import SpecialTokenError as SpecialTokenError
+from trietok.errors import TemporaryError as TemporaryError
 from trietok.errors import TokenIdError as TokenIdError
 from trietok.errors import TokenizerClassError as TokenizerClassError
 from trietok.errors import TrietokError as TrietokError
@@ -23,8 +28,10 @@ from trietok.explaining.explanation import Explanation as Explanation
 from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
 from trietok.inputs.batch_encoding import CharSpan as CharSpan
 from trietok.inputs.batch_encoding import TokenSpan as TokenSpan
+from trietok.inputs.batch_encoding import Truncated as Truncated
 from trietok.inputs.options import PaddingStrategy as PaddingStrategy
 from trietok.inputs.template import Template as Template
+from trietok.inputs.tensors import FlatIds as FlatIds
 from trietok.inputs.tensors import TensorType as TensorType
 from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
 from trietok.text.added_tokens import AddedToken as AddedToken
@@ -42,10 +49,15 @@ from trietok.tokenizer.auto import AutoTokenizer as AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer as BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast as BertTokenizerFast
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer as BertJapaneseTokenizer
+from trietok.tokenizer.chunks import Chunk as Chunk
 from trietok.tokenizer.fast_relatives import ConvBertTokenizerFast as ConvBertTokenizerFast
 from trietok.tokenizer.fast_relatives import DistilBertTokenizerFast as DistilBertTokenizerFast
-from trietok.tokenizer.fast_relatives import DPRContextEncoderTokenizerFast as DPRContextEncoderTokenizerFast
-from trietok.tokenizer.fast_relatives import DPRQuestionEncoderTokenizerFast as DPRQuestionEncoderTokenizerFast
+from trietok.tokenizer.fast_relatives import (
+    DPRContextEncoderTokenizerFast as DPRContextEncoderTokenizerFast,
+)
+from trietok.tokenizer.fast_relatives import (
+    DPRQuestionEncoderTokenizerFast as DPRQuestionEncoderTokenizerFast,
+)
 from trietok.tokenizer.fast_relatives import DPRReaderTokenizerFast as DPRReaderTokenizerFast
 from trietok.tokenizer.fast_relatives import ElectraTokenizerFast as ElectraTokenizerFast
 from trietok.tokenizer.fast_relatives import FunnelTokenizerFast as FunnelTokenizerFast
@@ -90,14 +102,11 @@ from trietok.training import train_wordpiece as train_wordpiece
 from trietok.workbench.adapting.adapt import Adapted as Adapted
 from trietok.workbench.adapting.adapt import adapt as adapt
 from trietok.workbench.adapting.add_terms import AddedTerms as AddedTerms
-from trietok.workbench.adapting.add_terms import Certificate as Certificate
 from trietok.workbench.adapting.add_terms import add_terms as add_terms
 from trietok.workbench.adapting.apply_rows import apply_rows as apply_rows
 from trietok.workbench.adapting.row_blocks import AppliedRows as AppliedRows
 from trietok.workbench.adapting.row_plan import RowPlan as RowPlan
 from trietok.workbench.adapting.row_plan import plan_rows as plan_rows
-from trietok.workbench.adapting.trim import Trimmed as Trimmed
-from trietok.workbench.adapting.trim import trim as trim
 from trietok.workbench.checking.check import check as check
 from trietok.workbench.checking.fix import FixResult as FixResult
 from trietok.workbench.checking.fix import fix as fix
@@ -105,16 +114,21 @@ from trietok.workbench.checking.report import CheckReport as CheckReport
 from trietok.workbench.checking.report import Finding as Finding
 from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
+from trietok.workbench.locking.conform import Conformed as Conformed
+from trietok.workbench.locking.conform import conform as conform
 from trietok.workbench.locking.export import Exported as Exported
 from trietok.workbench.locking.export import export as export
 from trietok.workbench.locking.lock import Lock as Lock
 from trietok.workbench.locking.lock import lock as lock
 from trietok.workbench.locking.verify import Verified as Verified
 from trietok.workbench.locking.verify import verify as verify
-from trietok.workbench.suggesting.suggest import Suggestion as Suggestion
-from trietok.workbench.suggesting.suggest import Suggestions as Suggestions
 from trietok.workbench.suggesting.suggest import add_suggestions as add_suggestions
 from trietok.workbench.suggesting.suggest import suggest_tokens as suggest_tokens
+from trietok.workbench.suggesting.suggestions import Suggestion as Suggestion
+from trietok.workbench.suggesting.suggestions import Suggestions as Suggestions
+from trietok.workbench.trim import Certificate as Certificate
+from trietok.workbench.trim import Trimmed as Trimmed
+from trietok.workbench.trim import trim as trim
 
 __version__: str
 kernel: str

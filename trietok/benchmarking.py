@@ -1,4 +1,6 @@
-"""How fast tokenizers are on a user's text, and whether their ids agree: what `trietok bench` prints, in Python."""
+"""How fast tokenizers are on a user's text, and whether their ids agree: what `trietok bench`
+prints, in Python.
+"""
 
 from trietok.workbench.benchmarking.bench import CONTENDERS, measure, validate
 

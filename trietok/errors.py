@@ -1,12 +1,14 @@
 """Every error trietok raises on purpose.
 
-Each class derives from `TrietokError` and from the built-in exception that transformers raises for the same
-mistake, so code written for transformers keeps catching it. The values that explain the error are attributes.
+Each class derives from `TrietokError` and from the built-in exception that transformers raises for
+the same mistake, so code written for transformers keeps catching it. The values that explain the
+error are attributes.
 """
 
 from __future__ import annotations
 
 import copyreg
+import errno
 import os
 import re
 import sys
@@ -21,8 +23,9 @@ from typing import Any
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4
 _LONGEST_MESSAGE = 1_000  # characters; only lists of many values come near
-# What a message may quote: a repr, as it stands between quotes, or anything without a space, such as a path. `re`
-# compiles strings when they are first used, and keeps them: an import that compiles such patterns takes a fifth longer.
+# What a message may quote: a repr, as it stands between quotes, or anything without a space, such
+# as a path. `re` compiles strings when they are first used, and keeps them: an import that compiles
+# such patterns takes a fifth longer.
 _QUOTED = r"""(?s)(?<!\w)(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)"""
 _UNCLOSED = rf"""(?<!\w)(?:'[^']{{{MOST_SHOWN},}}|"[^"]{{{MOST_SHOWN},}})\Z"""
 _UNBROKEN = rf"\S{{{MOST_SHOWN + 1},}}"
@@ -33,9 +36,13 @@ def shortened(message: str, *shown: str | None) -> str:
 
     Args:
         message: what is to be said.
-        *shown: values that it may show as they are, not as their repr: paths, which may contain spaces.
+        *shown: values that it may show as they are, not as their repr: paths, which may contain
+            spaces.
 
-    >>> shortened(f"there is no token {'a' * 1000!r}; add it")[:30], len(shortened("a" * 10_000_000))
+    >>> (
+    ...     shortened(f"there is no token {'a' * 1000!r}; add it")[:30],
+    ...     len(shortened("a" * 10_000_000)),
+    ... )
     ("there is no token 'aaaaaaaaaaa", 200)
     """
     if len(message) <= MOST_SHOWN:
@@ -44,7 +51,8 @@ def shortened(message: str, *shown: str | None) -> str:
         if value is not None and len(value) > MOST_SHOWN:
             message = message.replace(value, _cut(value))
     end, longest = "", MOST_SHOWN
-    if len(message) > 4 * _LONGEST_MESSAGE:  # searched for quotes only in part: the search shall not take long
+    # searched for quotes only in part: the search shall not take long
+    if len(message) > 4 * _LONGEST_MESSAGE:
         message, end = message[: 4 * _LONGEST_MESSAGE], message[-_END:]
         longest -= _END
         message = re.sub(_QUOTED, lambda quoted: _cut(quoted[0], longest), message)
@@ -63,7 +71,8 @@ def _cut(value: str, longest: int = MOST_SHOWN) -> str:
 
 
 class TrietokError(Exception):
-    """The parent of every error in this package. A message shows at most 200 characters of a token or a path.
+    """The parent of every error in this package. A message shows at most 200 characters of a token
+    or a path.
 
     >>> import trietok
     >>> try:
@@ -74,7 +83,9 @@ class TrietokError(Exception):
     """
 
     def __init__(self, message: str = "", *shown: str | None) -> None:
-        """`message` says what is wrong; `shown` are paths in it, which are cut short where they are long."""
+        """`message` says what is wrong; `shown` are paths in it, which are cut short where they are
+        long.
+        """
         super().__init__(shortened(message, *shown))
 
     def __reduce__(self) -> Any:
@@ -88,10 +99,11 @@ _PACKAGES = ("site-packages", "dist-packages")
 
 
 def shorten_traceback(error: BaseException) -> None:
-    """Leave in a traceback, of trietok's own frames, the outermost and the one that raises; all others stay.
+    """Leave in a traceback, of trietok's own frames, the outermost and the one that raises; all
+    others stay.
 
-    Of the errors that it shows as causes only the last frame stays. Nothing is left out in Python's development mode
-    (`python -X dev`).
+    Of the errors that it shows as causes only the last frame stays. Nothing is left out in Python's
+    development mode (`python -X dev`).
     """
     if sys.flags.dev_mode or error.__traceback__ is None:
         return
@@ -151,12 +163,16 @@ brief = Brief()
 
 @contextmanager
 def told_as(folder: str | os.PathLike[str], known: str | os.PathLike[str]) -> Iterator[None]:
-    """Name in errors, instead of a folder that is soon gone, the directory that the caller knows; "" names none."""
+    """Name in errors, instead of a folder that is soon gone, the directory that the caller knows;
+    "" names none.
+    """
     try:
         yield
     except TrietokError as error:
         gone, known = os.path.join(folder, ""), os.path.join(known, "")
-        error.args = tuple(arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args)
+        error.args = tuple(
+            arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args
+        )
         path = getattr(error, "path", None)
         if isinstance(path, str):
             vars(error)["path"] = path.replace(gone, known)
@@ -171,10 +187,49 @@ class FileError(TrietokError, OSError, ValueError):
         self.path = os.fspath(path)
 
 
-class FileFormatError(TrietokError, ValueError):
-    """A file was read but does not hold what it should. `path` and, where known, `line_number` (from 1)."""
+class TemporaryError(TrietokError, OSError):
+    """What cannot be done now, and says nothing of the file: a store gives no answer, or too many
+    files are open.
 
-    def __init__(self, message: str, *, path: str | os.PathLike[str], line_number: int | None = None) -> None:
+    `path` names what was asked for. The same call may work later.
+    """
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
+        super().__init__(message, os.fspath(path))
+        self.path = os.fspath(path)
+
+
+_PASSING = {  # errors of the system
+    getattr(errno, name, None)
+    for name in (
+        "EAGAIN EBUSY EMFILE ENFILE ENOBUFS ENOMEM ESTALE ETIMEDOUT ECONNABORTED ECONNREFUSED"
+        " ECONNRESET EHOSTDOWN EHOSTUNREACH ENETDOWN ENETRESET ENETUNREACH"
+    ).split()
+} - {None}
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether an error is one that the same call may not meet later.
+
+    >>> (
+    ...     is_passing(OSError(errno.EMFILE, "Too many open files")),
+    ...     is_passing(FileNotFoundError(errno.ENOENT, "no file")),
+    ... )
+    (True, False)
+    """
+    return isinstance(error, TemporaryError) or (
+        isinstance(error, OSError) and error.errno in _PASSING
+    )
+
+
+class FileFormatError(TrietokError, ValueError):
+    """A file was read but does not hold what it should. `path` and, where known, `line_number`
+    (from 1).
+    """
+
+    def __init__(
+        self, message: str, *, path: str | os.PathLike[str], line_number: int | None = None
+    ) -> None:
         super().__init__(message, os.fspath(path))
         self.path = os.fspath(path)
         self.line_number = line_number
@@ -186,25 +241,39 @@ class FileFormatError(TrietokError, ValueError):
 
 
 @contextmanager
-def as_file_error(what: str, path: str | os.PathLike[str], names_file: bool = False) -> Iterator[None]:
-    """Have an error of the system be a `FileError` that says what cannot be done: "cannot read a.txt: ..."."""
+def as_file_error(
+    what: str, path: str | os.PathLike[str], names_file: bool = False
+) -> Iterator[None]:
+    """Have an error of the system be a `FileError` that says what cannot be done: "cannot read
+    a.txt: ...".
+
+    One that passes, such as too many open files, is a `TemporaryError`.
+    """
     try:
         yield
-    except FileError:
+    except (FileError, TemporaryError):
         raise
     except OSError as error:
         file = f" ({error.filename})" if names_file and error.filename else ""
-        raise FileError(f"{what}: {error.strerror or error}{file}", path=path) from error
+        kind = TemporaryError if is_passing(error) else FileError
+        raise kind(f"{what}: {error.strerror or error}{file}", path=path) from error
 
 
 class TokenizerClassError(FileError):
     """Which tokenizer class to load cannot be told, or trietok does not have it.
 
-    Attributes: `path`, what was to be loaded; `name`, the class or model type asked for, None where no file names one;
-    `known`, what there is.
+    Attributes: `path`, what was to be loaded; `name`, the class or model type asked for, None where
+    no file names one; `known`, what there is.
     """
 
-    def __init__(self, message: str, *, path: str | os.PathLike[str], name: str | None, known: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | os.PathLike[str],
+        name: str | None,
+        known: tuple[str, ...],
+    ) -> None:
         super().__init__(message, path=path)
         self.name = name
         self.known = known
@@ -213,7 +282,8 @@ class TokenizerClassError(FileError):
 class VocabularyError(TrietokError, ValueError):
     """A vocabulary contradicts itself or lacks what it must have.
 
-    Attributes: `path`, `line_number` (from 1), `token`, `expected_id`, `found_id`; None where not known.
+    Attributes: `path`, `line_number` (from 1), `token`, `expected_id`, `found_id`; None where not
+    known.
     """
 
     def __init__(
@@ -235,7 +305,9 @@ class VocabularyError(TrietokError, ValueError):
 
 
 class UnknownTokenError(TrietokError, KeyError):
-    """A token or an id is looked up in a vocabulary that does not hold it. `item` is what was asked for."""
+    """A token or an id is looked up in a vocabulary that does not hold it. `item` is what was asked
+    for.
+    """
 
     def __init__(self, message: str, *, item: Any) -> None:
         super().__init__(message)
@@ -255,7 +327,9 @@ class TokenIdError(TrietokError, IndexError):
 
 
 class SpecialTokenError(TrietokError, ValueError, TypeError, AssertionError):
-    """A special token is missing, or is given in a form that cannot be one. `role` names it, e.g. `pad_token`."""
+    """A special token is missing, or is given in a form that cannot be one. `role` names it, e.g.
+    `pad_token`.
+    """
 
     def __init__(self, message: str, *, role: str | None = None) -> None:
         super().__init__(message)
@@ -287,7 +361,9 @@ class OptionError(TrietokError, TypeError):
 
 
 class NotSupportedError(TrietokError, AttributeError, NotImplementedError):
-    """A part of transformers' interface that trietok leaves out on purpose. `name` is what was asked for."""
+    """A part of transformers' interface that trietok leaves out on purpose. `name` is what was
+    asked for.
+    """
 
     def __init__(self, message: str, *, name: str) -> None:
         super().__init__(message)
@@ -302,13 +378,52 @@ class MissingDependencyError(TrietokError, ImportError):
         self.extra = extra
 
 
+# Each extra with its packages, as pyproject.toml has them; those of the extras that it includes are
+# named with it.
+EXTRAS = {
+    "cli": "click rich",
+    "chat": "jinja2",
+    "hub": "huggingface_hub",
+    "numpy": "numpy",
+    "model": "numpy safetensors",
+    "parquet": "pyarrow",
+    "corpus": "click rich pyarrow msgspec zstandard",
+    "remote": "fsspec",
+    "s3": "fsspec s3fs",
+    "ray": "click rich pyarrow msgspec zstandard ray[data]",
+    "spark": "click rich pyarrow msgspec zstandard pyspark[sql]",
+    "datasets": "click rich pyarrow msgspec zstandard datasets",
+    "ja": "fugashi ipadic unidic-lite",
+}
+
+
+def installing(extra: str, module: str = "") -> str:
+    """The command that installs the package of a module, or with none all that an extra brings.
+
+    >>> installing("ray", "ray.data"), installing("ja"), installing("torch", "torch.utils")
+    ("pip install 'ray[data]'", 'pip install fugashi ipadic unidic-lite', 'pip install torch')
+    """
+    root = module.partition(".")[0]
+    packages = EXTRAS.get(extra, root or extra).split()
+    wanted = [package for package in packages if package.partition("[")[0] == root] or packages
+    return "pip install " + " ".join(
+        f"'{package}'" if "[" in package else package for package in wanted
+    )
+
+
 def imported(name: str, extra: str, how: str = "") -> Any:
-    """A module, named as it is imported; where it is not installed, an error says that `extra` brings it, or `how`."""
+    """A module, named as it is imported; where it is not installed, an error says how to install
+    it, or `how`.
+
+    `extra` is the extra that brings it, or the package itself.
+    """
     try:
         return import_module(name)
     except ImportError as error:
-        how = how or f"pip install 'trietok[{extra}]'"
-        told = f"{name.replace('_', '-')} is needed for this and cannot be imported ({error}): {how}"
+        how = how or installing(extra, name)
+        told = (
+            f"{name.replace('_', '-')} is needed for this and cannot be imported ({error}): {how}"
+        )
         raise MissingDependencyError(told, extra=extra) from error
 
 
@@ -317,7 +432,10 @@ class ExplicitEnum(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
-        raise InputError(f"{value!r} is not a valid {cls.__name__}; select one of {[member.value for member in cls]}")
+        raise InputError(
+            f"{value!r} is not a valid {cls.__name__}; select one of"
+            f" {[member.value for member in cls]}"
+        )
 
 
 def kind_of(value: Any) -> str:
@@ -327,8 +445,12 @@ def kind_of(value: Any) -> str:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """A whole number of any kind as an int; an InputTypeError that names the argument for anything else."""
+    """A whole number of any kind as an int; an InputTypeError that names the argument for anything
+    else.
+    """
     try:
         return index(value)
     except TypeError as error:
-        raise InputTypeError(f"{name} is {value!r:.60}; it is a whole number", value=value) from error
+        raise InputTypeError(
+            f"{name} is {value!r:.60}; it is a whole number", value=value
+        ) from error

@@ -1,10 +1,11 @@
 """Google's original BERT tokenizer, under its own names.
 
-In: str or bytes. Out: tokens and ids as `tokenization.py` of google-research/bert gives them. What differs from
-transformers' `BertTokenizer`: bytes are taken as UTF-8 and bad ones ignored; each vocabulary line is stripped on both
-sides; a word may have 200 characters, not 100; only control and format characters (Cc, Cf) are deleted, where
-transformers deletes unassigned, private and surrogate ones too; nothing is composed to NFC; there are no added tokens,
-so [CLS] in a text is split like any other; and a token outside the vocabulary is an error, not an unknown.
+In: str or bytes. Out: tokens and ids as `tokenization.py` of google-research/bert gives them. What
+differs from transformers' `BertTokenizer`: bytes are taken as UTF-8 and bad ones ignored; each
+vocabulary line is stripped on both sides; a word may have 200 characters, not 100; only control and
+format characters (Cc, Cf) are deleted, where transformers deletes unassigned, private and surrogate
+ones too; nothing is composed to NFC; there are no added tokens, so [CLS] in a text is split like
+any other; and a token outside the vocabulary is an error, not an unknown.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from typing import Any, TypeVar
 from trietok.disk import read_vocab_lines
 from trietok.errors import InputTypeError, UnknownTokenError
 from trietok.text import basic_tokenizer, wordpiece
-from trietok.text.basic_tokenizer import cleaning_table
+from trietok.text.basic_tokenizer import cleaning_step, cleaning_table
 from trietok.text.characters import TranslationTable, is_control_google
+from trietok.text.normalizers import Step
 
 MAX_INPUT_CHARS_PER_WORD = 200
 
 _Item = TypeVar("_Item")
 _Value = TypeVar("_Value")
 _CLEANING = cleaning_table(is_control_google, tokenize_chinese_chars=True)
+_STEPS: tuple[Step, ...] = (cleaning_step(_CLEANING, tokenize_chinese_chars=True),)
+_ONLY_CLEANING = cleaning_table(is_control_google, tokenize_chinese_chars=False)
 
 
 def convert_to_unicode(text: str | bytes) -> str:
@@ -39,7 +43,9 @@ def convert_to_unicode(text: str | bytes) -> str:
         return text
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
-    raise InputTypeError(f"a text is str or bytes, not {type(text).__name__}: {text!r:.60}", value=text)
+    raise InputTypeError(
+        f"a text is str or bytes, not {type(text).__name__}: {text!r:.60}", value=text
+    )
 
 
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
@@ -63,7 +69,9 @@ def convert_by_vocab(vocab: Mapping[_Item, _Value], items: Iterable[_Item]) -> l
     values: list[_Value] = []
     for item in items:
         if item not in vocab:
-            raise UnknownTokenError(f"{item!r} is not in the vocabulary of {len(vocab)} entries", item=item)
+            raise UnknownTokenError(
+                f"{item!r} is not in the vocabulary of {len(vocab)} entries", item=item
+            )
         values.append(vocab[item])
     return values
 
@@ -79,13 +87,15 @@ def convert_ids_to_tokens(inv_vocab: Mapping[int, str], ids: Iterable[int]) -> l
 
 
 class BasicTokenizer(basic_tokenizer.BasicTokenizer):
-    """Google's basic tokenizer: clean, Chinese characters apart, lower-case and strip accents, split punctuation.
+    """Google's basic tokenizer: clean, Chinese characters apart, lower-case and strip accents,
+    split punctuation.
 
     >>> BasicTokenizer().tokenize(b"H\\xc3\\xa9llo, w\\xc3\\xb6rld")
     ['hello', ',', 'world']
     """
 
     composes = False
+    _tells_never_split = False
 
     def __init__(self, do_lower_case: bool = True) -> None:
         super().__init__(do_lower_case)
@@ -94,8 +104,15 @@ class BasicTokenizer(basic_tokenizer.BasicTokenizer):
     def cleaning_table(self) -> TranslationTable:
         return _CLEANING
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return _STEPS
+
     def tokenize(self, text: str | bytes, never_split: Any = None) -> list[str]:
         return super().tokenize(convert_to_unicode(text), never_split)
+
+    def _clean_text(self, text: str) -> str:
+        return text.translate(_ONLY_CLEANING)
 
 
 class WordpieceTokenizer(wordpiece.WordpieceTokenizer):

@@ -1,4 +1,6 @@
-"""What trietok says: to its logger, with Python's logging imported only then, and of options with another name now."""
+"""What trietok says: to its logger, with Python's logging imported only then, and of options with
+another name now.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _Result = TypeVar("_Result")
 
 
 def is_info_heard() -> bool:
-    """Whether anybody wants to hear more than warnings; whoever does has imported Python's logging."""
+    """Whether anybody wants to hear more than warnings; whoever does has imported Python's
+    logging.
+    """
     logging = sys.modules.get("logging")
     return logging is not None and bool(logging.getLogger("trietok").isEnabledFor(logging.INFO))
 
@@ -27,7 +31,8 @@ def info(message: str, *args: Any) -> None:
 
 def warning(message: str, *args: Any) -> None:
     """Log a warning; the arguments are those of `logging.Logger.warning`."""
-    if "logging" not in sys.modules:  # nobody has set it up; to import it takes longer than to encode a text
+    # nobody has set it up; to import it takes longer than to encode a text
+    if "logging" not in sys.modules:
         if sys.stderr is not None:
             print(message % args if args else message, file=sys.stderr, flush=True)
         return
@@ -46,7 +51,8 @@ def error(message: str, *args: Any) -> None:
 def renamed(
     values: Mapping[str, Mapping[str, str]] | None = None, /, **names: str
 ) -> Callable[[Callable[_Options, _Result]], Callable[_Options, _Result]]:
-    """Let a function take options by their former names too, with a DeprecationWarning that says what they are now.
+    """Let a function take options by their former names too, with a DeprecationWarning that says
+    what they are now.
 
     Args:
         values: former name → former value → the value that means the same now.
@@ -58,7 +64,10 @@ def renamed(
         def call(*args: _Options.args, **options: _Options.kwargs) -> _Result:
             for former in names.keys() & options.keys():
                 name, value = names[former], options.pop(former)
-                said = f"{function.__qualname__.removesuffix('.__init__')}: {former} is called {name} now"
+                said = (
+                    f"{function.__qualname__.removesuffix('.__init__')}: {former} is called"
+                    f" {name} now"
+                )
                 if name in options:
                     raise TypeError(f"{said}, and both are given; leave out {former}")
                 warnings.warn(said, DeprecationWarning, stacklevel=2)

@@ -1,4 +1,5 @@
-"""`typing.NamedTuple` for the core, made in half the time: the types of fields, for which nobody asks, stay text.
+"""`typing.NamedTuple` for the core, made in half the time: the types of fields, for which nobody
+asks, stay text.
 
 In: a class with annotations. Out: the class that `collections.namedtuple` makes of them.
 """

@@ -1,14 +1,18 @@
-"""Processes that work for this one: started afresh, made ready with the same value, ended with the work.
+"""Processes that work for this one: started afresh, made ready with the same value, ended with the
+work.
 
-In: how many, a function that makes a process ready, and the value it needs. Out: a function that hands work to the
-processes, at least one of which is ready; or an error that says why none is. However this process ends, they end too.
+In: how many, a function that makes a process ready, and the value it needs. Out: a function that
+hands work to the processes, at least one of which is ready; or an error that says why none is.
+However this process ends, they end too.
 
-The standard library writes what a new process needs to a pipe. Where that process ends before it has read, as it does
-in a script without a main guard, a value that is larger than the pipe would be written for ever. So the value goes
-through a file, and work is handed out only once a process is ready.
+The standard library writes what a new process needs to a pipe. Where that process ends before it
+has read, as it does in a script without a main guard, a value that is larger than the pipe would be
+written for ever. So the value goes through a file, and work is handed out only once a process is
+ready.
 
-If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for which nobody waits.
-So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the program handles it.
+If Ctrl-C interrupted the start of a process, or the end of them all, a process would be left for
+which nobody waits. So Ctrl-C is held during both, and counts afterwards; so is SIGTERM where the
+program handles it.
 """
 
 from __future__ import annotations
@@ -27,7 +31,8 @@ from trietok.errors import InputError
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-# Hands a call of a function, with its arguments, to a process. Its result or its exception is that of the future.
+# Hands a call of a function, with its arguments, to a process. Its result or its exception is that
+# of the future.
 Submit = Callable[..., "Future[Any]"]
 
 _TERMINATED = 128 + signal.SIGTERM  # the exit code that a shell gives
@@ -39,37 +44,44 @@ def worker_pool(
 ) -> Iterator[Submit]:
     """So many processes, for the length of a `with` block; an InputError where none gets ready.
 
-    `make_ready` is called in each, with the value, which is pickled once and stands in a file of `folder` meanwhile,
-    and an event. The event is set where the block ends by an exception, so that work can be given up. The future of
-    work at which a process has died gives a BrokenProcessPool.
+    `make_ready` is called in each, with the value, which is pickled once and stands in a file of
+    `folder` meanwhile, and an event. The event is set where the block ends by an exception, so that
+    work can be given up. The future of work at which a process has died gives a BrokenProcessPool.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
     refuse_while_starting()
-    # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one that draws a bar.
+    # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one
+    # that draws a bar.
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     with _written(value, folder) as path:
         executor = ProcessPoolExecutor(workers, context, _make_ready, (make_ready, path, stop))
         with submitting(executor, stop) as submit:
             try:
-                # Each of these starts a process, unless one that was started before is ready. Work starts the rest.
+                # Each of these starts a process, unless one that was started before is ready. Work
+                # starts the rest.
                 ready = [submit(os.getpid) for _ in range(workers)]
                 next(as_completed(ready)).result()
             except BrokenProcessPool:
-                raise InputError(f"the processes have ended before they were ready; {_ADVICE}") from None
+                raise InputError(
+                    f"the processes have ended before they were ready; {_ADVICE}"
+                ) from None
             yield submit
 
 
 @contextlib.contextmanager
 def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
-    """Hand work to an executor, which ends with the block; where that ends by an exception, the event `stop` is set."""
+    """Hand work to an executor, which ends with the block; where that ends by an exception, the
+    event `stop` is set.
+    """
     from concurrent.futures import BrokenExecutor
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        with interrupts_held():  # the executor starts a process or a thread where it may and none is idle
+        # the executor starts a process or a thread where it may and none is idle
+        with interrupts_held():
             return executor.submit(function, *arguments)
 
     try:
@@ -86,7 +98,9 @@ def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
 
 
 def cores() -> int:
-    """How many cores this process may use: those it may run on, or fewer where its cgroup gets less of their time."""
+    """How many cores this process may use: those it may run on, or fewer where its cgroup gets less
+    of their time.
+    """
     if hasattr(os, "process_cpu_count"):  # from Python 3.13 on
         count = os.process_cpu_count()
     else:
@@ -96,7 +110,9 @@ def cores() -> int:
 
 @cache
 def _quota(groups: Path, root: Path) -> float:
-    """The time that the cgroups of this process get, in cores; infinity where that is not limited."""
+    """The time that the cgroups of this process get, in cores; infinity where that is not
+    limited.
+    """
     least = float("inf")
     with contextlib.suppress(OSError, ValueError):
         for line in groups.read_text().splitlines():
@@ -108,35 +124,41 @@ def _quota(groups: Path, root: Path) -> float:
             names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
             for place in (folder, *folder.parents):
                 with contextlib.suppress(OSError, ValueError):  # "max", or no such file
-                    quota, period = map(int, " ".join((place / name).read_text() for name in names).split())
+                    quota, period = map(
+                        int, " ".join((place / name).read_text() for name in names).split()
+                    )
                     least = min(least, quota / period) if quota > 0 else least
     return least
 
 
 _ADVICE = (
-    'a script that asks for several processes has to call under `if __name__ == "__main__":`, because each of them '
-    "imports the script; workers=1 (--workers 1) does without them"
+    'a script that asks for several processes has to call under `if __name__ == "__main__":`,'
+    " because each of them imports the script; workers=1 (--workers 1) does without them"
 )
 
 
 def refuse_while_starting() -> None:
-    """See that this process is not just being started for another one, which makes it import the program's script.
+    """See that this process is not just being started for another one, which makes it import the
+    program's script.
 
     What the script would do then has been begun by the other one.
     """
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(f"this process was started for the script's own work, and begins it once more; {_ADVICE}")
+        raise InputError(
+            "this process was started for the script's own work, and begins it once more;"
+            f" {_ADVICE}"
+        )
 
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait until the body of a `with` block is done.
 
-    A process that the body starts never hears of it, because it inherits the signals that the thread which starts it
-    has blocked. Blocking alone does not protect the body: another thread may take the signal, and Python then
-    interrupts the main thread.
+    A process that the body starts never hears of it, because it inherits the signals that the
+    thread which starts it has blocked. Blocking alone does not protect the body: another thread may
+    take the signal, and Python then interrupts the main thread.
     """
     interrupts: list[int] = []
     held: dict[int, Any] = {}
@@ -169,8 +191,8 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
         pickled = pickle.dumps(value)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"what is to work cannot be sent to other processes: {error}; give functions and classes that a module "
-            "defines, or workers=1"
+            f"what is to work cannot be sent to other processes: {error}; give functions and"
+            " classes that a module defines, or workers=1"
         ) from None
     handle, path = tempfile.mkstemp(prefix="temporary-", dir=folder)
     try:
@@ -181,14 +203,15 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
         os.unlink(path)
 
 
-# ---- in a process that works ----------------------------------------------------------------------------------------
+# ---- in a process that works ---------------------------------------------------------------------
 
 
 def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) -> None:
     import pickle
 
     _end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started this process says when it is to stop
+    # the one that started this process says when it is to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     watched = _Stop(stop)
     signal.signal(signal.SIGTERM, watched.terminate)
     with open(path, "rb") as file:  # of `_written`, which only this user can write
@@ -197,7 +220,9 @@ def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) ->
 
 
 def _end_with_parent() -> None:
-    """Have this process end with the one that started it, of whose end the pipe with the work does not tell."""
+    """Have this process end with the one that started it, of whose end the pipe with the work does
+    not tell.
+    """
     import multiprocessing
     from multiprocessing.connection import wait
 
@@ -215,8 +240,8 @@ def _end_with_parent() -> None:
 class _Stop:
     """Whether this process is to stop.
 
-    One that ended while it asks would take the event's lock with it, and who sets the event would wait for ever. So
-    SIGTERM, which goes to all processes of a job, counts after the question.
+    One that ended while it asks would take the event's lock with it, and who sets the event would
+    wait for ever. So SIGTERM, which goes to all processes of a job, counts after the question.
     """
 
     def __init__(self, event: Any) -> None:

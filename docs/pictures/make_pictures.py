@@ -1,8 +1,9 @@
 """Makes the pictures of the pages: `python docs/pictures/make_pictures.py [NAME ...]`.
 
-It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), without which it stops, since
-Chromium would draw boxes, Pillow, and trietok with the extra `cli`. Each picture is what a browser shows of a page that
-trietok has written, or of what the command writes to a terminal.
+It needs Chromium as `chromium` (Debian's package), fonts for Chinese (`fonts-noto-cjk`), without
+which it stops, since Chromium would draw boxes, Pillow, and trietok with the extra `cli`. Each
+picture is what a browser shows of a page that trietok has written, or of what the command writes to
+a terminal.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ HERE = Path(__file__).parent
 TEXT = "ALTernate naïve 東京 unaffable [MASK] e\u200d"
 SENTENCE = (
     "Keras是ONEIROS（Open-ended Neuro-Electronic Intelligent Robot Operating System，"
-    "开放式神经电子智能机器人操作系统）项目研究工作的部分产物[3]，主要作者和维护者是Google工程师François Chollet。\r\n"
+    "开放式神经电子智能机器人操作系统）项目研究工作的部分产物[3]，"
+    "主要作者和维护者是Google工程师François Chollet。\r\n"
 )
 MOST_BYTES = 60_000
 COLOURS, COLOURS_OF_TERMINAL = 128, 32
 # A font in which a Chinese character is exactly as wide as two letters, as on a terminal.
 TERMINAL = (
-    '<body style="margin:0;background:{back};color:{front}"><pre style="margin:0;padding:14px 18px;line-height:1.32;'
-    "font-size:14px;font-family:'Noto Sans Mono CJK JP',monospace\">{text}</pre></body>"
+    '<body style="margin:0;background:{back};color:{front}"><pre style="margin:0;padding:14px'
+    " 18px;line-height:1.32;font-size:14px;font-family:'Noto Sans Mono CJK"
+    " JP',monospace\">{text}</pre></body>"
 )
 
 
@@ -68,7 +71,12 @@ def pages(folder: Path) -> dict[str, tuple[str, int]]:
         "explained-narrow": (page(explained.to_html()), 500),
         "reason": (page(reason), 900),
         "reason-dark": (page(reason, "tt-dark"), 900),
-        "sentence": (page(sentence.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>")), 960),
+        "reason-narrow": (page(reason), 420),
+        "reason-narrow-dark": (page(reason, "tt-dark"), 420),
+        "sentence": (
+            page(sentence.replace("<h4>", "<h4 hidden>").replace("<ol>", "<ol hidden>")),
+            960,
+        ),
         "against": (page(slow.explain(text).against(fast.explain(text)).to_html()), 760),
         "terminal": (terminal(["explain", TEXT, "-m", "model"], 80, folder), 720),
         "terminal-narrow": (terminal(["explain", "naïve ☃\u200d", "-m", "model"], 40, folder), 380),
@@ -99,7 +107,10 @@ def page(fragment: str, look: str = "tt-light") -> str:
     """A page with one fragment."""
     back = "#0d0f12" if look == "tt-dark" else "#fff"
     fragment = fragment.replace('class="tt"', f'class="tt {look}"', 1)
-    return f'<!doctype html><meta charset="utf-8"><body style="margin:8px;background:{back}">{fragment}</body>'
+    return (
+        '<!doctype html><meta charset="utf-8"><body'
+        f' style="margin:8px;background:{back}">{fragment}</body>'
+    )
 
 
 def terminal(arguments: list[str], columns: int, folder: Path) -> str:
@@ -109,11 +120,18 @@ def terminal(arguments: list[str], columns: int, folder: Path) -> str:
     from rich.text import Text
 
     ours, theirs = os.openpty()
-    env = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    env = {
+        **os.environ,
+        "COLUMNS": str(columns),
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+    }
     env.update(LC_ALL="C.UTF-8", PYTHONPATH=str(HERE.parents[1]))
     env.pop("NO_COLOR", None)
     command = [sys.executable, "-m", "trietok", *arguments]
-    child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=folder)
+    child = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=folder
+    )
     os.close(theirs)
     written = b""
     try:
@@ -122,10 +140,17 @@ def terminal(arguments: list[str], columns: int, folder: Path) -> str:
     except OSError:  # how Linux tells that the other side has closed
         pass
     child.wait()
-    console = Console(record=True, width=columns, file=open(os.devnull, "w"), color_system="truecolor")  # noqa: SIM115
-    console.print(Text.from_ansi(written.decode("utf-8").replace("\r\n", "\n").rstrip()), no_wrap=True, crop=False)
+    nowhere = open(os.devnull, "w")  # noqa: SIM115
+    console = Console(record=True, width=columns, file=nowhere, color_system="truecolor")
+    console.print(
+        Text.from_ansi(written.decode("utf-8").replace("\r\n", "\n").rstrip()),
+        no_wrap=True,
+        crop=False,
+    )
     body = console.export_html(theme=DIMMED_MONOKAI, inline_styles=True, code_format="{code}")
-    return '<!doctype html><meta charset="utf-8">' + TERMINAL.format(back="#16191d", front="#e9edf1", text=body)
+    return '<!doctype html><meta charset="utf-8">' + TERMINAL.format(
+        back="#16191d", front="#e9edf1", text=body
+    )
 
 
 def photograph(name: str, html: str, width: int, folder: Path) -> int:
@@ -134,8 +159,18 @@ def photograph(name: str, html: str, width: int, folder: Path) -> int:
 
     source, shot = folder / f"{name}.html", folder / f"{name}.png"
     source.write_text(html, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={width},2600"]
-    subprocess.run(["chromium", *options, f"--screenshot={shot}", source.as_uri()], check=True, capture_output=True)
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        f"--window-size={width},2600",
+    ]
+    subprocess.run(
+        ["chromium", *options, f"--screenshot={shot}", source.as_uri()],
+        check=True,
+        capture_output=True,
+    )
     picture = Image.open(shot).convert("RGB")
     empty = Image.new("RGB", picture.size, picture.getpixel((2, picture.height - 2)))
     box = ImageChops.difference(picture, empty).getbbox() or (0, 0, *picture.size)

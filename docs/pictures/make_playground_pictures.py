@@ -1,4 +1,5 @@
-"""Makes the pictures of the playground in docs/explaining.md: `python docs/pictures/make_playground_pictures.py`.
+"""Makes the pictures of the playground in docs/explaining.md:
+`python docs/pictures/make_playground_pictures.py`.
 
 It needs Chromium as `chromium` (Debian's package), fonts for
 Chinese (`fonts-noto-cjk`), Pillow, Playwright, and trietok with the extra `cli`.
@@ -37,10 +38,16 @@ def main() -> None:
     address = server.stdout.readline().split(";")[0].split(" at ")[1]
     try:
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+            browser = driver.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            )
             for name, (width, height, scheme, settings) in SHOTS.items():
-                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                page.goto(f"{address}#{urlencode({'added': json.dumps(ADDED), **settings}, doseq=True)}")
+                page = browser.new_page(
+                    viewport={"width": width, "height": height}, color_scheme=scheme
+                )
+                page.goto(
+                    f"{address}#{urlencode({'added': json.dumps(ADDED), **settings}, doseq=True)}"
+                )
                 page.locator("#explanation .tt").wait_for()
                 if not settings:
                     page.locator("#explanation .tt-t").nth(3).click()

@@ -18,8 +18,8 @@ def commands_text() -> str:
     from trietok.cli.app import app
 
     text = (
-        "The `--help` text of every command. [The command line](../command_line.md) shows with examples what the"
-        " commands print."
+        "The `--help` text of every command. [The command line](../command_line.md) shows with"
+        " examples what the commands print."
     )
     parts = ["# Commands and options", text]
     for context in _commands(click.Context(app, info_name="trietok", **app.context_settings)):
@@ -48,12 +48,17 @@ def _parts(context: click.Context) -> Iterator[str]:
     yield f"```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```"
     yield from _paragraphs(command.help or "")
     children = [
-        f"| [`{path} {name}`](#{path.replace(' ', '-')}-{name}) | {_escaped(child.get_short_help_str(200))} |"
+        f"| [`{path} {name}`](#{path.replace(' ', '-')}-{name}) |"
+        f" {_escaped(child.get_short_help_str(200))} |"
         for name, child in _children(context)
     ]
     if children:
         yield _table("command | what it does", children)
-    rows = [_row(each, context) for each in command.get_params(context) if isinstance(each, click.Option)]
+    rows = [
+        _row(each, context)
+        for each in command.get_params(context)
+        if isinstance(each, click.Option)
+    ]
     yield _table("option | meaning", [row for row in rows if row])
     yield from (_PAGE.sub(_link, each) for each in _paragraphs(command.epilog or ""))
 
@@ -64,7 +69,9 @@ def _table(heading: str, rows: list[str]) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a help, each as text of Markdown; one after click's mark for layout stays as it is."""
+    """The paragraphs of a help, each as text of Markdown; one after click's mark for layout stays
+    as it is.
+    """
     for paragraph in inspect.cleandoc(text).replace("\r", "").split("\n\n"):
         if paragraph.startswith("\b"):
             yield "```text\n" + paragraph.removeprefix("\b").strip("\n") + "\n```"

@@ -1,4 +1,5 @@
-"""Docstrings as Markdown: examples become blocks of code, and the names of classes and pages become links.
+"""Docstrings as Markdown: examples become blocks of code, and the names of classes and pages become
+links.
 
 griffe, which reads the sources for mkdocstrings, makes an object of the class and calls it.
 """

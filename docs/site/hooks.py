@@ -1,4 +1,6 @@
-"""What mkdocs calls while it builds the site: generated pages, and pages read as `pages.py` says."""
+"""What mkdocs calls while it builds the site: generated pages, and pages read as `pages.py`
+says.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Link, Navigation
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -39,29 +42,46 @@ def on_files(files: Files, config: Any) -> Files:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 name = f"{playground.FOLDER}/{path.relative_to(folder).as_posix()}"
-                source = files.get_file_from_path(name)  # one of docs/playground/, which is no part of the site
+                # one of docs/playground/, which is no part of the site
+                source = files.get_file_from_path(name)
                 if source is not None:
                     files.remove(source)
-                made = File.generated(config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED)
+                made = File.generated(
+                    config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED
+                )
                 files.append(made)
     return files
 
 
+def on_nav(nav: Navigation, config: Any, **_: Any) -> Navigation:
+    """A tab for the playground, where it is a part of the site."""
+    if config.extra["playground"] is not None:
+        nav.items.append(Link("Playground", f"{playground.FOLDER}/index.html"))
+    return nav
+
+
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
-    """No sitemap: its addresses would need the address that the site is served at, which is not known."""
+    """No sitemap: its addresses would need the address that the site is served at, which is not
+    known.
+    """
     return "" if template_name == "sitemap.xml" else output_content
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """A page in which an option is not broken at its hyphens, and a line of code is, so that its table is not wide."""
+    """A page in which an option is not broken at its hyphens, and a line of code is, so that its
+    table is not wide.
+    """
     html = re.sub(r"<code>(--[a-z-]+)</code>", r'<code class="option">\1</code>', html)
     return re.sub(r"<td><code>([^<]{40,})</code>", r'<td><code class="line">\1</code>', html)
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """The dialog of the search gets the name that the theme does not give it, for readers of the screen."""
+    """The dialog of the search gets the name that the theme does not give it, for readers of the
+    screen.
+    """
     return output.replace(
-        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+        'data-md-component="search" role="dialog"',
+        'data-md-component="search" role="dialog" aria-label="Search"',
     )
 
 
@@ -73,4 +93,4 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
         page.meta["hide"] = ["navigation", "toc"]
     if name == "explaining.md":
         markdown = playground.with_link(markdown, config.extra["playground"])
-    return pages.with_numbers(pages.with_links(pages.shown(markdown), name.count("/")))
+    return pages.with_links(pages.shown(markdown), name.count("/"))

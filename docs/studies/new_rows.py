@@ -1,28 +1,35 @@
-"""How new rows start, measured: what a model that took words of a domain still knows of it, without any training.
+"""How new rows start, measured: what a model that took words of a domain still knows of it, without
+any training.
 
-    python docs/studies/new_rows.py MODEL_DIR DOMAIN [--words 500] [--held 600] [--starts mean length distil]
-    python docs/studies/new_rows.py MODEL_DIR DOMAIN --train 300 [--masked] [--seeds 0 1 2] [--rows-rates 1 10 100]
+    python docs/studies/new_rows.py MODEL_DIR DOMAIN [--words 500] [--held 600] [--starts mean
+    length distil] python docs/studies/new_rows.py MODEL_DIR DOMAIN --train 300 [--masked] [--seeds
+    0 1 2] [--rows-rates 1 10 100]
 
-MODEL_DIR is a model with its tokenizer, of sentence-transformers or of transformers. DOMAIN holds names with their
-definitions: an ontology (.obo), what `apt-cache dumpavail` writes (.avail: the synopsis of each package, without a
-definition), or a folder of Python files (the first line of each docstring, and the rest of it). It needs torch,
-transformers, and sentence-transformers for a model of theirs.
+MODEL_DIR is a model with its tokenizer, of sentence-transformers or of transformers. DOMAIN holds
+names with their definitions: an ontology (.obo), what `apt-cache dumpavail` writes (.avail: the
+synopsis of each package, without a definition), or a folder of Python files (the first line of each
+docstring, and the rest of it). It needs torch, transformers, and sentence-transformers for a model
+of theirs.
 
-Of the pairs, some are held back. In the others the words are found that are most worth a token; each start then gives
-the model its rows, and what is measured is measured on the pairs held back.
+Of the pairs, some are held back. In the others the words are found that are most worth a token;
+each start then gives the model its rows, and what is measured is measured on the pairs held back.
 
-- cosine: between the embeddings of a name by the changed model and by the original, of the names with new tokens.
-- neighbours: of the ten names nearest to each name with a new token, in an index of the original embeddings of all
-  names, the share that the name's embedding by the changed model finds in it.
-- re-embedded: the mean reciprocal rank of a name's definition among all, both embedded by the changed model.
+- cosine: between the embeddings of a name by the changed model and by the original, of the names
+  with new tokens.
+- neighbours: of the ten names nearest to each name with a new token, in an index of the original
+  embeddings of all names, the share that the name's embedding by the changed model finds in it.
+- re-embedded: the mean reciprocal rank of a name's definition among all, both embedded by the
+  changed model.
 - old index: the same where the definitions were embedded by the original model.
 - synonyms: the same for a synonym of the name, where the domain has some.
 
-With --train STEPS each start is trained, too, with several seeds, and rates of their own for the new rows if asked for:
+With --train STEPS each start is trained, too, with several seeds, and rates of their own for the
+new rows if asked for:
 
-- MRR: names and definitions are told apart within a batch; then `re-embedded`, with texts cut to 64 tokens.
-- loss, with --masked and a BERT with its head: tokens are filled in, in held-back texts, at 15 % of the places that are
-  a token to the old and to the new tokenizer; loss at new: at new tokens.
+- MRR: names and definitions are told apart within a batch; then `re-embedded`, with texts cut to 64
+  tokens.
+- loss, with --masked and a BERT with its head: tokens are filled in, in held-back texts, at 15 % of
+  the places that are a token to the old and to the new tokenizer; loss at new: at new tokens.
 - rows kept: the cosine of new rows to what they were before.
 """
 
@@ -68,13 +75,17 @@ def ontology(path: pathlib.Path) -> list[Pair]:
             definition = re.search(r'^def: "((?:[^"\\]|\\.)*)"', stanza, re.M)
             synonyms = re.findall(r'^synonym: "((?:[^"\\]|\\.)*)" EXACT', stanza, re.M)
             if name and definition and len(definition[1]) > 30:
-                found.append((name[1], definition[1].replace("\\n", " ").replace('\\"', '"'), synonyms))
+                found.append(
+                    (name[1], definition[1].replace("\\n", " ").replace('\\"', '"'), synonyms)
+                )
     return found
 
 
 def packages(path: pathlib.Path) -> list[Pair]:
     """(synopsis, nothing) of each package of `apt-cache dumpavail`, one of several alike."""
-    found = re.findall(r"^Description(?:-en)?: (.+)$", path.read_text(encoding="utf-8", errors="replace"), re.M)
+    found = re.findall(
+        r"^Description(?:-en)?: (.+)$", path.read_text(encoding="utf-8", errors="replace"), re.M
+    )
     return [(synopsis, "", []) for synopsis in sorted(set(found)) if len(synopsis) > 30]
 
 
@@ -111,14 +122,20 @@ def read(domain: pathlib.Path) -> list[Pair]:
 class Embedder:
     """The embeddings of a directory; a text without a new token has that of the original model."""
 
-    def __init__(self, directory: pathlib.Path, most: int, original: Embedder | None = None, first: int = 0) -> None:
+    def __init__(
+        self, directory: pathlib.Path, most: int, original: Embedder | None = None, first: int = 0
+    ) -> None:
         self.tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
         self._reader = Reader(read_checkpoint(directory), self.tokenizer)
         self._most = self._reader.max_length = min(most, self._reader.max_length)
         self._original, self._first = original, first
 
     def ids(self, texts: list[str]) -> list[list[int]]:
-        return self.tokenizer(texts, truncation=True, max_length=self._most)["input_ids"] if texts else []
+        return (
+            self.tokenizer(texts, truncation=True, max_length=self._most)["input_ids"]
+            if texts
+            else []
+        )
 
     def new(self, texts: list[str]) -> list[int]:
         """The numbers of the texts with a new token."""
@@ -141,22 +158,31 @@ def ranks(queries: np.ndarray, index: np.ndarray, right: list[int]) -> float:
 
 
 def neighbours(queries: np.ndarray, old: np.ndarray, some: list[int]) -> float:
-    """The share of the ten nearest in an index of the old embeddings that the new ones find, for some queries."""
+    """The share of the ten nearest in an index of the old embeddings that the new ones find, for
+    some queries.
+    """
     nearest = []
     for each in (queries, old):
         likeness = each[some] @ old.T
         likeness[range(len(some)), some] = -2
         nearest.append(np.argsort(-likeness, axis=1)[:, :10].tolist())
-    return statistics.mean(len(set(one) & set(other)) / 10 for one, other in zip(*nearest, strict=True))
+    return statistics.mean(
+        len(set(one) & set(other)) / 10 for one, other in zip(*nearest, strict=True)
+    )
 
 
-def masked(ids: torch.Tensor, tokenizer: trietok.PreTrainedTokenizer) -> tuple[torch.Tensor, torch.Tensor]:
+def masked(
+    ids: torch.Tensor, tokenizer: trietok.PreTrainedTokenizer
+) -> tuple[torch.Tensor, torch.Tensor]:
     """What a model reads, and which places it is to fill in: 15 %, as BERT's are made."""
     known = torch.tensor(tokenizer.all_special_ids)
     chosen = (torch.rand(ids.shape) < 0.15) & ~torch.isin(ids, known)
     kind = torch.rand(ids.shape)
     read = ids.masked_fill(chosen & (kind < 0.8), tokenizer.mask_token_id)
-    return torch.where(chosen & (kind > 0.9), torch.randint(len(tokenizer), ids.shape), read), chosen
+    return (
+        torch.where(chosen & (kind > 0.9), torch.randint(len(tokenizer), ids.shape), read),
+        chosen,
+    )
 
 
 def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -166,8 +192,12 @@ def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]
     return ids, together([torch.ones(len(row)) for row in rows])
 
 
-def pooled(model: torch.nn.Module, tokenizer: trietok.PreTrainedTokenizer, texts: list[str], most: int) -> torch.Tensor:
-    """Embeddings with gradients: the mean of the last hidden states. Texts of about one length go together."""
+def pooled(
+    model: torch.nn.Module, tokenizer: trietok.PreTrainedTokenizer, texts: list[str], most: int
+) -> torch.Tensor:
+    """Embeddings with gradients: the mean of the last hidden states. Texts of about one length go
+    together.
+    """
     ids = tokenizer(texts, truncation=True, max_length=most)["input_ids"]
     order, parts = sorted(range(len(ids)), key=lambda number: len(ids[number])), []
     for first in range(0, len(order), 16):
@@ -177,7 +207,9 @@ def pooled(model: torch.nn.Module, tokenizer: trietok.PreTrainedTokenizer, texts
     return torch.nn.functional.normalize(torch.cat(parts)[torch.tensor(order).argsort()], dim=1)
 
 
-def with_rows(adapted: pathlib.Path, out: pathlib.Path, first: int, rows: np.ndarray) -> pathlib.Path:
+def with_rows(
+    adapted: pathlib.Path, out: pathlib.Path, first: int, rows: np.ndarray
+) -> pathlib.Path:
     """A copy of an adapted directory with other new rows in its embeddings."""
     shutil.copytree(adapted, out)
     tensors = load_file(out / "model.safetensors")
@@ -198,11 +230,19 @@ def resized(model: pathlib.Path, count: int, seed: int) -> np.ndarray:
 
 def words_of(model: pathlib.Path, pairs: list[Pair], most: int) -> list[str]:
     """The words of some pairs that are most worth a token."""
-    return list(trietok.adapt(model, None, [text_of(pair) for pair in pairs], most=most, held_back=0).terms.added)
+    return list(
+        trietok.adapt(
+            model, None, [text_of(pair) for pair in pairs], most=most, held_back=0
+        ).terms.added
+    )
 
 
-def adapted(model: pathlib.Path, out: pathlib.Path, terms: list[str], start: str, pairs: list[Pair]) -> trietok.Adapted:
-    """A model with rows for some words that start in one of the ways; `context` fits them in two texts each as well."""
+def adapted(
+    model: pathlib.Path, out: pathlib.Path, terms: list[str], start: str, pairs: list[Pair]
+) -> trietok.Adapted:
+    """A model with rows for some words that start in one of the ways; `context` fits them in two
+    texts each as well.
+    """
     if start == "context":
         texts = [text_of(pair) for pair in pairs]
         return trietok.adapt(model, out, texts, terms=terms, start="distil", in_context=2)
@@ -210,7 +250,13 @@ def adapted(model: pathlib.Path, out: pathlib.Path, terms: list[str], start: str
 
 
 def study(
-    model: pathlib.Path, domain: pathlib.Path, words: int, held: int, most: int, draws: int, starts: list[str]
+    model: pathlib.Path,
+    domain: pathlib.Path,
+    words: int,
+    held: int,
+    most: int,
+    draws: int,
+    starts: list[str],
 ) -> None:
     pairs = read(domain)
     kept, others = pairs[:held], pairs[held:]
@@ -231,8 +277,9 @@ def study(
         places = [number for _, number in synonyms]
         tokens = [sum(map(len, each.ids(names))) for each in (original, probe)]
         print(
-            f"{model.name}, {domain.name}: {len(pairs):,} pairs, {held:,} held back, {len(terms)} words; with new ones "
-            f"{len(new_names)} names and {len(synonyms)} synonyms; tokens of names {tokens[0]:,} to {tokens[1]:,}",
+            f"{model.name}, {domain.name}: {len(pairs):,} pairs, {held:,} held back, {len(terms)}"
+            f" words; with new ones {len(new_names)} names and {len(synonyms)} synonyms; tokens of"
+            f" names {tokens[0]:,} to {tokens[1]:,}",
             flush=True,
         )
 
@@ -241,10 +288,21 @@ def study(
             row = {"cosine": float((q * old_names).sum(1)[new_names].mean())}
             row["neighbours"] = neighbours(q, old_names, new_names)
             if any(definitions):
-                d = old_definitions if changed is None else changed.embeddings(definitions, old_definitions)
-                row |= {"re-embedded": ranks(q, d, right), "old index": ranks(q, old_definitions, right)}
+                d = (
+                    old_definitions
+                    if changed is None
+                    else changed.embeddings(definitions, old_definitions)
+                )
+                row |= {
+                    "re-embedded": ranks(q, d, right),
+                    "old index": ranks(q, old_definitions, right),
+                }
             if old_synonyms is not None:
-                s = old_synonyms if changed is None else changed.embeddings([t for t, _ in synonyms], old_synonyms)
+                s = (
+                    old_synonyms
+                    if changed is None
+                    else changed.embeddings([t for t, _ in synonyms], old_synonyms)
+                )
                 row["synonyms"] = ranks(s, old_definitions, places)
             said = " ".join(f"{name} {value:.4f}" for name, value in row.items())
             print(f"{start:10} {said}  ({seconds:.0f} s of CPU)", flush=True)
@@ -263,7 +321,9 @@ def study(
                     assert load_embeddings(out).shape[0] == first + len(terms)
                     print("  ", done.fitted or "", flush=True)
                 seconds = time.process_time() - began
-                lines.setdefault(start, []).append(line(start, Embedder(out, most, original, first), seconds))
+                lines.setdefault(start, []).append(
+                    line(start, Embedder(out, most, original, first), seconds)
+                )
                 shutil.rmtree(out)
     print_table(lines)
     print(json.dumps({"model": model.name, "domain": domain.name, "lines": lines}), flush=True)
@@ -284,7 +344,9 @@ def print_table(lines: dict[str, list[Row]]) -> None:
 
 
 class Domain(NamedTuple):
-    """Pairs to train with and pairs held back, and the spans of held-back texts at which tokens are to be filled in."""
+    """Pairs to train with and pairs held back, and the spans of held-back texts at which tokens are
+    to be filled in.
+    """
 
     others: list[Pair]
     held: list[Pair]
@@ -304,8 +366,12 @@ class Trained(NamedTuple):
     fills_in: bool  # masked tokens; else names and definitions are told apart
 
 
-def trained(model: torch.nn.Module, first: int, seed: int, how: Trained, rows_rate: float, loss_of: LossOf) -> float:
-    """Train a model, whose rows from `first` on are new; returns the cosine of those to what they were, the mean."""
+def trained(
+    model: torch.nn.Module, first: int, seed: int, how: Trained, rows_rate: float, loss_of: LossOf
+) -> float:
+    """Train a model, whose rows from `first` on are new; returns the cosine of those to what they
+    were, the mean.
+    """
     table = model.get_input_embeddings().weight
     began = table[first:].detach().clone()
     optimizer = torch.optim.AdamW(model.parameters(), lr=how.rate, weight_decay=0.0)
@@ -322,10 +388,15 @@ def trained(model: torch.nn.Module, first: int, seed: int, how: Trained, rows_ra
         loss.backward()
         before = table[first:].detach().clone()
         optimizer.step()
-        with torch.no_grad():  # Adam's steps are proportional to the rate, so these are steps at a rate of their own
+        # Adam's steps are proportional to the rate, so these are steps at a rate of their own
+        with torch.no_grad():
             table[first:] += (rows_rate - 1) * (table[first:] - before)
     model.eval()
-    return float(torch.nn.functional.cosine_similarity(table[first:].detach(), began).mean()) if len(began) else 1.0
+    return (
+        float(torch.nn.functional.cosine_similarity(table[first:].detach(), began).mean())
+        if len(began)
+        else 1.0
+    )
 
 
 def in_order(texts: list[Any], seed: int, how: Trained) -> list[Any]:
@@ -340,7 +411,9 @@ def spans_to_mask(texts: list[str], before: Any, after: Any) -> list[set[tuple[i
         one, other = (
             {
                 tuple(span)
-                for span in each(text, return_offsets_mapping=True, truncation=True, max_length=64)["offset_mapping"]
+                for span in each(text, return_offsets_mapping=True, truncation=True, max_length=64)[
+                    "offset_mapping"
+                ]
             }
             for each in (before, after)
         )
@@ -349,32 +422,50 @@ def spans_to_mask(texts: list[str], before: Any, after: Any) -> list[set[tuple[i
     return chosen
 
 
-def train_pairs(model: torch.nn.Module, tokenizer: Any, domain: Domain, seed: int, how: Trained, **more: Any) -> Row:
+def train_pairs(
+    model: torch.nn.Module, tokenizer: Any, domain: Domain, seed: int, how: Trained, **more: Any
+) -> Row:
     """In a batch, each name is to find its own definition."""
     order = in_order(domain.others, seed, how)
 
     def loss_of(step: int) -> torch.Tensor:
         some = order[step * how.batch : (step + 1) * how.batch]
-        names, definitions = (pooled(model, tokenizer, [pair[side] for pair in some], how.length) for side in (0, 1))
-        return torch.nn.functional.cross_entropy(20 * names @ definitions.T, torch.arange(how.batch))
+        names, definitions = (
+            pooled(model, tokenizer, [pair[side] for pair in some], how.length) for side in (0, 1)
+        )
+        return torch.nn.functional.cross_entropy(
+            20 * names @ definitions.T, torch.arange(how.batch)
+        )
 
     kept = trained(model, seed=seed, how=how, loss_of=loss_of, **more)
     with torch.no_grad():
-        names, definitions = (pooled(model, tokenizer, [pair[side] for pair in domain.held], 64) for side in (0, 1))
+        names, definitions = (
+            pooled(model, tokenizer, [pair[side] for pair in domain.held], 64) for side in (0, 1)
+        )
     place = list(range(len(domain.held)))
     return {"MRR": ranks(names.numpy(), definitions.numpy(), place), "rows kept": kept}
 
 
-def train_masked(model: torch.nn.Module, tokenizer: Any, domain: Domain, seed: int, how: Trained, **more: Any) -> Row:
-    """The model fills in masked tokens; the loss is that of tokens that both tokenizers cut alike."""
+def train_masked(
+    model: torch.nn.Module, tokenizer: Any, domain: Domain, seed: int, how: Trained, **more: Any
+) -> Row:
+    """The model fills in masked tokens; the loss is that of tokens that both tokenizers cut
+    alike.
+    """
     order = in_order([text_of(pair) for pair in domain.others], seed, how)
 
-    def filled_in(read: torch.Tensor, mask: torch.Tensor, chosen: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    def filled_in(
+        read: torch.Tensor, mask: torch.Tensor, chosen: torch.Tensor, right: torch.Tensor
+    ) -> torch.Tensor:
         hidden = model.base_model(input_ids=read, attention_mask=mask).last_hidden_state
-        return torch.nn.functional.cross_entropy(model.cls(hidden[chosen]), right[chosen], reduction="none")
+        return torch.nn.functional.cross_entropy(
+            model.cls(hidden[chosen]), right[chosen], reduction="none"
+        )
 
     def loss_of(step: int) -> torch.Tensor:
-        some = tokenizer(order[step * how.batch : (step + 1) * how.batch], truncation=True, max_length=how.length)
+        some = tokenizer(
+            order[step * how.batch : (step + 1) * how.batch], truncation=True, max_length=how.length
+        )
         ids, mask = padded(some["input_ids"], tokenizer.pad_token_id)
         read, chosen = masked(ids, tokenizer)
         return filled_in(read, mask, chosen, ids).mean()
@@ -406,24 +497,38 @@ def train_study(
     pairs = read(where)
     terms = words_of(model, pairs[held:], words)
     kind = transformers.AutoModelForMaskedLM if how.fills_in else transformers.AutoModel
-    first, before, lines = len(load_embeddings(model)), trietok.BertTokenizerFast.from_pretrained(model), {}
+    first, before, lines = (
+        len(load_embeddings(model)),
+        trietok.BertTokenizerFast.from_pretrained(model),
+        {},
+    )
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         for start in {"mean", *starts} - {"resize"}:
             adapted(model, work / start, terms, start, pairs[held:])
         after = trietok.BertTokenizerFast.from_pretrained(work / "mean")
-        masks = spans_to_mask([text_of(pair) for pair in pairs[:held]], before, after) if how.fills_in else []
+        masks = (
+            spans_to_mask([text_of(pair) for pair in pairs[:held]], before, after)
+            if how.fills_in
+            else []
+        )
         domain = Domain(pairs[held:], pairs[:held], masks, first)
-        ends = [sum(map(len, each([text_of(pair) for pair in pairs[:held]])["input_ids"])) for each in (before, after)]
+        ends = [
+            sum(map(len, each([text_of(pair) for pair in pairs[:held]])["input_ids"]))
+            for each in (before, after)
+        ]
         print(
-            f"{model.name}, {where.name}: {len(terms)} words, {held} texts held back, {ends[0]:,} tokens to {ends[1]:,}"
+            f"{model.name}, {where.name}: {len(terms)} words, {held} texts held back, {ends[0]:,}"
+            f" tokens to {ends[1]:,}"
         )
         for untrained in (True, False):
             for seed in how.seeds[:1] if untrained else how.seeds:
                 for start in ("original", *starts):
                     for rate in how.rows_rates if start != "original" and not untrained else [1.0]:
                         began = time.process_time()
-                        changed = kind.from_pretrained(model if start in ("original", "resize") else work / start)
+                        changed = kind.from_pretrained(
+                            model if start in ("original", "resize") else work / start
+                        )
                         if start == "resize":
                             torch.manual_seed(seed)
                             changed.resize_token_embeddings(first + len(terms))
@@ -431,8 +536,13 @@ def train_study(
                         if untrained:
                             train = how._replace(steps=0)
                         run = train_masked if how.fills_in else train_pairs
-                        row = run(changed, tokenizer, domain, seed, train, first=first, rows_rate=rate)
-                        name = f"{start}, {'untrained' if untrained else 'trained'}" + f", x{rate:g}" * (rate != 1)
+                        row = run(
+                            changed, tokenizer, domain, seed, train, first=first, rows_rate=rate
+                        )
+                        name = (
+                            f"{start}, {'untrained' if untrained else 'trained'}"
+                            + f", x{rate:g}" * (rate != 1)
+                        )
                         lines.setdefault(name, []).append(row)
                         said = {"seed": seed, **row, "CPU": round(time.process_time() - began)}
                         print(name, json.dumps(said), flush=True)
@@ -442,11 +552,15 @@ def train_study(
 
 def load_embeddings(directory: pathlib.Path) -> np.ndarray:
     tensors = load_file(directory / "model.safetensors")
-    return next(tensor for name, tensor in tensors.items() if name.endswith("word_embeddings.weight"))
+    return next(
+        tensor for name, tensor in tensors.items() if name.endswith("word_embeddings.weight")
+    )
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("model", type=pathlib.Path)
     arguments.add_argument("domain", type=pathlib.Path)
     arguments.add_argument("--words", type=int, default=500)
@@ -454,19 +568,43 @@ if __name__ == "__main__":
     arguments.add_argument("--max-length", type=int, default=96)
     arguments.add_argument("--threads", type=int, default=1)
     arguments.add_argument("--draws", type=int, default=3, help="of transformers' random rows")
-    arguments.add_argument("--train", type=int, metavar="STEPS", help="train, and measure what comes of it")
-    arguments.add_argument("--masked", action="store_true", help="train a BERT to fill in masked tokens, not on pairs")
+    arguments.add_argument(
+        "--train", type=int, metavar="STEPS", help="train, and measure what comes of it"
+    )
+    arguments.add_argument(
+        "--masked", action="store_true", help="train a BERT to fill in masked tokens, not on pairs"
+    )
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     arguments.add_argument("--batch", type=int, default=32)
-    arguments.add_argument("--train-length", type=int, default=64, help="tokens of a text that training reads")
+    arguments.add_argument(
+        "--train-length", type=int, default=64, help="tokens of a text that training reads"
+    )
     arguments.add_argument("--rate", type=float, default=2e-5)
-    arguments.add_argument("--rows-rates", type=float, nargs="+", default=[1.0], help="of new rows, times --rate")
+    arguments.add_argument(
+        "--rows-rates", type=float, nargs="+", default=[1.0], help="of new rows, times --rate"
+    )
     arguments.add_argument("--starts", nargs="+", choices=STARTS, default=list(STARTS))
     given = arguments.parse_args()
     torch.set_num_threads(given.threads)
     transformers.logging.set_verbosity_error()
     if given.train is None:
-        study(given.model, given.domain, given.words, given.held, given.max_length, given.draws, given.starts)
+        study(
+            given.model,
+            given.domain,
+            given.words,
+            given.held,
+            given.max_length,
+            given.draws,
+            given.starts,
+        )
     else:
-        how = (given.train, given.seeds, given.batch, given.train_length, given.rate, given.rows_rates, given.masked)
+        how = (
+            given.train,
+            given.seeds,
+            given.batch,
+            given.train_length,
+            given.rate,
+            given.rows_rates,
+            given.masked,
+        )
         train_study(given.model, given.domain, given.words, given.held, given.starts, Trained(*how))

@@ -1,11 +1,13 @@
-"""A small BERT of one's own texts, with its masked-language head and as a model of sentences: something to study with.
+"""A small BERT of one's own texts, with its masked-language head and as a model of sentences:
+something to study with.
 
     python docs/studies/small_bert.py OUT TEXTS.txt FOLDER... [--minutes 8] [--pair-minutes 5]
 
-It learns a vocabulary of the texts, then to fill in masked tokens (into OUT, a `BertForMaskedLM`), then to tell which
-rest belongs to the first line of a docstring, and which line follows a line (into OUT-st, for sentence-transformers).
-A folder holds Python files, whose docstrings are texts. The learning rate falls with the time that is left; so what
-comes out depends on how fast the machine is.
+It learns a vocabulary of the texts, then to fill in masked tokens (into OUT, a `BertForMaskedLM`),
+then to tell which rest belongs to the first line of a docstring, and which line follows a line
+(into OUT-st, for sentence-transformers). A folder holds Python files, whose docstrings are texts.
+The learning rate falls with the time that is left; so what comes out depends on how fast the
+machine is.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ def learn_pairs(bert, pairs: list[tuple[str, str]], tokenizer, minutes: float) -
     draw, losses, step = random.Random(1), [], 0
     for step in minutes_of(minutes, 3e-4, optimizer):
         some = draw.sample(pairs, 48)
-        one, other = (new_rows.pooled(bert, tokenizer, [pair[side] for pair in some], 48) for side in (0, 1))
+        one, other = (
+            new_rows.pooled(bert, tokenizer, [pair[side] for pair in some], 48) for side in (0, 1)
+        )
         loss = torch.nn.functional.cross_entropy(20 * one @ other.T, torch.arange(len(some)))
         optimizer.zero_grad()
         loss.backward()
@@ -76,12 +80,22 @@ def for_sentences(bert, tokenizer, out: pathlib.Path) -> None:
     bert.save_pretrained(out)
     tokenizer.save_pretrained(out)
     (out / "1_Pooling").mkdir()
-    pooling = {"word_embedding_dimension": bert.config.hidden_size, "pooling_mode_mean_tokens": True}
+    pooling = {
+        "word_embedding_dimension": bert.config.hidden_size,
+        "pooling_mode_mean_tokens": True,
+    }
     (out / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    (out / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 128, "do_lower_case": False}))
+    (out / "sentence_bert_config.json").write_text(
+        json.dumps({"max_seq_length": 128, "do_lower_case": False})
+    )
     kinds = {"": "Transformer", "1_Pooling": "Pooling"}
     modules = [
-        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        {
+            "idx": number,
+            "name": str(number),
+            "path": path,
+            "type": f"sentence_transformers.models.{kind}",
+        }
         for number, (path, kind) in enumerate(kinds.items())
     ]
     (out / "modules.json").write_text(json.dumps(modules))
@@ -103,17 +117,23 @@ def make(
             texts += [f"{name} {rest}" for name, rest in found]
             pairs += found
         else:
-            lines = [line for line in source.read_text(encoding="utf-8").splitlines() if len(line) > 60]
+            lines = [
+                line for line in source.read_text(encoding="utf-8").splitlines() if len(line) > 60
+            ]
             texts += lines
             pairs += itertools.pairwise(lines)
     print(f"{len(texts):,} texts, {len(pairs):,} pairs", flush=True)
     trietok.save_tokenizer(trietok.train_wordpiece(texts, vocab_size=words), out)
     tokenizer = trietok.BertTokenizerFast.from_pretrained(out)
     tokenizer.model_max_length = 128
-    ids = [token for each in tokenizer(texts, add_special_tokens=False)["input_ids"] for token in each]
+    ids = [
+        token for each in tokenizer(texts, add_special_tokens=False)["input_ids"] for token in each
+    ]
     inner = LENGTH - 2
     rows = torch.tensor(ids[: len(ids) // inner * inner]).view(-1, inner)
-    ends = [torch.full((len(rows), 1), end) for end in (tokenizer.cls_token_id, tokenizer.sep_token_id)]
+    ends = [
+        torch.full((len(rows), 1), end) for end in (tokenizer.cls_token_id, tokenizer.sep_token_id)
+    ]
     rows = torch.cat([ends[0], rows, ends[1]], 1)
     print(f"{len(ids):,} tokens", flush=True)
     torch.manual_seed(1)
@@ -141,7 +161,9 @@ def make(
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("out", type=pathlib.Path)
     arguments.add_argument("sources", type=pathlib.Path, nargs="+")
     arguments.add_argument("--minutes", type=float, default=8)
@@ -151,4 +173,12 @@ if __name__ == "__main__":
     arguments.add_argument("--width", type=int, default=128)
     given = arguments.parse_args()
     torch.set_num_threads(1)
-    make(given.out, given.sources, given.minutes, given.pair_minutes, given.words, given.layers, given.width)
+    make(
+        given.out,
+        given.sources,
+        given.minutes,
+        given.pair_minutes,
+        given.words,
+        given.layers,
+        given.width,
+    )

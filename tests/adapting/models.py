@@ -17,7 +17,9 @@ WORDS = ("the", "co", "##v", "##id", "vac", "##cine")  # ids from 5
 
 def write_tensors(path: Path, tensors: dict[str, tuple[str, np.ndarray]], metadata=None) -> None:
     """A .safetensors file; bfloat16 is given as its bits."""
-    head = header_bytes({name: (dtype, array.shape) for name, (dtype, array) in tensors.items()}, metadata)
+    head = header_bytes(
+        {name: (dtype, array.shape) for name, (dtype, array) in tensors.items()}, metadata
+    )
     path.write_bytes(head + b"".join(array.tobytes() for _, array in tensors.values()))
 
 
@@ -25,9 +27,11 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
     """Each tensor as an array of its bits' type: bfloat16 as uint16."""
     header, raw = read_header(path), path.read_bytes()
     return {
-        name: np.frombuffer(
-            raw, DTYPES[tensor.dtype], offset=header.length + tensor.start, count=_count(tensor)
-        ).reshape(tensor.shape)
+        name: (
+            np.frombuffer(
+                raw, DTYPES[tensor.dtype], offset=header.length + tensor.start, count=_count(tensor)
+            ).reshape(tensor.shape)
+        )
         for name, tensor in header.tensors.items()
     }
 
@@ -52,10 +56,15 @@ def bert(rows: int, dtype: str = "F32") -> dict[str, tuple[str, np.ndarray]]:
         "cls.predictions.bias": (rows,),
         "cls.predictions.decoder.weight": (rows, 4),
     }
-    return {name: numbers(*shape, dtype=dtype, seed=seed) for seed, (name, shape) in enumerate(shapes.items())}
+    return {
+        name: numbers(*shape, dtype=dtype, seed=seed)
+        for seed, (name, shape) in enumerate(shapes.items())
+    }
 
 
-def save_model(directory: Path, tensors, rows: int, *, shards: int = 1, tokenizer=None, **config) -> Path:
+def save_model(
+    directory: Path, tensors, rows: int, *, shards: int = 1, tokenizer=None, **config
+) -> Path:
     """A directory as transformers saves a model."""
     directory.mkdir(parents=True, exist_ok=True)
     if shards == 1:
@@ -75,8 +84,16 @@ def save_model(directory: Path, tensors, rows: int, *, shards: int = 1, tokenize
             "weight_map": weight_map,
         }
         (directory / "model.safetensors.index.json").write_text(json.dumps(index))
-    values = {"model_type": "bert", "vocab_size": rows, "pad_token_id": 0, "hidden_size": 4, **config}
-    (directory / "config.json").write_text(json.dumps({key: value for key, value in values.items() if value != "none"}))
+    values = {
+        "model_type": "bert",
+        "vocab_size": rows,
+        "pad_token_id": 0,
+        "hidden_size": 4,
+        **config,
+    }
+    (directory / "config.json").write_text(
+        json.dumps({key: value for key, value in values.items() if value != "none"})
+    )
     if tokenizer is not None:
         tokenizer.save_pretrained(directory)
     return directory
@@ -87,4 +104,4 @@ def two_tokenizers(vocab_file, new=("covid", "vaccine")):
     before = BertTokenizer(str(vocab_file(*WORDS)))
     after = copy.deepcopy(before)
     after.add_wordpieces(list(new))
-    return before, after, plan_rows(before, after)
+    return before, after, plan_rows(before, after, start="mean")

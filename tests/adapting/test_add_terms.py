@@ -1,4 +1,6 @@
-"""Terms made tokens: what is added, known, there twice, refused; and what each way does to texts."""
+"""Terms made tokens: what is added, known, there twice, refused; and what each way does to
+texts.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,20 @@ from tests.comparing.parts import reloaded
 from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
 from trietok.workbench.adapting.add_terms import effects_of_terms
 
-WORDS = ("the", "co", "##v", "##id", "##s", "a", "b", "[unused0]", "[unused1]", "ol", "##ogy")  # ids from 5
+# ids from 5
+WORDS = (
+    "the",
+    "co",
+    "##v",
+    "##id",
+    "##s",
+    "a",
+    "b",
+    "[unused0]",
+    "[unused1]",
+    "ol",
+    "##ogy",
+)
 
 
 @pytest.fixture(params=["slow", "fast"])
@@ -44,7 +59,9 @@ def test_added_tokens(tokenizer, way):
     assert done.known == ["the"]
     assert done.refused == []
     assert tokenizer.tokenize("a covid, covids co-op")[:2] == ["a covid", "[UNK]"]
-    assert tokenizer.tokenize("covids") == (["covid", "[UNK]"] if way == "added" else ["co", "##v", "##id", "##s"])
+    assert tokenizer.tokenize("covids") == (
+        ["covid", "[UNK]"] if way == "added" else ["co", "##v", "##id", "##s"]
+    )
     assert sorted(done.added.values()) == list(range(16, 16 + len(done.added)))
     if not tokenizer.is_fast:
         assert (list(done.added), done.duplicates) == (["a covid", "covid", "co-op"], ["covid"])
@@ -114,7 +131,9 @@ def test_what_each_way_does(tokenizer):
         tokenizer, ["covid", "a b"], iter(["Covid", "the covids", "a b, a", "the"])
     )
     assert entries[:7] == ("wordpiece", 1, 1, 4, 2, 13, 9)
-    assert [each[:4] for each in entries.other_words] == [("covids", 1, ["co", "##v", "##id", "##s"], ["covid", "##s"])]
+    assert [each[:4] for each in entries.other_words] == [
+        ("covids", 1, ["co", "##v", "##id", "##s"], ["covid", "##s"])
+    ]
     assert mixed[:7] == ("auto", 2, 0, 4, 3, 13, 8)
     assert mixed.other_words == entries.other_words
     assert added[:7] == ("added", 2, 0, 4, 3, 13, 8)
@@ -125,10 +144,11 @@ def test_what_each_way_does(tokenizer):
 
 
 def test_the_sentence_of_a_way(tokenizer):
-    (_, entries, _, _) = effects_of_terms(tokenizer, ["covid"], ["covids"])
-    assert str(entries) == (
-        "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word split differently "
-        "(1 occurrence): covids → covid ##s"
+    _, entries, _, _ = effects_of_terms(tokenizer, ["covid"], ["covids"])
+    assert (
+        str(entries)
+        == "wordpiece: 1 added, 0 refused; 1 of 1 texts change, 4 tokens become 2; 1 other word"
+        " split differently (1 occurrence): covids → covid ##s"
     )
 
 
@@ -141,7 +161,17 @@ def test_spaces_and_line_ends_around_a_term_are_no_part_of_it(way):
     assert tokenizer.tokenize("has covid now") == ["has", "covid", "now"]
 
 
-TERMS = ["Covid", "Crohn's disease", "TNF-\u03b1", "##ology", "co/v", "Ménière's disease", "x" * 101, "C++", "糖尿病"]
+TERMS = [
+    "Covid",
+    "Crohn's disease",
+    "TNF-\u03b1",
+    "##ology",
+    "co/v",
+    "Ménière's disease",
+    "x" * 101,
+    "C++",
+    "糖尿病",
+]
 SENTENCES = {
     "covid": ["Covid, the covi", "(COVID)", "covids"],
     "crohn's disease": ["the Crohn's disease.", "CROHN'S DISEASE, a", "(crohn's disease)"],
@@ -167,7 +197,11 @@ def test_terms_become_what_texts_can_reach(tokenizer):
         ids = {token.lower(): token_id for token, token_id in done.added.items()}
         for term, sentences in SENTENCES.items():
             for sentence in sentences:
-                assert each.encode(sentence).count(ids[term]) == 1, (term, sentence, each.tokenize(sentence))
+                assert each.encode(sentence).count(ids[term]) == 1, (
+                    term,
+                    sentence,
+                    each.tokenize(sentence),
+                )
         assert each.tokenize("crohn's diseases")[0] == "[UNK]"
     assert str(done) == "9 terms added: 2 entries of the vocabulary, 7 added tokens (whole words)"
     assert set(add_terms(tokenizer, TERMS).known) == set(TERMS)
@@ -212,3 +246,70 @@ def test_byte_pairs_take_added_tokens_only(tmp_path):
 def test_a_term_is_no_other_word(tokenizer):
     for effect in effects_of_terms(tokenizer, ["Covid"], ["covid Covid"]):
         assert effect.other_words == [], effect.way
+
+
+def test_entries_after_a_term_of_several_words(tokenizer):
+    first = add_terms(tokenizer, ["covid", "New York", "c++"])
+    assert list(first.added.values()) == [16, 17, 18]
+    ids = tokenizer.get_vocab()
+    there = reloaded(tokenizer)
+    second = add_terms(there, ["zoology", "##xq", "C-reactive protein"])
+    assert (list(second.added.values()), second.instead, second.in_the_way) == (
+        [19, 20, 21],
+        [],
+        "",
+    )
+    assert there.vocabulary.holes == []
+    again = reloaded(there)
+    assert again.fingerprint() == there.fingerprint()
+    assert {token: again.get_vocab()[token] for token in ids} == ids
+    for text, tokens in (
+        ("New York", 1),
+        ("new  york", 2),
+        ("New Yorker", 2),
+        ("abxq zoology c++", 3),
+    ):
+        assert (len(again.tokenize(text)), again.encode(text)) == (tokens, there.encode(text)), text
+
+
+@pytest.mark.parametrize("word", ["zoology", "##xq"])
+def test_an_added_token_that_a_text_could_give_as_an_entry_is_in_the_way(tokenizer, word):
+    add_terms(tokenizer, ["covids"], "single-word")
+    size = len(tokenizer)
+    for way in ("auto", "wordpiece"):
+        done = add_terms(tokenizer, ["the", word, "a zoo"][: 3 if way == "auto" else 2], way)
+        assert done.known == ["the"]
+        if way == "wordpiece" or word == "##xq":
+            (reason,) = reasons(done).values()
+            assert "would give the added token 'covids' another id" in reason
+        if way == "auto":
+            is_word = word == "zoology"
+            assert (done.instead, done.in_the_way) == (([word], "covids") if is_word else ([], ""))
+            assert ("1 of them no entries, since other libraries" in str(done)) == is_word
+            assert (done.entries, len(done.added)) == ([], 1 + is_word)
+            tokenizer.remove_tokens(list(done.added), compact=True)
+            assert len(tokenizer) == size
+    add_terms(tokenizer, ["zoology"])
+    again = reloaded(tokenizer)
+    assert again.get_vocab() == tokenizer.get_vocab()
+    assert again.tokenize("covidses zoology zoologys")[-2:] == ["zoology", "[UNK]"]
+
+
+def test_a_term_before_entries_can_be_removed_and_come_back(tokenizer):
+    add_terms(tokenizer, ["New York", "c++"])
+    add_terms(tokenizer, ["zoology"])
+    tokenizer = reloaded(tokenizer)
+    size, york = tokenizer.max_id + 1, list(tokenizer.added_tokens_encoder)[-2]
+    tokenizer.remove_tokens([york])
+    assert tokenizer.tokenize("New York zoology") == ["[UNK]", "[UNK]", "zoology"]
+    assert "[unused-id-16]" in tokenizer.unused_slots()
+    there = reloaded(tokenizer)
+    assert (there.get_vocab(), there.fingerprint()) == (
+        tokenizer.get_vocab(),
+        tokenizer.fingerprint(),
+    )
+    again = add_terms(there, ["New York", "whale"])
+    assert (again.added, again.known) == ({"whale": size, york: size + 1}, [])
+    assert reloaded(there).tokenize("New York whale zoology") == [york.lower(), "whale", "zoology"]
+    tokenizer.assign_unused("[unused-id-16]", "[NEW]")
+    assert reloaded(tokenizer).tokenize("a [NEW]") == ["a", "[NEW]"]

@@ -1,4 +1,6 @@
-"""A model's directory from someone else: what is in it is read without waiting, and nothing beyond it is copied."""
+"""A model's directory from someone else: what is in it is read without waiting, and nothing beyond
+it is copied.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def test_what_is_no_regular_file_keeps_nobody_waiting(two, tmp_path, kind):
     models = []
     for name in (*ODD, *NEEDED):
         shards = 2 if name == INDEX or "-of-" in name else 1
-        models.append(save_model(tmp_path / f"model {len(models)}", bert(ROWS), ROWS, shards=shards))
+        models.append(
+            save_model(tmp_path / f"model {len(models)}", bert(ROWS), ROWS, shards=shards)
+        )
         (models[-1] / name).unlink(missing_ok=True)
         dict(odd_files())[kind](str(models[-1] / name))
     command = [sys.executable, "-c", APPLY, str(tmp_path / "plan.json"), *map(str, models)]
@@ -112,11 +116,17 @@ def test_links_to_what_is_outside_are_not_copied(two, tmp_path):
     assert sorted(applied.left_out) == sorted(outside)
     assert sorted(applied.copied) == ["inside.txt", "modules.json", "own.txt", "round.txt"]
     assert "absolute.txt" in str(applied)
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file() and b"1234" in path.read_bytes()]
+    assert not [
+        path
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file() and b"1234" in path.read_bytes()
+    ]
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_a_snapshot_of_a_hub_cache(two, tmp_path):
@@ -179,7 +189,9 @@ def with_header(path, header) -> None:
 
 
 def test_headers(two, tmp_path):
-    """A name or a type that is none, numbers without bounds, a name twice: each is one error, and at once."""
+    """A name or a type that is none, numbers without bounds, a name twice: each is one error, and
+    at once.
+    """
     _, _, plan = two
     model = save_model(tmp_path / "model", bert(ROWS), ROWS)
     path = model / "model.safetensors"
@@ -228,7 +240,9 @@ def test_any_bytes_in_a_header(tmp_path):
     for _ in range(2000):
         changed = bytearray(raw)
         for _ in range(rng.randrange(1, 4)):
-            changed[rng.randrange(8 + length)] = rng.choice(b'{}[]",:\\u09-e' + bytes([rng.randrange(256)]))
+            changed[rng.randrange(8 + length)] = rng.choice(
+                b'{}[]",:\\u09-e' + bytes([rng.randrange(256)])
+            )
         path.write_bytes(changed)
         try:
             read_header(path)
@@ -239,7 +253,9 @@ def test_any_bytes_in_a_header(tmp_path):
 
 def test_a_command_in_an_error_holds_no_words_of_the_directory(two, tmp_path):
     _, _, plan = two
-    model = save_model(tmp_path / "model", bert(ROWS), ROWS, architectures=["x; import os; os.remove('a')"])
+    model = save_model(
+        tmp_path / "model", bert(ROWS), ROWS, architectures=["x; import os; os.remove('a')"]
+    )
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
     with pytest.raises(TrietokError, match="import AutoModel as M") as caught:
         apply_rows(plan, model, tmp_path / "out")

@@ -16,7 +16,14 @@ pytest.importorskip("safetensors")
 import numpy as np
 import safetensors
 
-from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers, write_tensors
+from tests.adapting.models import (
+    bert,
+    numbers,
+    read_tensors,
+    save_model,
+    two_tokenizers,
+    write_tensors,
+)
 from trietok import (
     BertTokenizer,
     FileError,
@@ -47,10 +54,12 @@ def tensors_of(directory) -> dict[str, np.ndarray]:
 
 
 def names_in(directory) -> list[str]:
-    return sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+    return sorted(
+        path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()
+    )
 
 
-# ---- what is written ------------------------------------------------------------------------------------------------
+# ---- what is written -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shards", [1, 2, 5])
@@ -60,7 +69,9 @@ def test_every_tensor(two, tmp_path, dtype, shards):
     tensors = bert(ROWS, dtype)
     model = save_model(tmp_path / "model", tensors, ROWS, shards=shards, tokenizer=before)
     told = []
-    applied = apply_rows(plan, model, tmp_path / "out", tokenizer=after, progress=lambda *pair: told.append(pair))
+    applied = apply_rows(
+        plan, model, tmp_path / "out", tokenizer=after, progress=lambda *pair: told.append(pair)
+    )
     new = tensors_of(tmp_path / "out")
     assert new.keys() == tensors.keys()
     for name, (_, old) in tensors.items():
@@ -71,7 +82,9 @@ def test_every_tensor(two, tmp_path, dtype, shards):
             assert (new[name] == old).all()
     pieces, weights = zip(*plan.terms_of(ROWS), strict=True)
     if dtype in ("F32", "F64"):
-        expected = np.average(tensors[TABLE][1][list(pieces)].astype(np.float64), axis=0, weights=weights)
+        expected = np.average(
+            tensors[TABLE][1][list(pieces)].astype(np.float64), axis=0, weights=weights
+        )
         assert new[TABLE][ROWS] == pytest.approx(expected, rel=1e-6)
     size = sum(array.nbytes for array in new.values())
     assert told[-1] == (size, size)
@@ -87,7 +100,9 @@ def test_every_tensor(two, tmp_path, dtype, shards):
             "by": "me",
         }
         assert index["weight_map"] == {
-            name: path.name for path in (tmp_path / "out").glob("*.safetensors") for name in read_tensors(path)
+            name: path.name
+            for path in (tmp_path / "out").glob("*.safetensors")
+            for name in read_tensors(path)
         }
     for path in (tmp_path / "out").glob("*.safetensors"):
         with safetensors.safe_open(path, framework="numpy") as file:
@@ -111,7 +126,9 @@ def test_larger_elements_come_first(two, tmp_path):
 
     header = read_header(tmp_path / "out" / "model.safetensors")
     check_layout(header)
-    sizes = [tensor.dtype for tensor in sorted(header.tensors.values(), key=lambda tensor: tensor.start)]
+    sizes = [
+        tensor.dtype for tensor in sorted(header.tensors.values(), key=lambda tensor: tensor.start)
+    ]
     assert sizes == ["F64", "F32", "F32", "F32", "F32", "F16", "F16"]
     assert header.length % 8 == 0
     new = tensors_of(tmp_path / "out")
@@ -140,13 +157,24 @@ def test_spare_rows_and_multiples(two, tmp_path):
 def test_rows_that_move_and_rows_that_go(vocab_file, tmp_path):
     before = BertTokenizer(str(vocab_file("a", "b", "c")))
     after = BertTokenizer(
-        str(vocab_file("c", "a", special=["[UNK]", "[CLS]", "[PAD]", "[SEP]", "[MASK]"], name="new.txt"))
+        str(
+            vocab_file(
+                "c", "a", special=["[UNK]", "[CLS]", "[PAD]", "[SEP]", "[MASK]"], name="new.txt"
+            )
+        )
     )
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     tensors = bert(8)
-    config = {"eos_token_id": [3, 2], "bos_token_id": None, "other_token_id": 99, "type_vocab_size": 2}
+    config = {
+        "eos_token_id": [3, 2],
+        "bos_token_id": None,
+        "other_token_id": 99,
+        "type_vocab_size": 2,
+    }
     model = save_model(tmp_path / "model", tensors, 8, tokenizer=before, **config)
-    (model / "generation_config.json").write_text(json.dumps({"pad_token_id": 0, "suppress_tokens": [4], "x": 0}))
+    (model / "generation_config.json").write_text(
+        json.dumps({"pad_token_id": 0, "suppress_tokens": [4], "x": 0})
+    )
     applied = apply_rows(plan, model, tmp_path / "out", tokenizer=after)
     order = [1, 2, 0, 3, 4, 7, 5]
     assert list(plan.sources) == order
@@ -171,7 +199,9 @@ def test_ids_that_no_file_says(tmp_path):
     mpnet = save_model(tmp_path / "mpnet", bert(3), 3, model_type="mpnet", pad_token_id=1)
     with pytest.raises(InputError, match="MPNet takes the id 1 for padding"):
         apply_rows(plan, mpnet, tmp_path / "other")
-    with pytest.raises(InputError, match=r"config\.json has pad_token_id 0, and the plan drops that row"):
+    with pytest.raises(
+        InputError, match=r"config\.json has pad_token_id 0, and the plan drops that row"
+    ):
         apply_rows(RowPlan("A", "B", 3, 2, [1, 2]), model, tmp_path / "other")
 
 
@@ -183,25 +213,49 @@ def test_other_files(two, tmp_path):
     (model / "onnx").mkdir()
     (model / ".git").mkdir()
     (model / "1_Pooling" / "config.json").write_text('{"word_embedding_dimension": 4}')
-    (model / "modules.json").write_text(json.dumps([{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}]))
-    for name in ("README.md", "2_Dense/pytorch_model.bin", "onnx/model.onnx", "onnx/vocab.txt", ".git/config"):
+    (model / "modules.json").write_text(
+        json.dumps([{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}])
+    )
+    for name in (
+        "README.md",
+        "2_Dense/pytorch_model.bin",
+        "onnx/model.onnx",
+        "onnx/vocab.txt",
+        ".git/config",
+    ):
         (model / name).write_text(name)
     for name in ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "tokenizer.json.bak"):
         (model / name).write_text(name)
     os.symlink("README.md", model / "LINK.md")
     applied = apply_rows(plan, model, tmp_path / "out")
-    copied = ["1_Pooling/config.json", "2_Dense/pytorch_model.bin", "LINK.md", "README.md", "modules.json"]
+    copied = [
+        "1_Pooling/config.json",
+        "2_Dense/pytorch_model.bin",
+        "LINK.md",
+        "README.md",
+        "modules.json",
+    ]
     assert list(applied.copied) == [*copied, "tokenizer.json.bak"]
     assert list(applied.left_out) == [
-        *("flax_model.msgpack", "onnx/model.onnx", "onnx/vocab.txt", "pytorch_model.bin", "tf_model.h5"),
+        *(
+            "flax_model.msgpack",
+            "onnx/model.onnx",
+            "onnx/vocab.txt",
+            "pytorch_model.bin",
+            "tf_model.h5",
+        ),
     ]
-    assert names_in(tmp_path / "out") == sorted([*applied.copied, "config.json", "model.safetensors"])
+    assert names_in(tmp_path / "out") == sorted(
+        [*applied.copied, "config.json", "model.safetensors"]
+    )
     assert (tmp_path / "out" / "LINK.md").read_text() == "README.md"
     assert not (tmp_path / "out" / "LINK.md").is_symlink()
     assert "not carried over: flax_model.msgpack, onnx/model.onnx" in str(applied)
     assert "without a tokenizer" in str(applied)
     apply_rows(plan, model, tmp_path / "whole", tokenizer=after)
-    assert {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"} <= set(names_in(tmp_path / "whole"))
+    assert {"vocab.txt", "tokenizer_config.json", "special_tokens_map.json"} <= set(
+        names_in(tmp_path / "whole")
+    )
     json.dumps(applied.to_dict())
 
 
@@ -209,7 +263,10 @@ def test_tensors_that_trietok_does_not_know(two, tmp_path):
     _, _, plan = two
     tensors = {**bert(ROWS), "scorer.table": numbers(ROWS, 3), "scorer.odd": numbers(3, ROWS)}
     model = save_model(tmp_path / "model", tensors, ROWS)
-    message = r"'scorer.table' of shape \[11, 3\] in model.safetensors .* --also scorer.table .* --leave scorer.table"
+    message = (
+        r"'scorer.table' of shape \[11, 3\] in model.safetensors .* --also scorer.table .* --leave"
+        r" scorer.table"
+    )
     with pytest.raises(InputError, match=message):
         apply_rows(plan, model, tmp_path / "out")
     apply_rows(plan, model, tmp_path / "out", also=["scorer.table"], leave=["*.odd"])
@@ -235,12 +292,14 @@ def test_numbers_that_are_not_finite(two, tmp_path):
     assert np.isnan(tensors_of(tmp_path / "out")[DECODER][2, 1])
     tensors[DECODER][1][6, 1] = np.inf  # a piece of covid
     save_model(model, tensors, ROWS)
-    with pytest.raises(InputError, match=rf"row 6 of '{re.escape(DECODER)}' holds numbers that are not finite"):
+    with pytest.raises(
+        InputError, match=rf"row 6 of '{re.escape(DECODER)}' holds numbers that are not finite"
+    ):
         apply_rows(plan, model, tmp_path / "other")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["model", "out"]
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def rewrite(path, change) -> None:
@@ -314,7 +373,9 @@ def test_shards_and_their_index(two, tmp_path):
     first, second = sorted(set(index["weight_map"].values()))
 
     def refused(error, message, **weight_map):
-        index_path.write_text(json.dumps({**index, "weight_map": {**index["weight_map"], **weight_map}}))
+        index_path.write_text(
+            json.dumps({**index, "weight_map": {**index["weight_map"], **weight_map}})
+        )
         with pytest.raises(error, match=message):
             apply_rows(plan, model, tmp_path / "out")
 
@@ -333,15 +394,23 @@ def test_shards_and_their_index(two, tmp_path):
 def test_what_config_json_says(two, tmp_path):
     _, _, plan = two
     model = save_model(tmp_path / "model", bert(ROWS), ROWS)
-    for vocab_size, message in (("none", "no vocab_size"), (0, "vocab_size 0"), ("11", "vocab_size '11'")):
+    for vocab_size, message in (
+        ("none", "no vocab_size"),
+        (0, "vocab_size 0"),
+        ("11", "vocab_size '11'"),
+    ):
         save_model(model, bert(ROWS), ROWS, vocab_size=vocab_size)
         with pytest.raises(FileFormatError, match=message):
             apply_rows(plan, model, tmp_path / "out")
     save_model(model, bert(ROWS), ROWS + 1)
-    with pytest.raises(InputError, match=r"shape \[11, 4\] .* has 11 rows for tokens, .* vocab_size 12"):
+    with pytest.raises(
+        InputError, match=r"shape \[11, 4\] .* has 11 rows for tokens, .* vocab_size 12"
+    ):
         apply_rows(plan, model, tmp_path / "out")
     save_model(model, bert(9), 9)
-    with pytest.raises(InputError, match="has 9 rows, and the tokenizer that the plan is for needs 11"):
+    with pytest.raises(
+        InputError, match="has 9 rows, and the tokenizer that the plan is for needs 11"
+    ):
         apply_rows(plan, model, tmp_path / "out")
     (model / "config.json").unlink()
     with pytest.raises(FileError, match=r"config\.json"):
@@ -354,13 +423,17 @@ def test_weights_in_other_formats_only(two, tmp_path):
     _, _, plan = two
     model = save_model(tmp_path / "model", bert(ROWS), ROWS, architectures=["BertForMaskedLM"])
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(FileError, match=r"as pytorch_model\.bin.*from transformers import BertForMaskedLM as M"):
+    with pytest.raises(
+        FileError, match=r"as pytorch_model\.bin.*from transformers import BertForMaskedLM as M"
+    ):
         apply_rows(plan, model, tmp_path / "out")
     (model / "pytorch_model.bin").unlink()
     with pytest.raises(FileError, match="there are no weights"):
         apply_rows(plan, model, tmp_path / "out")
     save_model(model / "0_Transformer", bert(ROWS), ROWS)
-    with pytest.raises(FileError, match=r"there is 0_Transformer/model\.safetensors: give the directory"):
+    with pytest.raises(
+        FileError, match=r"there is 0_Transformer/model\.safetensors: give the directory"
+    ):
         apply_rows(plan, model, tmp_path / "out")
 
 
@@ -415,7 +488,9 @@ def test_places_that_cannot_be_written(two, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits of Unix")
 def test_a_full_disk(two, tmp_path):
-    """A file may not become as large as the weights: what was begun is removed, and the error says where it was."""
+    """A file may not become as large as the weights: what was begun is removed, and the error says
+    where it was.
+    """
     import resource
     import signal
 
@@ -451,7 +526,9 @@ def test_packages_that_are_missing(two, tmp_path, monkeypatch):
     for name in ("safetensors", "numpy"):
         with monkeypatch.context() as context:
             context.setitem(sys.modules, name, None)
-            with pytest.raises(MissingDependencyError, match=rf"{name} is needed .*trietok\[model\]") as caught:
+            with pytest.raises(
+                MissingDependencyError, match=rf"{name} is needed .*: pip install {name}$"
+            ) as caught:
                 apply_rows(plan, model, tmp_path / "out")
             assert caught.value.extra == "model"
 
@@ -477,7 +554,9 @@ def test_a_model_without_files_of_tensors_that_change(two, tmp_path):
 
 
 def test_onnx_files(two, tmp_path):
-    """With `onnx`, the plain ones get the new rows; all others are left out and named, and nothing else about them."""
+    """With `onnx`, the plain ones get the new rows; all others are left out and named, and nothing
+    else about them.
+    """
     onnx = pytest.importorskip("onnx")
     from onnx import helper, numpy_helper
 
@@ -488,11 +567,16 @@ def test_onnx_files(two, tmp_path):
     (model / "onnx").mkdir()
 
     def graph(name, *arrays, external=False):
-        held = [numpy_helper.from_array(array, f"{number}.{TABLE}") for number, array in enumerate(arrays)]
+        held = [
+            numpy_helper.from_array(array, f"{number}.{TABLE}")
+            for number, array in enumerate(arrays)
+        ]
         for each in held if external else ():
             each.data_location = onnx.TensorProto.EXTERNAL
         node = helper.make_node("Gather", [held[0].name, "ids"], ["out"])
-        (model / name).write_bytes(helper.make_model(helper.make_graph([node], "g", [], [], held)).SerializeToString())
+        (model / name).write_bytes(
+            helper.make_model(helper.make_graph([node], "g", [], [], held)).SerializeToString()
+        )
 
     positions = np.ones((7, width), np.float32)
     graph("model.onnx", table, positions)
@@ -504,7 +588,10 @@ def test_onnx_files(two, tmp_path):
     (model / "onnx" / "vocab.txt").write_text("a")
     without = apply_rows(plan, model, tmp_path / "without", multiple_of=8)
     assert [name for name in without.left_out if name.endswith(".onnx")] == sorted(
-        ["model.onnx", *(f"onnx/{name}.onnx" for name in ("half", "quantized", "head", "narrow", "elsewhere"))]
+        [
+            "model.onnx",
+            *(f"onnx/{name}.onnx" for name in ("half", "quantized", "head", "narrow", "elsewhere")),
+        ]
     )
     applied = apply_rows(plan, model, tmp_path / "out", multiple_of=8, tokenizer=after, onnx=True)
     assert applied.copied == ("model.onnx", "onnx/half.onnx")
@@ -515,7 +602,9 @@ def test_onnx_files(two, tmp_path):
     assert numpy_helper.to_array(made.initializer[0]).tobytes() == new.tobytes()
     assert numpy_helper.to_array(made.initializer[1]).tobytes() == positions.tobytes()
     assert made.node[0].input[0] == made.initializer[0].name == f"0.{TABLE}"
-    half = numpy_helper.to_array(onnx.load(tmp_path / "out" / "onnx" / "half.onnx").graph.initializer[0])
+    half = numpy_helper.to_array(
+        onnx.load(tmp_path / "out" / "onnx" / "half.onnx").graph.initializer[0]
+    )
     assert half.dtype == np.float16
     assert half[:ROWS].tobytes() == table.astype(np.float16).tobytes()
     assert np.allclose(half, new, atol=1e-2)
@@ -527,5 +616,9 @@ def test_onnx_files(two, tmp_path):
 
 def test_onnx_without_the_package(two, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install onnx; or leave --onnx \(onnx=True\) out"):
-        apply_rows(two[2], save_model(tmp_path / "model", bert(ROWS), ROWS), tmp_path / "out", onnx=True)
+    with pytest.raises(
+        MissingDependencyError, match=r"pip install onnx; or leave --onnx \(onnx=True\) out"
+    ):
+        apply_rows(
+            two[2], save_model(tmp_path / "model", bert(ROWS), ROWS), tmp_path / "out", onnx=True
+        )

@@ -1,4 +1,6 @@
-"""`apply_rows` killed at any moment: the directory is there with all its files, or it is not there."""
+"""`apply_rows` killed at any moment: the directory is there with all its files, or it is not
+there.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,8 @@ def test_nothing_or_all_of_it_after_each_of_200_kills(vocab_file, tmp_path):
                 time.sleep(60)
             finally:
                 os._exit(1)
-        # Every fourth is let come to its end, which a machine that is busier than it was would not give the others.
+        # Every fourth is let come to its end, which a machine that is busier than it was would not
+        # give the others.
         until = time.monotonic() + (60 if number % 4 == 0 else rng.uniform(0, 3 * duration))
         while time.monotonic() < until and not (number % 4 == 0 and (place / "out").exists()):
             time.sleep(0.001)

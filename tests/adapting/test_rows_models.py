@@ -20,7 +20,9 @@ from trietok import BertTokenizer, InputError, InputTypeError, apply_rows, plan_
 
 pytestmark = pytest.mark.parity
 
-WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmn"] + [f"##{a}" for a in "abdefgiklmnoprsu"]
+WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmn"] + [
+    f"##{a}" for a in "abdefgiklmnoprsu"
+]
 ROWS = len(SPECIAL) + len(WORDS)
 COMMON = {
     "vocab_size": ROWS,
@@ -36,10 +38,32 @@ LXMERT = {
     **{"num_qa_labels": 5, "num_object_labels": 5, "num_attr_labels": 5},
 }
 GROUPS = dict.fromkeys(
-    ("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), 1
+    (
+        "q_groups",
+        "k_groups",
+        "v_groups",
+        "post_attention_groups",
+        "intermediate_groups",
+        "output_groups",
+    ),
+    1,
 )
-FUNNEL = {"vocab_size": ROWS, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 24, "block_sizes": [1, 1]}
-DISTIL = {"vocab_size": ROWS, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 40}
+FUNNEL = {
+    "vocab_size": ROWS,
+    "d_model": 16,
+    "n_head": 2,
+    "d_head": 8,
+    "d_inner": 24,
+    "block_sizes": [1, 1],
+}
+DISTIL = {
+    "vocab_size": ROWS,
+    "dim": 16,
+    "n_layers": 1,
+    "n_heads": 2,
+    "hidden_dim": 24,
+    "max_position_embeddings": 40,
+}
 MOBILE = {**COMMON, "embedding_size": 8, "intra_bottleneck_size": 16, "true_hidden_size": 16}
 CONFIGS = {
     "Bert": COMMON,
@@ -57,9 +81,21 @@ CONFIGS = {
 }
 CLASSES = [
     *("BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"),
-    *("DistilBertModel", "DistilBertForMaskedLM", "ElectraModel", "ElectraForMaskedLM", "ElectraForPreTraining"),
+    *(
+        "DistilBertModel",
+        "DistilBertForMaskedLM",
+        "ElectraModel",
+        "ElectraForMaskedLM",
+        "ElectraForPreTraining",
+    ),
     *("MPNetModel", "MPNetForMaskedLM", "ConvBertModel", "ConvBertForMaskedLM"),
-    *("MobileBertModel", "MobileBertForMaskedLM", "MobileBertForPreTraining", "FunnelModel", "FunnelForMaskedLM"),
+    *(
+        "MobileBertModel",
+        "MobileBertForMaskedLM",
+        "MobileBertForPreTraining",
+        "FunnelModel",
+        "FunnelForMaskedLM",
+    ),
     *("LxmertModel", "LxmertForPreTraining", "LayoutLMModel", "LayoutLMForMaskedLM"),
     *("SqueezeBertModel", "SqueezeBertForMaskedLM", "SplinterModel", "SplinterForPreTraining"),
     *("DPRQuestionEncoder", "DPRContextEncoder", "DPRReader"),
@@ -81,7 +117,9 @@ def before(vocab_file):
 def made(name: str, *, tie: bool = True, dtype=torch.float32):
     """A small model with random numbers, biases too."""
     torch.manual_seed(len(name))
-    family = next(family for family in sorted(CONFIGS, key=len, reverse=True) if name.startswith(family))
+    family = next(
+        family for family in sorted(CONFIGS, key=len, reverse=True) if name.startswith(family)
+    )
     config = getattr(transformers, f"{family}Config")(**CONFIGS[family], tie_word_embeddings=tie)
     model = getattr(transformers, name)(config).eval()
     for parameter in model.parameters():
@@ -95,7 +133,10 @@ def outputs(model, ids) -> dict[str, torch.Tensor]:
     given = {"input_ids": torch.tensor([ids])}
     dtype = next(model.parameters()).dtype
     if type(model).__name__.startswith("Lxmert"):
-        given |= {"visual_feats": torch.zeros(1, 2, 16, dtype=dtype), "visual_pos": torch.zeros(1, 2, 4, dtype=dtype)}
+        given |= {
+            "visual_feats": torch.zeros(1, 2, 16, dtype=dtype),
+            "visual_pos": torch.zeros(1, 2, 4, dtype=dtype),
+        }
     if type(model).__name__.startswith("SplinterFor"):
         given["question_positions"] = torch.tensor([[1]])
     with torch.no_grad():
@@ -104,9 +145,11 @@ def outputs(model, ids) -> dict[str, torch.Tensor]:
 
 
 def assert_same(old: dict, new: dict, dtype=torch.float32) -> None:
-    """The same numbers, bit for bit; where there is one for each token, for those that were there before.
+    """The same numbers, bit for bit; where there is one for each token, for those that were there
+    before.
 
-    A product with a matrix of more columns may add in another order, which shows in the last bit of float64.
+    A product with a matrix of more columns may add in another order, which shows in the last bit of
+    float64.
     """
     assert old.keys() == new.keys()
     for key, value in old.items():
@@ -119,10 +162,12 @@ def assert_same(old: dict, new: dict, dtype=torch.float32) -> None:
 def loaded(name: str, directory, dtype=torch.float32):
     """A model from its files, without a key too many or too few.
 
-    It is copied, so that its tensors lie in memory as those of other models: in a file they begin at other places, and
-    some products depend on that in their last bit.
+    It is copied, so that its tensors lie in memory as those of other models: in a file they begin
+    at other places, and some products depend on that in their last bit.
     """
-    model, told = getattr(transformers, name).from_pretrained(directory, output_loading_info=True, dtype=dtype)
+    model, told = getattr(transformers, name).from_pretrained(
+        directory, output_loading_info=True, dtype=dtype
+    )
     assert [key for key, found in told.items() if found] == []
     return copy.deepcopy(model.eval())
 
@@ -134,8 +179,18 @@ def assert_equal_models(one, other) -> None:
     for key in ("vocab_size", "pad_token_id", "question_token_id"):
         assert getattr(one.config, key, None) == getattr(other.config, key, None)
     for (name, module), (_, twin) in zip(one.named_modules(), other.named_modules(), strict=True):
-        for key in ("num_embeddings", "padding_idx", "in_features", "out_features", "question_token_id"):
-            if not (key == "padding_idx" and "embeddings" in name and type(one).__name__.startswith("Lxmert")):
+        for key in (
+            "num_embeddings",
+            "padding_idx",
+            "in_features",
+            "out_features",
+            "question_token_id",
+        ):
+            if not (
+                key == "padding_idx"
+                and "embeddings" in name
+                and type(one).__name__.startswith("Lxmert")
+            ):
                 assert getattr(module, key, None) == getattr(twin, key, None), (name, key)
 
 
@@ -146,7 +201,7 @@ def test_added_tokens(name, tie, before, tmp_path):
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem"])
     after.add_wordpieces(["finn", "##ald"])
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     model = made(name, tie=tie)
     model.save_pretrained(tmp_path / "model")
     before.save_pretrained(tmp_path / "model")
@@ -154,9 +209,13 @@ def test_added_tokens(name, tie, before, tmp_path):
     new = loaded(name, tmp_path / "out")
     ids = before(TEXT)["input_ids"]
     assert_same(outputs(model, ids), outputs(new, ids))
-    parameters = {key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)}
+    parameters = {
+        key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)
+    }
     plan.apply_to(model, multiple_of=32)
-    assert {key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)} == parameters
+    assert {
+        key: id(parameter) for key, parameter in model.named_parameters(remove_duplicate=False)
+    } == parameters
     assert_equal_models(model, new)
     assert model.get_input_embeddings().num_embeddings == 128
     ids = after("bald finn bal dem")["input_ids"]
@@ -167,10 +226,12 @@ def test_added_tokens(name, tie, before, tmp_path):
 @pytest.mark.parametrize("tie", [True, False], ids=["tied", "untied"])
 @pytest.mark.parametrize("name", CLASSES)
 def test_dropped_and_moved_tokens(name, tie, before, tmp_path, vocab_file):
-    special = SPECIAL if name.startswith("MPNet") else ["[UNK]", "[CLS]", "[PAD]", "[SEP]", "[MASK]"]
+    special = (
+        SPECIAL if name.startswith("MPNet") else ["[UNK]", "[CLS]", "[PAD]", "[SEP]", "[MASK]"]
+    )
     words = ["bal", "dem", "fin", "gol", "kum", "bel", "dam", WORDS[2], *WORDS[-13:]]
     after = BertTokenizer(str(vocab_file(*words, special=special, name="after.txt")))
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     assert plan.lost
     model = made(name, tie=tie)
     model.save_pretrained(tmp_path / "model")
@@ -190,12 +251,14 @@ def test_dropped_and_moved_tokens(name, tie, before, tmp_path, vocab_file):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
-@pytest.mark.parametrize("name", ["BertForMaskedLM", "MobileBertForMaskedLM", "DistilBertForMaskedLM"])
+@pytest.mark.parametrize(
+    "name", ["BertForMaskedLM", "MobileBertForMaskedLM", "DistilBertForMaskedLM"]
+)
 @pytest.mark.parametrize("tie", [True, False], ids=["tied", "untied"])
 def test_types_and_shards(name, tie, dtype, before, tmp_path):
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem", "finn"])
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     model = made(name, tie=tie, dtype=dtype)
     model.save_pretrained(tmp_path / "model", max_shard_size="8KB")
     assert len(list((tmp_path / "model").glob("*.safetensors"))) > 1
@@ -209,7 +272,9 @@ def test_types_and_shards(name, tie, dtype, before, tmp_path):
     pieces = [row for row, _ in plan.terms_of(ROWS)]
     table = model.get_input_embeddings().weight.detach()
     expected = table[pieces].double().mean(0)
-    assert torch.equal(table[ROWS], expected.to(dtype)) or torch.allclose(table[ROWS].double(), expected, rtol=2**-7)
+    assert torch.equal(table[ROWS], expected.to(dtype)) or torch.allclose(
+        table[ROWS].double(), expected, rtol=2**-7
+    )
 
 
 def test_a_directory_that_transformers_indexed(before, tmp_path):
@@ -218,12 +283,15 @@ def test_a_directory_that_transformers_indexed(before, tmp_path):
 
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem", "finn"])
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     made("BertForMaskedLM", tie=False).save_pretrained(tmp_path / "model", max_shard_size="8KB")
     apply_rows(plan, tmp_path / "model", tmp_path / "out")
-    loaded("BertForMaskedLM", tmp_path / "out").save_pretrained(tmp_path / "again", max_shard_size="8KB")
+    loaded("BertForMaskedLM", tmp_path / "out").save_pretrained(
+        tmp_path / "again", max_shard_size="8KB"
+    )
     ours, theirs = (
-        json.loads((tmp_path / name / "model.safetensors.index.json").read_text()) for name in ("out", "again")
+        json.loads((tmp_path / name / "model.safetensors.index.json").read_text())
+        for name in ("out", "again")
     )
     assert ours["metadata"] == theirs["metadata"]
     assert ours["weight_map"].keys() == theirs["weight_map"].keys()
@@ -232,7 +300,7 @@ def test_a_directory_that_transformers_indexed(before, tmp_path):
 def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     after = copy.deepcopy(before)
     after.add_tokens(["bald"])
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     model = made("BertForMaskedLM")
     model.scores = torch.nn.Embedding(ROWS, 3)
     old = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -241,13 +309,15 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
     with pytest.raises(InputError, match="holds numbers that are not finite"):
         plan_rows(before, after, start="all").apply_to(model, leave=["scores.*"])
-    model.bert.embeddings.word_embeddings.weight.data[6] = old["bert.embeddings.word_embeddings.weight"][6]
+    model.bert.embeddings.word_embeddings.weight.data[6] = old[
+        "bert.embeddings.word_embeddings.weight"
+    ][6]
     assert all(torch.equal(tensor, old[name]) for name, tensor in model.state_dict().items())
     assert model.config.vocab_size == ROWS
     plan.apply_to(model, also=["scores.weight"])
     assert (model.scores.num_embeddings, model.scores.weight.shape) == (ROWS + 1, (ROWS + 1, 3))
     with pytest.raises(InputError, match="needs"):
-        plan_rows(after, before).apply_to(made("BertModel"))
+        plan_rows(after, before, start="mean").apply_to(made("BertModel"))
     with pytest.raises(InputTypeError, match="not dict"):
         plan.apply_to({})
     with torch.device("meta"), pytest.raises(InputError, match="no values yet"):
@@ -260,7 +330,7 @@ def test_what_is_tied_stays_tied_and_learns(before):
     model = made("BertForMaskedLM")
     ids = torch.tensor([before(TEXT)["input_ids"]])
     model(ids, labels=ids).loss.backward()  # gradients of the old shapes
-    plan_rows(before, after).apply_to(model)
+    plan_rows(before, after, start="mean").apply_to(model)
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
     assert model.cls.predictions.decoder.bias is model.cls.predictions.bias
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -282,16 +352,18 @@ def test_a_model_inside_another(before):
     after = copy.deepcopy(before)
     after.add_tokens(["bald"])
     model = torch.nn.Sequential(made("BertModel"), torch.nn.Linear(16, 4))
-    applied = plan_rows(before, after).apply_to(model)
+    applied = plan_rows(before, after, start="mean").apply_to(model)
     assert [tensor.name for tensor in applied.tensors] == ["0.embeddings.word_embeddings.weight"]
     assert model[0].config.vocab_size == ROWS + 1
 
 
-# ---- what a new row is worth ----------------------------------------------------------------------------------------
+# ---- what a new row is worth ---------------------------------------------------------------------
 
 
 def sentences(count: int, rng: random.Random) -> list[str]:
-    """Sentences of a language in which each word calls for the next one; words are cut into two pieces."""
+    """Sentences of a language in which each word calls for the next one; words are cut into two
+    pieces.
+    """
     stems, ends = ["bal", "dem", "fin", "gol", "kum", "bel"], ["a", "e", "i", "o"]
     words = [stem + end for stem in stems for end in ends]
     made_of = []
@@ -336,12 +408,15 @@ def test_the_mean_of_pieces_is_a_better_start(before):
     after = copy.deepcopy(before)
     after.add_tokens(["bala", "demi", "golo", "fine"])
     by_pieces, by_theirs = copy.deepcopy(model), copy.deepcopy(model)
-    plan_rows(before, after).apply_to(by_pieces)
+    plan_rows(before, after, start="mean").apply_to(by_pieces)
     by_theirs.resize_token_embeddings(ROWS + 4)
     with torch.no_grad():
         losses = [
             sum(masked_loss(each, after, held_back, seed).item() for seed in range(5)) / 5
             for each in (by_pieces, by_theirs)
         ]
-    print(f"\nloss on held-back text: mean of pieces {losses[0]:.3f}, resize_token_embeddings {losses[1]:.3f}")
+    print(
+        f"\nloss on held-back text: mean of pieces {losses[0]:.3f}, resize_token_embeddings"
+        f" {losses[1]:.3f}"
+    )
     assert losses[0] < losses[1]

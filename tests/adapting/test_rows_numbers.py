@@ -1,4 +1,6 @@
-"""The numbers of new rows: kept ones bit for bit, sums rounded once to the nearest number, exactly computed."""
+"""The numbers of new rows: kept ones bit for bit, sums rounded once to the nearest number, exactly
+computed.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def value_of(bits: int, dtype: str) -> Fraction:
 
 
 def nearest(number: Fraction, dtype: str) -> int:
-    """The bits of the nearest number, without its sign: by bisection, as larger bits are larger numbers."""
+    """The bits of the nearest number, without its sign: by bisection, as larger bits are larger
+    numbers.
+    """
     number = abs(number)
     fraction_bits, exponent_bits = FORMATS[dtype]
     low, high = 0, (((1 << exponent_bits) - 1) << fraction_bits) - 1
@@ -46,7 +50,10 @@ def nearest(number: Fraction, dtype: str) -> int:
 
 
 def blocks(plan, dtype, table, axis=0, name="x"):
-    parts = [part.tobytes() for part in RowBlocks(plan).blocks(name, dtype, table.shape, axis, table.tobytes())]
+    parts = [
+        part.tobytes()
+        for part in RowBlocks(plan).blocks(name, dtype, table.shape, axis, table.tobytes())
+    ]
     shape = (*table.shape[:axis], plan.rows_after, *table.shape[axis + 1 :])
     return np.frombuffer(b"".join(parts), table.dtype).reshape(shape)
 
@@ -63,11 +70,14 @@ def finite_bits(draw, dtype):
 @examples(60)
 @given(data=st.data(), dtype=st.sampled_from(["F32", "F16", "BF16"]))
 def test_sums_are_rounded_once(data, dtype):
-    """Two terms with weights 1 and 0.5: float64 holds each product, and the sum is rounded as float64, then once more.
+    """Two terms with weights 1 and 0.5: float64 holds each product, and the sum is rounded as
+    float64, then once more.
 
     Where float64 rounds the sum itself, what is compared with is that of float64.
     """
-    table = np.array(data.draw(st.lists(finite_bits(dtype), min_size=2, max_size=2)), dtype=BITS[dtype])[:, None]
+    table = np.array(
+        data.draw(st.lists(finite_bits(dtype), min_size=2, max_size=2)), dtype=BITS[dtype]
+    )[:, None]
     plan = RowPlan("A", "B", 2, 1, [~0], [((0, 1.0), (1, 0.5))])
     terms = [value_of(int(bits), dtype) for bits in table[:, 0]]
     total = Fraction(float(terms[0]) + float(terms[1]) * 0.5)
@@ -95,12 +105,17 @@ def test_bfloat16_is_rounded_once(value, bits):
 
 @examples(60)
 @given(
-    data=st.data(), dtype=st.sampled_from(["F16", "BF16"]), pieces=st.lists(st.integers(0, 4), min_size=2, max_size=7)
+    data=st.data(),
+    dtype=st.sampled_from(["F16", "BF16"]),
+    pieces=st.lists(st.integers(0, 4), min_size=2, max_size=7),
 )
 def test_a_mean_is_the_nearest_number_to_the_mean(data, dtype, pieces):
-    """1/3 is no float64: with a third of each, a mean in the middle of two numbers would go to either."""
+    """1/3 is no float64: with a third of each, a mean in the middle of two numbers would go to
+    either.
+    """
     sign = 1 << sum(FORMATS[dtype])
-    small = st.integers(15 << FORMATS[dtype][0], 16 << FORMATS[dtype][0])  # near each other, so that sums are exact
+    # near each other, so that sums are exact
+    small = st.integers(15 << FORMATS[dtype][0], 16 << FORMATS[dtype][0])
     if dtype == "BF16":
         small = small.map(lambda bits: bits + (112 << 7))
     table = np.array(data.draw(st.lists(small, min_size=5, max_size=5)), dtype=BITS[dtype])[:, None]
@@ -108,7 +123,9 @@ def test_a_mean_is_the_nearest_number_to_the_mean(data, dtype, pieces):
     for piece in pieces:
         weights[piece] = weights.get(piece, 0.0) + 1 / len(pieces)
     (new,) = blocks(RowPlan("A", "B", 5, 1, [~0], [tuple(weights.items())]), dtype, table)[:, 0]
-    mean = sum((value_of(int(table[piece, 0]), dtype) for piece in pieces), Fraction(0)) / len(pieces)
+    mean = sum((value_of(int(table[piece, 0]), dtype) for piece in pieces), Fraction(0)) / len(
+        pieces
+    )
     assert int(new) & (sign - 1) == nearest(mean, dtype)
 
 
@@ -116,7 +133,9 @@ def test_a_mean_is_the_nearest_number_to_the_mean(data, dtype, pieces):
 def test_kept_rows_and_copies_keep_their_bits(dtype):
     """Among them NaNs with a message, infinities, zeros with a sign and the smallest numbers."""
     rng = np.random.default_rng(1)
-    table = rng.integers(0, np.iinfo(BITS[dtype]).max, size=(64, 5), dtype=BITS[dtype], endpoint=True)
+    table = rng.integers(
+        0, np.iinfo(BITS[dtype]).max, size=(64, 5), dtype=BITS[dtype], endpoint=True
+    )
     table[3] = np.iinfo(BITS[dtype]).max  # a NaN in every format
     table[5:7] = 0
     order = rng.permutation(64)
@@ -128,7 +147,9 @@ def test_kept_rows_and_copies_keep_their_bits(dtype):
 
 
 @pytest.mark.parametrize("block_bytes", [1, 40, 200, 1 << 23])
-@pytest.mark.parametrize(("shape", "axis"), [((9, 4), 0), ((9,), 0), ((3, 9), 1), ((2, 9, 3), 1), ((2, 3, 9), 2)])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((9, 4), 0), ((9,), 0), ((3, 9), 1), ((2, 9, 3), 1), ((2, 3, 9), 2)]
+)
 def test_blocks_of_any_size_and_any_axis(monkeypatch, block_bytes, shape, axis):
     monkeypatch.setattr(row_blocks, "BLOCK_BYTES", block_bytes)
     table = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
@@ -137,7 +158,9 @@ def test_blocks_of_any_size_and_any_axis(monkeypatch, block_bytes, shape, axis):
     new = blocks(RowPlan("A", "B", 9, 10, sources, sums), "F32", table, axis)
     for row, source in enumerate(sources):
         terms = [(source, 1.0)] if source >= 0 else sums[~source]
-        expected = sum((np.take(table, old, axis=axis) * weight for old, weight in terms), np.float32(0))
+        expected = sum(
+            (np.take(table, old, axis=axis) * weight for old, weight in terms), np.float32(0)
+        )
         assert (np.take(new, row, axis=axis) == expected).all(), row
 
 
@@ -150,7 +173,9 @@ def test_a_sum_of_what_is_not_finite(dtype, kind):
     for terms in (((2, 0.5), (3, 0.5)), ((3, 1.0),)):
         with pytest.raises(InputError, match=r"row 3 of 'x' holds numbers that are not finite"):
             blocks(RowPlan("A", "B", 5, 6, [0, 1, 2, 3, 4, ~0], [terms]), dtype, table)
-    kept = blocks(RowPlan("A", "B", 5, 6, [0, 1, 2, 3, 4, ~0], [((2, 0.5), (4, 0.5))]), dtype, table)
+    kept = blocks(
+        RowPlan("A", "B", 5, 6, [0, 1, 2, 3, 4, ~0], [((2, 0.5), (4, 0.5))]), dtype, table
+    )
     assert (kept[:5] == table).all()
 
 

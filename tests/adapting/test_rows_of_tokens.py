@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SPECIAL, examples
-from trietok import BertTokenizer, BertTokenizerFast, InputError, InputTypeError, UnknownTokenError, plan_rows, trim
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    UnknownTokenError,
+    plan_rows,
+    trim,
+)
 
 WORDS = ("the", "co", "##v", "##id", "vac", "##cine", "[unused0]", "[unused1]", "a", "b", "##b")
 PROFILES = (BertTokenizer, BertTokenizerFast)
@@ -47,18 +55,24 @@ def changed(tokenizer, *changes):
     return after
 
 
-# ---- the options ----------------------------------------------------------------------------------------------------
+# ---- the options ---------------------------------------------------------------------------------
 
 
 def test_pieces(before):
-    after = changed(before, ("add_tokens", ["covid", "☃", "bb", "vaccine bbb"]), ("add_wordpieces", ["##vid"]))
+    after = changed(
+        before, ("add_tokens", ["covid", "☃", "bb", "vaccine bbb"]), ("add_wordpieces", ["##vid"])
+    )
     plan = plan_rows(before, after, start="mean")
     ids, old = ids_of(after), ids_of(before)
-    assert dict(plan.terms_of(ids["covid"])) == {old[piece]: 1 / 3 for piece in ("co", "##v", "##id")}
+    assert dict(plan.terms_of(ids["covid"])) == {
+        old[piece]: 1 / 3 for piece in ("co", "##v", "##id")
+    }
     assert dict(plan.terms_of(ids["bb"])) == {old["b"]: 0.5, old["##b"]: 0.5}
     assert dict(plan.terms_of(ids["##vid"])) == {old["##v"]: 0.5, old["##id"]: 0.5}
     terms = dict(plan.terms_of(ids["vaccine bbb"]))
-    assert terms == pytest.approx({old["vac"]: 0.2, old["##cine"]: 0.2, old["b"]: 0.2, old["##b"]: 0.4})
+    assert terms == pytest.approx(
+        {old["vac"]: 0.2, old["##cine"]: 0.2, old["b"]: 0.2, old["##b"]: 0.4}
+    )
     # Of a token whose pieces are all unknown, the mean of every token.
     assert dict(plan.terms_of(ids["☃"])) == {row: 1 / len(old) for row in range(len(old))}
 
@@ -68,7 +82,11 @@ def test_ways_that_look_at_no_pieces(before, start):
     after = changed(before, ("add_tokens", ["covid", "vaccine"]))
     plan = plan_rows(before, after, start=start)
     count = before.max_id + 1
-    terms = {"all": dict.fromkeys(range(count), 1 / count), "zeros": {}, "copy:co": {ids_of(before)["co"]: 1.0}}
+    terms = {
+        "all": dict.fromkeys(range(count), 1 / count),
+        "zeros": {},
+        "copy:co": {ids_of(before)["co"]: 1.0},
+    }
     assert [dict(plan.terms_of(count + i)) for i in range(2)] == [terms[start]] * 2
     assert len(plan.sums) == 1
 
@@ -115,27 +133,35 @@ def test_no_way(before):
         plan_rows(before, {})
 
 
-# ---- odd vocabularies -----------------------------------------------------------------------------------------------
+# ---- odd vocabularies ----------------------------------------------------------------------------
 
 
 def test_duplicate_lines(vocab_file):
-    """Two lines of one token: each keeps its row, and wherever the token goes, it takes the row that texts use."""
+    """Two lines of one token: each keeps its row, and wherever the token goes, it takes the row
+    that texts use.
+    """
     before = BertTokenizer(str(vocab_file("same", "x", "same", "y")))
     first, used = len(SPECIAL), ids_of(before)["same"]
     assert used == first + 2
-    plan = plan_rows(before, before)
+    plan = plan_rows(before, before, start="mean")
     assert list(plan.sources) == list(range(before.max_id + 1))
     after = BertTokenizer(str(vocab_file("y", "x", "same")))
-    plan = plan_rows(before, after)
-    assert [plan.sources[ids_of(after)[token]] for token in ("y", "x", "same")] == [first + 3, first + 1, used]
+    plan = plan_rows(before, after, start="mean")
+    assert [plan.sources[ids_of(after)[token]] for token in ("y", "x", "same")] == [
+        first + 3,
+        first + 1,
+        used,
+    ]
     twice = BertTokenizer(str(vocab_file("x", "same", "y", "same")))
-    plan = plan_rows(before, twice)
+    plan = plan_rows(before, twice, start="mean")
     assert list(plan.sources)[first:] == [first + 1, used, first + 3, used]
     assert plan.lost == 1
 
 
 def test_the_id_that_encodes_takes_the_row_that_texts_were_encoded_with(vocab_file):
-    """Another line of the token may have stood at that very id, with a row that no text ever used."""
+    """Another line of the token may have stood at that very id, with a row that no text ever
+    used.
+    """
     before = BertTokenizer(str(vocab_file("same", "x", "same")))
     trimmed = trim(before, ["same"])
     assert ids_of(trimmed.tokenizer)["same"] == len(SPECIAL)
@@ -148,11 +174,11 @@ def test_a_removed_token_leaves_its_row_as_a_spare_one(before):
     with_three = changed(before, ("add_tokens", ["covid", "vaccine", "zoo"]))
     count = before.max_id + 1
     removed = changed(with_three, ("remove_tokens", ["vaccine"]))
-    plan = plan_rows(with_three, removed)
+    plan = plan_rows(with_three, removed, start="mean")
     assert (plan.kept, plan.moved, plan.lost, plan.made) == (count + 3, 0, 0, 0)
     compact = copy.deepcopy(with_three)
     compact.remove_tokens(["vaccine"], compact=True)
-    plan = plan_rows(with_three, compact)
+    plan = plan_rows(with_three, compact, start="mean")
     assert list(plan.sources)[count:] == [count, count + 2]
     assert plan.lost == 1
 
@@ -164,9 +190,9 @@ def test_a_hole_whose_token_has_moved_is_zeros(vocab_file):
     after.add_tokens(["x", "v"])
     hole = copy.deepcopy(after)
     hole.remove_tokens(["x"])
-    back = plan_rows(hole, after)
+    back = plan_rows(hole, after, start="mean")
     assert back.terms_of(ids_of(after)["x"])  # its old id had no token: it is a new one
-    plan = plan_rows(before, hole)
+    plan = plan_rows(before, hole, start="mean")
     assert plan.terms_of(len(SPECIAL) + 3) == ()
     assert plan.sources[len(SPECIAL) + 2] == len(SPECIAL) + 1
 
@@ -174,18 +200,20 @@ def test_a_hole_whose_token_has_moved_is_zeros(vocab_file):
 def test_vocabularies_of_two_models(vocab_file, profile):
     before = profile(str(vocab_file(*WORDS)))
     after = profile(str(vocab_file("covid", "b", "the", "##id", "##v", "☃", "zoo")))
-    plan = plan_rows(before, after)
+    plan = plan_rows(before, after, start="mean")
     old, new = ids_of(before), ids_of(after)
     for token, row in new.items():
         if token in old:
             assert plan.sources[row] == old[token]
         else:
             assert plan.sources[row] < 0
-    assert dict(plan.terms_of(new["covid"])).keys() == {old[piece] for piece in ("co", "##v", "##id")}
+    assert dict(plan.terms_of(new["covid"])).keys() == {
+        old[piece] for piece in ("co", "##v", "##id")
+    }
     assert len(plan.terms_of(new["☃"])) == len(old)
 
 
-# ---- histories ------------------------------------------------------------------------------------------------------
+# ---- histories -----------------------------------------------------------------------------------
 
 TOKENS = st.lists(
     st.sampled_from(["covid", "vaccine", "cov", "zoo", "ab", "bb", "☃", "New York", "[X]"]),
@@ -196,9 +224,14 @@ TOKENS = st.lists(
 STEPS = st.one_of(
     st.tuples(st.just("add_tokens"), TOKENS),
     st.tuples(
-        st.just("add_wordpieces"), st.lists(st.sampled_from(["covid", "cov", "##vid", "##ab", "bb"]), max_size=2)
+        st.just("add_wordpieces"),
+        st.lists(st.sampled_from(["covid", "cov", "##vid", "##ab", "bb"]), max_size=2),
     ),
-    st.tuples(st.just("assign_unused"), st.sampled_from(["[unused0]", "[unused1]"]), st.sampled_from(["covid", "zoo"])),
+    st.tuples(
+        st.just("assign_unused"),
+        st.sampled_from(["[unused0]", "[unused1]"]),
+        st.sampled_from(["covid", "zoo"]),
+    ),
     st.tuples(st.just("remove"), st.booleans(), st.integers(0, 5)),
 )
 
@@ -210,21 +243,26 @@ def taken(tokenizer, step):
         if removable:
             tokenizer.remove_tokens([removable[step[2] % len(removable)]], compact=step[1])
         return
-    with contextlib.suppress(ValueError, KeyError):  # no unused entry is left, or the token is there already
+    # no unused entry is left, or the token is there already
+    with contextlib.suppress(ValueError, KeyError):
         getattr(tokenizer, step[0])(*step[1:])
 
 
 @examples(60)
 @given(profile=st.sampled_from(PROFILES), steps=st.lists(STEPS, min_size=1, max_size=6))
 def test_step_by_step_or_at_once(profile, steps, tmp_path_factory):
-    """A token that is there all the time has its row, by the plans of the steps as by the one of the whole."""
+    """A token that is there all the time has its row, by the plans of the steps as by the one of
+    the whole.
+    """
     path = tmp_path_factory.getbasetemp() / "histories.txt"
     path.write_text("".join(f"{token}\n" for token in (*SPECIAL, *WORDS)), encoding="utf-8")
     states = [profile(str(path))]
     for step in steps:
         states.append(copy.deepcopy(states[-1]))
         taken(states[-1], step)
-    plans = [plan_rows(earlier, later) for earlier, later in itertools.pairwise(states)]
+    plans = [
+        plan_rows(earlier, later, start="mean") for earlier, later in itertools.pairwise(states)
+    ]
     composed = plans[0]
     for plan in plans[1:]:
         composed = composed.then(plan)

@@ -19,7 +19,12 @@ WEIGHTS = st.sampled_from([0.5, 0.25, 1.0, -2.0, 3.0])  # their products and sum
 def plans(draw, before="A", after="B", rows_before=None, may_lose=True):
     rows_before = draw(st.integers(1, 6)) if rows_before is None else rows_before
     old = st.integers(0, rows_before - 1)
-    sums = draw(st.lists(st.lists(st.tuples(old, WEIGHTS), max_size=3, unique_by=lambda term: term[0]), max_size=3))
+    sums = draw(
+        st.lists(
+            st.lists(st.tuples(old, WEIGHTS), max_size=3, unique_by=lambda term: term[0]),
+            max_size=3,
+        )
+    )
     sums = [tuple(terms) for terms in sums]
     any_source = st.integers(-len(sums), rows_before - 1)
     if may_lose:
@@ -32,8 +37,14 @@ def plans(draw, before="A", after="B", rows_before=None, may_lose=True):
 @st.composite
 def chains(draw):
     first = draw(plans("A", "B"))
-    second = draw(plans("B", "C", first.rows_after)) if first.rows_after else RowPlan("B", "C", 0, 0, [])
-    third = draw(plans("C", "D", second.rows_after)) if second.rows_after else RowPlan("C", "D", 0, 0, [])
+    second = (
+        draw(plans("B", "C", first.rows_after)) if first.rows_after else RowPlan("B", "C", 0, 0, [])
+    )
+    third = (
+        draw(plans("C", "D", second.rows_after))
+        if second.rows_after
+        else RowPlan("C", "D", 0, 0, [])
+    )
     return first, second, third
 
 
@@ -41,7 +52,10 @@ def carried_out(plan: RowPlan, rows: list[tuple[float, ...]]) -> list[tuple[floa
     """The rows that a plan makes of rows."""
     width = len(rows[0]) if rows else 0
     return [
-        tuple(sum(weight * rows[old][column] for old, weight in plan.terms_of(row)) for column in range(width))
+        tuple(
+            sum(weight * rows[old][column] for old, weight in plan.terms_of(row))
+            for column in range(width)
+        )
         for row in range(plan.rows_after)
     ]
 
@@ -57,8 +71,12 @@ def test_plans_in_a_row_are_one_plan(chain):
     rows = table(first.rows_before)
     assert carried_out(first.then(second), rows) == carried_out(second, carried_out(first, rows))
     left, right = first.then(second).then(third), first.then(second.then(third))
-    assert list(left.sources) == list(right.sources) or carried_out(left, rows) == carried_out(right, rows)
-    assert [max(source, -1) for source in left.sources] == [max(source, -1) for source in right.sources]
+    assert list(left.sources) == list(right.sources) or carried_out(left, rows) == carried_out(
+        right, rows
+    )
+    assert [max(source, -1) for source in left.sources] == [
+        max(source, -1) for source in right.sources
+    ]
     assert [dict(left.terms_of(row)) for row in range(left.rows_after)] == [
         dict(right.terms_of(row)) for row in range(right.rows_after)
     ]
@@ -189,7 +207,9 @@ def test_a_model_with_spare_rows(plan, rows, multiple_of, sources):
 
 
 def test_a_model_that_is_too_small():
-    with pytest.raises(InputError, match=r"has 2 rows, and the tokenizer that the plan is for needs 3"):
+    with pytest.raises(
+        InputError, match=r"has 2 rows, and the tokenizer that the plan is for needs 3"
+    ):
         ADDING.for_model(2)
     for multiple_of in (0, -8, 2.0, True):
         with pytest.raises(InputError, match="multiple_of"):

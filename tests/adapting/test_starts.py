@@ -1,4 +1,6 @@
-"""How new rows start: by the lengths of pieces, with numbers alone; fitted to the model, where torch is installed."""
+"""How new rows start: by the lengths of pieces, with numbers alone; fitted to the model, where
+torch is installed.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ pytest.importorskip("safetensors")
 import numpy as np
 
 import trietok
-from tests.adapting.models import bert, read_tensors, save_model
+from tests.adapting.models import bert, read_tensors, save_model, write_tensors
 from tests.adapting.test_rows_numbers import nearest, value_of
 from tests.cli.commands import error, out, run, usage_error
 from trietok import BertTokenizer, InputError, RowPlan, adapt, plan_rows
@@ -28,11 +30,28 @@ from trietok.workbench.adapting import distil
 from trietok.workbench.adapting.apply_rows import read_checkpoint
 from trietok.workbench.adapting.row_blocks import RowBlocks
 
-WORDS = ["the", "be", "of", "co", "##v", "##id", "vac", "##cine", "##s", "a", "b", "##b", "sick", "doctor", "ill"]
+WORDS = [
+    "the",
+    "be",
+    "of",
+    "co",
+    "##v",
+    "##id",
+    "vac",
+    "##cine",
+    "##s",
+    "a",
+    "b",
+    "##b",
+    "sick",
+    "doctor",
+    "ill",
+]
 ROWS = 5 + len(WORDS)
 TERMS = ["covid", "vaccines", "the sick", "##cines"]
 TEXTS = [
-    " ".join(random.Random(number).choices([*WORDS[:3], "covid", "vaccines", "sick"], k=12)) for number in range(90)
+    " ".join(random.Random(number).choices([*WORDS[:3], "covid", "vaccines", "sick"], k=12))
+    for number in range(90)
 ]
 TABLE = "embeddings.word_embeddings.weight"
 
@@ -48,17 +67,20 @@ def with_terms(before, *terms):
     return after
 
 
-# ---- by length ------------------------------------------------------------------------------------------------------
+# ---- by length -----------------------------------------------------------------------------------
 
 
 def test_longer_pieces_weigh_more(before):
     after = with_terms(before, *TERMS, "bb", "co\u2603")
     plan, ids = plan_rows(before, after, start="length"), after.get_vocab()
-    assert plan_rows(before, after) == plan_rows(before, after, start="mean") != plan == RowPlan.of_json(plan.to_json())
+    assert plan_rows(before, after) == plan == RowPlan.of_json(plan.to_json())
+    assert plan != plan_rows(before, after, start="mean")
     old = before.get_vocab()
 
     def terms(token):
-        return {before.convert_ids_to_tokens(row): weight for row, weight in plan.terms_of(ids[token])}
+        return {
+            before.convert_ids_to_tokens(row): weight for row, weight in plan.terms_of(ids[token])
+        }
 
     assert terms("covid") == {"co": 4 / 9, "##v": 1 / 9, "##id": 4 / 9}
     assert terms("vaccines") == {"vac": 9 / 26, "##cine": 16 / 26, "##s": 1 / 26}
@@ -79,17 +101,26 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
     table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
     if dtype == "BF16":
         table = (table.view(np.uint32) >> 16).astype(np.uint16)
-    raw = np.concatenate([*RowBlocks(plan).blocks(TABLE, dtype, table.shape, 0, table.tobytes())], axis=1)[0]
+    raw = np.concatenate(
+        [*RowBlocks(plan).blocks(TABLE, dtype, table.shape, 0, table.tobytes())], axis=1
+    )[0]
     bits = {"F32": np.uint32}.get(dtype, np.uint16)
     old, new = table.view(bits), np.ascontiguousarray(raw).view(bits)
     assert (new[:ROWS] == old).all()
     for row in range(ROWS, plan.rows_after):
-        weights = {place: Fraction(weight).limit_denominator(1000) for place, weight in plan.terms_of(row)}
+        weights = {
+            place: Fraction(weight).limit_denominator(1000) for place, weight in plan.terms_of(row)
+        }
         assert sum(weights.values()) == 1
         for column in range(table.shape[1]):
-            exact = sum((share * value_of(int(old[place, column]), dtype) for place, share in weights.items()))
+            exact = sum(
+                share * value_of(int(old[place, column]), dtype) for place, share in weights.items()
+            )
             found = int(new[row, column])
-            assert abs(value_of(found, dtype)) == value_of(nearest(exact, dtype), dtype), (row, column)
+            assert abs(value_of(found, dtype)) == value_of(nearest(exact, dtype), dtype), (
+                row,
+                column,
+            )
             assert (value_of(found, dtype) > 0) == (exact > 0)
 
 
@@ -98,17 +129,21 @@ def test_what_python_cannot_do_without_the_model(before):
         plan_rows(before, with_terms(before, "covid"), start="distil")
 
 
-# ---- texts held back -------------------------------------------------------------------------------------------------
+# ---- texts held back -----------------------------------------------------------------------------
 
 
 @pytest.fixture
 def numbers_only(before, tmp_path):
-    return save_model(tmp_path / "model", bert(ROWS), ROWS, tokenizer=before, max_position_embeddings=16)
+    return save_model(
+        tmp_path / "model", bert(ROWS), ROWS, tokenizer=before, max_position_embeddings=16
+    )
 
 
 def test_texts_that_no_word_is_found_in(numbers_only, before):
     texts = [f"{text} only{'ab' * number}" for number, text in enumerate(TEXTS)]
-    first, again = (adapt(numbers_only, None, each, min_frequency=3) for each in (texts, iter(texts)))
+    first, again = (
+        adapt(numbers_only, None, each, min_frequency=3) for each in (texts, iter(texts))
+    )
     held = first.held_back
     assert first.to_json() == again.to_json()
     assert held.before.texts + first.suggestions.texts == len(texts) == first.before.texts
@@ -130,7 +165,9 @@ def test_how_many_tokens_a_model_takes(before, tmp_path):
     def most(limit=24, sentences=None, **config):
         tokenizer = copy.deepcopy(before)
         tokenizer.model_max_length = limit
-        directory = save_model(tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config)
+        directory = save_model(
+            tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config
+        )
         if sentences is not None:
             (directory / "sentence_bert_config.json").write_text(json.dumps(sentences))
         return read_checkpoint(directory).most_tokens(tokenizer)
@@ -147,7 +184,15 @@ def test_how_many_tokens_a_model_takes(before, tmp_path):
 def test_the_report_as_a_page(numbers_only, tmp_path):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
     page = tmp_path / "<page>.html"
-    given = ("adapt", "-m", str(numbers_only), str(tmp_path / "texts.txt"), "--dry-run", "--page", str(page))
+    given = (
+        "adapt",
+        "-m",
+        str(numbers_only),
+        str(tmp_path / "texts.txt"),
+        "--dry-run",
+        "--page",
+        str(page),
+    )
     lines = out(*given)
     shown = page.read_text(encoding="utf-8")
     adapted = adapt(numbers_only, None, TEXTS)
@@ -175,7 +220,15 @@ def test_with_terms_a_sample_of_all(numbers_only):
 def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
     after = with_terms(before, "covid")
     after.save_pretrained(tmp_path / "new")
-    given = ("rows", "-m", str(numbers_only), "--new-tokenizer", str(tmp_path / "new"), "--profile", "slow")
+    given = (
+        "rows",
+        "-m",
+        str(numbers_only),
+        "--new-tokenizer",
+        str(tmp_path / "new"),
+        "--profile",
+        "slow",
+    )
     made = {}
     for option, value in [
         ("--new", "pieces"),
@@ -191,7 +244,9 @@ def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
         ):
             assert result.exit_code == 0
             assert ("--new is spelt --start now" in result.stderr) == (option == "--new")
-        made[name], same = ((tmp_path / each / "model.safetensors").read_bytes() for each in (name, f"{name}="))
+        made[name], same = (
+            (tmp_path / each / "model.safetensors").read_bytes() for each in (name, f"{name}=")
+        )
         assert made[name] == same
     assert made["--newpieces"] == made["--startmean"] != made["--newmean"] == made["--startall"]
     assert len(set(made.values())) == 3
@@ -200,13 +255,20 @@ def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
     )
 
 
-# ---- fitted to the model --------------------------------------------------------------------------------------------
+# ---- fitted to the model -------------------------------------------------------------------------
 
 COMMON = {
     **{"vocab_size": ROWS, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2},
     **{"intermediate_size": 24, "max_position_embeddings": 40, "initializer_range": 0.3},
 }
-DISTIL = {"vocab_size": ROWS, "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 40}
+DISTIL = {
+    "vocab_size": ROWS,
+    "dim": 16,
+    "n_layers": 1,
+    "n_heads": 2,
+    "hidden_dim": 24,
+    "max_position_embeddings": 40,
+}
 KINDS = {
     "BertModel": COMMON,
     "BertForMaskedLM": COMMON,
@@ -228,7 +290,9 @@ def make(before, tmp_path):
     def made(name="BertModel", dtype="float32", **changes):
         torch.manual_seed(0)
         config = getattr(transformers, name.partition("For")[0].removesuffix("Model") + "Config")
-        model = getattr(transformers, name)(config(**{**KINDS[name], **changes})).to(getattr(torch, dtype))
+        model = getattr(transformers, name)(config(**{**KINDS[name], **changes})).to(
+            getattr(torch, dtype)
+        )
         directory = tmp_path / f"{name}{len(os.listdir(tmp_path))}"
         model.save_pretrained(directory)
         before.save_pretrained(directory)
@@ -256,21 +320,32 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
     directory = make(name)
     old = read_tensors(directory / "model.safetensors")
     told = []
-    options = {"terms": [*TERMS, "co\u2603v"], "progress": None, "fitting": lambda *pair: told.append(pair)}
+    options = {
+        "terms": [*TERMS, "co\u2603v"],
+        "progress": None,
+        "fitting": lambda *pair: told.append(pair),
+    }
     fitted = adapt(directory, tmp_path / "fitted", TEXTS, start="distil", **options)
     start = adapt(directory, tmp_path / "start", TEXTS, start="length", **options)
     assert told == [(4, 4)]
     assert fitted.plan == start.plan
-    assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (["co\u2603v"], [], 4)
+    assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (
+        ["co\u2603v"],
+        [],
+        4,
+    )
     assert 1 - fitted.fitted.cosine < 0.8 * (1 - fitted.fitted.start)
     after = BertTokenizer.from_pretrained(tmp_path / "fitted")
     for term in TERMS[:3]:
         wanted = embedding(directory, before(term)["input_ids"])
-        (new, at_start) = (
-            cosine(embedding(tmp_path / each, after(term)["input_ids"]), wanted) for each in ("fitted", "start")
+        new, at_start = (
+            cosine(embedding(tmp_path / each, after(term)["input_ids"]), wanted)
+            for each in ("fitted", "start")
         )
         assert new > at_start
-    tensors, others = (read_tensors(tmp_path / each / "model.safetensors") for each in ("fitted", "start"))
+    tensors, others = (
+        read_tensors(tmp_path / each / "model.safetensors") for each in ("fitted", "start")
+    )
     table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
     for key, tensor in tensors.items():
         if key == table:
@@ -278,14 +353,44 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
             assert rows == fitted.fitted.rows
             assert (tensor[:ROWS] == old[key]).all()
         else:
-            assert (tensor == others[key]).all(), key  # the bias of a head, too, is as the plan says
+            # the bias of a head, too, is as the plan says
+            assert (tensor == others[key]).all(), key
     held = fitted.held_back
-    assert (held.embedded, held.changed) == (90, sum(any(term in text for term in TERMS[:3]) for text in TEXTS))
+    assert (held.embedded, held.changed) == (
+        90,
+        sum(any(term in text for term in TERMS[:3]) for text in TEXTS),
+    )
     assert 0 < held.neighbours <= 1
     assert -1 <= held.cosine < 1
-    assert json.loads(fitted.to_json())["fitted"].keys() == {"rows", "start", "cosine", "left", "late", "seconds"}
+    assert json.loads(fitted.to_json())["fitted"].keys() == {
+        "rows",
+        "start",
+        "cosine",
+        "left",
+        "late",
+        "seconds",
+    }
+    assert json.loads(fitted.to_json())["healed"] is None
     assert "4 rows fitted in" in str(fitted)
     assert "1 row not fitted: co\u2603v" in fitted.to_html()
+
+
+def test_weights_that_no_file_has_are_told(make, tmp_path, caplog):
+    """transformers gives them random numbers, to which rows would be fitted."""
+    directory = make("BertModel")
+    options = {"terms": TERMS, "progress": None, "start": "distil"}
+    adapt(directory, tmp_path / "whole", TEXTS, **options)
+    assert "random numbers" not in caplog.text
+    file = directory / "model.safetensors"
+    kept = {
+        name: ("F32", array)
+        for name, array in read_tensors(file).items()
+        if ".layer.0." not in name and "pooler" not in name
+    }
+    write_tensors(file, kept, {"format": "pt"})
+    adapt(directory, tmp_path / "cut", TEXTS, **options)
+    assert "16 weights of the model in" in caplog.text
+    assert "encoder.layer.0.attention.output.LayerNorm.bias" in caplog.text
 
 
 def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path):
@@ -309,14 +414,18 @@ def test_half_precision(make, tmp_path, dtype):
 
     directory = make("BertModel", dtype)
     fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, start="distil").fitted
-    old, new = (load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out"))
+    old, new = (
+        load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out")
+    )
     assert new.dtype == getattr(torch, dtype)
     assert torch.equal(new[:ROWS], old)
     assert torch.equal(new[fitted.rows], torch.tensor(fitted.values).to(new.dtype))
 
 
 def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
-    """A head in the file beside the embeddings: tied by the configuration, it has their rows; untied, the plan's."""
+    """A head in the file beside the embeddings: tied by the configuration, it has their rows;
+    untied, the plan's.
+    """
     transformers = pytest.importorskip("transformers")
     from safetensors.torch import load_file, save_file
 
@@ -328,7 +437,8 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         for name in ("distil", "length"):
             adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, start=name)
         fitted, start = (
-            load_file(tmp_path / f"{name}{is_tied}" / "model.safetensors") for name in ("distil", "length")
+            load_file(tmp_path / f"{name}{is_tied}" / "model.safetensors")
+            for name in ("distil", "length")
         )
         decoder, table = fitted["cls.predictions.decoder.weight"], fitted[f"bert.{TABLE}"]
         assert (table != start[f"bert.{TABLE}"]).any()
@@ -339,21 +449,31 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
 
 
 def test_in_context(make, tmp_path):
-    """Fitted in texts, too, a word stands in texts as its pieces did; one that no text holds is as fitted alone."""
+    """Fitted in texts, too, a word stands in texts as its pieces did; one that no text holds is as
+    fitted alone.
+    """
     directory = make()
     given = {"terms": [*TERMS, "idb"], "start": "distil"}
     alone = adapt(directory, tmp_path / "alone", TEXTS, **given)
-    texts, _ = (adapt(directory, tmp_path / name, TEXTS, in_context=2, **given) for name in ("texts", "again"))
+    texts, _ = (
+        adapt(directory, tmp_path / name, TEXTS, in_context=2, **given)
+        for name in ("texts", "again")
+    )
     assert texts.held_back.cosine > alone.held_back.cosine
     assert texts.fitted.start == alone.fitted.start < texts.fitted.cosine
     one, two, three = (
-        read_tensors(tmp_path / name / "model.safetensors")[TABLE] for name in ("alone", "texts", "again")
+        read_tensors(tmp_path / name / "model.safetensors")[TABLE]
+        for name in ("alone", "texts", "again")
     )
     assert two.tobytes() == three.tobytes()
     assert (two[:ROWS] == one[:ROWS]).all()
     ids = texts.terms.added
     assert (one[ids["covid"]] != two[ids["covid"]]).any()
-    for options in ({"in_context": 2}, {"in_context": -1, "start": "distil"}, {"in_context": True, "start": "distil"}):
+    for options in (
+        {"in_context": 2},
+        {"in_context": -1, "start": "distil"},
+        {"in_context": True, "start": "distil"},
+    ):
         with pytest.raises(InputError, match=r"in_context \(--in-context\) is"):
             adapt(directory, None, TEXTS, **options)
 
@@ -377,9 +497,17 @@ def test_no_time(make, tmp_path, monkeypatch):
     assert one == two
     load, clock = distil.Reader.__init__, [0.0]
     monkeypatch.setattr(distil, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(distil.Reader, "__init__", lambda *given: (load(*given), clock.append(clock.pop() + 9))[0])
-    fitted = adapt(directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2).fitted
-    assert (len(fitted.rows), fitted.seconds) == (4, 0)  # what loading the model takes does not count
+    monkeypatch.setattr(
+        distil.Reader, "__init__", lambda *given: (load(*given), clock.append(clock.pop() + 9))[0]
+    )
+    fitted = adapt(
+        directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2
+    ).fitted
+    # what loading the model takes does not count
+    assert (len(fitted.rows), fitted.seconds) == (
+        4,
+        0,
+    )
     for options in ({"start_seconds": 5}, {"start_seconds": 0, "start": "distil"}):
         with pytest.raises(InputError, match="start_seconds"):
             adapt(directory, None, terms=TERMS, **options)
@@ -388,23 +516,129 @@ def test_no_time(make, tmp_path, monkeypatch):
 def test_batches(make, tmp_path, monkeypatch):
     """Words in batches get the rows that they get together, to the last digits."""
     directory, rows = make(), []
-    terms = [f"{one}{other}" for one in ("co", "vac", "a", "b") for other in ("v", "id", "cine", "s", "ids", "vb")]
+    terms = [
+        f"{one}{other}"
+        for one in ("co", "vac", "a", "b")
+        for other in ("v", "id", "cine", "s", "ids", "vb")
+    ]
     for batch in (256, 7):
         monkeypatch.setattr(distil, "_BATCH", batch)
-        rows.append(adapt(directory, tmp_path / str(batch), terms=terms, start="distil").fitted.values)
+        rows.append(
+            adapt(directory, tmp_path / str(batch), terms=terms, start="distil").fitted.values
+        )
     assert len(rows[0]) == len(terms)
     assert np.allclose(*rows, atol=0.1)  # the rate goes by the numbers of a batch's rows
 
 
-def test_ctrl_c_leaves_nothing(make, tmp_path):
-    directory = make()
+@pytest.mark.parametrize("name", ["BertModel", "BertForMaskedLM"])
+def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
+    """A run that is stopped, while it fits rows or heals them, and taken up again writes what it
+    would have written.
+    """
+    directory = make(name)
+    monkeypatch.setattr(distil, "_BATCH", 2)
+    fitted = distil.Reader.fitted
+    options = {"terms": TERMS, "start": "distil", "heal": TEXTS}
+    whole = adapt(directory, tmp_path / "whole", **options)
+    times = []
 
-    def stop(done, total):
-        raise KeyboardInterrupt
+    def stop_at(phase, step):
+        def stop(done, total):
+            times.append(phase)
+            if times.count(phase) == step:
+                raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil", fitting=stop)
-    assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
+        return stop
+
+    def counted(*given):
+        times.append("batch")
+        return fitted(*given)
+
+    monkeypatch.setattr(distil.Reader, "fitted", counted)
+    # in the first round, and a later one
+    for phase, step in (
+        ("fitting", 1),
+        ("healing", 5),
+        ("healing", 8),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            adapt(
+                directory,
+                tmp_path / "out",
+                resume=len(times) > 0,
+                **options,
+                **{phase: stop_at(phase, step)},
+            )
+        assert [each for each in os.listdir(tmp_path) if "out" in each or "trietok" in each] == [
+            "out.rows"
+        ]
+    with pytest.raises(InputError, match=r"out\.rows has rows of another run"):
+        adapt(directory, tmp_path / "out", resume=True, **{**options, "terms": TERMS[:2]})
+    again = adapt(directory, tmp_path / "out", resume=True, **options)
+    assert times.count("batch") == 2  # of two words each
+    assert (again.fitted.start, again.fitted.cosine) == pytest.approx(
+        (whole.fitted.start, whole.fitted.cosine)
+    )
+    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "out"))
+    assert one == two
+    assert not [name for name in os.listdir(tmp_path) if ".rows" in name]
+    (tmp_path / "bad.rows").write_bytes(b"no tensors")
+    with pytest.raises(
+        trietok.FileFormatError, match=r"bad\.rows cannot be read: .*; start without --resume"
+    ):
+        adapt(directory, tmp_path / "bad", resume=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_tied"),
+    [("BertModel", True), ("BertForMaskedLM", True), ("BertForMaskedLM", False)],
+)
+def test_healing(make, tmp_path, name, is_tied):
+    """In whole texts new rows come nearer, and what they belong to in a head; no other number
+    changes.
+    """
+    directory = make(name, tie_word_embeddings=is_tied)
+    old = read_tensors(directory / "model.safetensors")
+    adapt(directory, tmp_path / "alone", terms=TERMS, start="distil")
+    told = []
+    done = adapt(
+        directory,
+        tmp_path / "out",
+        terms=TERMS,
+        start="distil",
+        heal=iter(TEXTS * 3),
+        healing=lambda *n: told.append(n),
+    )
+    healed = done.healed
+    assert healed.after.neighbours >= healed.before.neighbours
+    assert healed.after.cosine > healed.before.cosine
+    assert (healed.texts + healed.held_back, told[-1][0]) == (
+        3 * len([t for t in TEXTS if "covid" in t or "vacc" in t or "the sick" in t]),
+        told[-1][1],
+    )
+    assert f"healed in {healed.texts} texts, {healed.rounds} rounds, " in str(done)
+    assert json.loads(done.to_json())["healed"]["rounds"] == healed.rounds
+    alone, new = (read_tensors(tmp_path / each / "model.safetensors") for each in ("alone", "out"))
+    changed = {key for key, tensor in new.items() if (tensor != alone[key]).any()}
+    table = next(key for key in new if key.endswith("word_embeddings.weight"))
+    biases = {key for key in new if key.endswith(("predictions.bias", "decoder.bias"))}
+    heads = {key for key in new if key.endswith("decoder.weight")} - ({table} if is_tied else set())
+    assert {table} | biases | (set() if is_tied else heads) == changed
+    for key, tensor in new.items():
+        assert (
+            (tensor[:ROWS] == old[key]).all() if key in changed else (tensor == old[key]).all()
+        ), key
+    for options in ({"heal": TEXTS}, {"resume": True}):
+        with pytest.raises(InputError, match=r"goes with start='distil'"):
+            adapt(directory, None, terms=TERMS, start="length", **options)
+    with pytest.raises(InputError, match="2 of the texts to heal with hold a new token; give ten"):
+        adapt(
+            directory,
+            tmp_path / "few",
+            terms=TERMS,
+            start="distil",
+            heal=["covid", "a", "the covid"],
+        )
 
 
 def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
@@ -413,8 +647,16 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
 
     directory = make()
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
-    monkeypatch.setattr(distil.Reader, "_embedded", stopped)
-    given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"), "--start", "distil")
+    monkeypatch.setattr(distil.Reader, "embedded", stopped)
+    given = (
+        "adapt",
+        "-m",
+        str(directory),
+        "--terms",
+        str(tmp_path / "terms.txt"),
+        "--start",
+        "distil",
+    )
     assert run(*given, "-o", str(tmp_path / "out")).exit_code == 130
     assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
 
@@ -423,13 +665,22 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
-    """The directory is there whole, or it is not there; Ctrl-C leaves nothing beside it either."""
+    """The directory is there whole, or it is not there; beside it Ctrl-C leaves nothing but fitted
+    rows.
+    """
     directory, place = make("BertForMaskedLM"), tmp_path / "place"
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
 
     def adapted():
         place.mkdir(exist_ok=True)
-        given = ("--terms", str(tmp_path / "terms.txt"), "-o", str(place / "out"), "--start", "distil")
+        given = (
+            "--terms",
+            str(tmp_path / "terms.txt"),
+            "-o",
+            str(place / "out"),
+            "--start",
+            "distil",
+        )
         return run("adapt", "-m", str(directory), *given).exit_code
 
     began = time.monotonic()
@@ -454,11 +705,17 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
         is_whole = (place / "out").exists()
         tally["all" if is_whole else "nothing"] += 1
         if is_whole:
-            assert {path.name: path.read_bytes() for path in (place / "out").iterdir()} == expected, number
+            assert {
+                path.name: path.read_bytes() for path in (place / "out").iterdir()
+            } == expected, number
         else:
             assert status in (-signal_, 130), number
         if signal_ == signal.SIGINT and status in (0, 130):
-            assert names in ([], ["out"])
+            # both, where it comes just after the directory has its name
+            assert set(names) <= {
+                "out",
+                "out.rows",
+            }
         place.mkdir(exist_ok=True)
     print(f"\n{tally}")
     assert min(tally.values()) > 0
@@ -471,12 +728,15 @@ def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal: 99 kB\nMemAvailable: 1 kB\n")
     with monkeypatch.context() as patch:
         patch.setattr(distil, "_MEMORY", str(tmp_path / "meminfo"))
-        with pytest.raises(InputError, match=r"GB of memory, and 0\.0 GB are free; start new rows with 'length'"):
+        with pytest.raises(
+            InputError, match=r"GB of memory, and 0\.0 GB are free; start new rows with 'length'"
+        ):
             adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     with monkeypatch.context() as patch:
         patch.setitem(__import__("sys").modules, "torch", None)
         with pytest.raises(
-            trietok.MissingDependencyError, match=r"torch is needed .* pip install torch; or start new rows with"
+            trietok.MissingDependencyError,
+            match=r"torch is needed .* pip install torch; or start new rows with",
         ):
             adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     config = json.loads((directory / "config.json").read_text())
@@ -486,9 +746,9 @@ def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
     (directory / "config.json").write_text(json.dumps(config))
     plan = plan_rows(before, with_terms(before, "covid"))
     two = read_checkpoint(directory)
-    two.shards["model.safetensors"].tensors["more.word_embeddings.weight"] = two.shards["model.safetensors"].tensors[
-        TABLE
-    ]
+    two.shards["model.safetensors"].tensors["more.word_embeddings.weight"] = two.shards[
+        "model.safetensors"
+    ].tensors[TABLE]
     with pytest.raises(InputError, match=r"has 2 tensors word_embeddings\.weight"):
         distil.distil_rows(plan, two, before, with_terms(before, "covid"))
     assert not (tmp_path / "out").exists()
@@ -498,7 +758,14 @@ def test_the_commands(make, before, tmp_path):
     directory = make("BertForMaskedLM")
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
-    given = ("adapt", "-m", str(directory), "--terms", str(tmp_path / "terms.txt"), str(tmp_path / "texts.txt"))
+    given = (
+        "adapt",
+        "-m",
+        str(directory),
+        "--terms",
+        str(tmp_path / "terms.txt"),
+        str(tmp_path / "texts.txt"),
+    )
     lines = out(*given, "-o", str(tmp_path / "out"), "--start", "distil", "--start-seconds", "500")
     assert any(line.startswith("4 rows fitted in") for line in lines)
     assert any(line.startswith("embeddings of 90 texts: cosine") for line in lines)
@@ -510,10 +777,13 @@ def test_the_commands(make, before, tmp_path):
     lines = out(*given, "--dry-run", "--start", "distil")
     left = "the fitting of rows and measuring of embeddings"
     assert f"nothing is written; the run that writes does {left}, too" in lines
-    assert "an index made before does not match the new model" in lines  # --measure need not be asked for
+    # --measure need not be asked for
+    assert "an index made before does not match the new model" in lines
     rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
     lines = out(*rows, "-o", str(tmp_path / "rows"), "--start", "distil")
     assert any(line.startswith("4 rows fitted in") for line in lines)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
     assert one == two
-    assert "start_seconds (--start-seconds) is 5.0" in error(*given, "-o", str(tmp_path / "no"), "--start-seconds", "5")
+    assert "start_seconds (--start-seconds) is 5.0" in error(
+        *given, "-o", str(tmp_path / "no"), "--start-seconds", "5"
+    )

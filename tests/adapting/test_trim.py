@@ -1,4 +1,6 @@
-"""Trimming: the texts keep their tokens, whatever the vocabulary; and what is kept beside what they need."""
+"""Trimming: the texts keep their tokens, whatever the vocabulary; and what is kept beside what they
+need.
+"""
 
 from __future__ import annotations
 
@@ -51,17 +53,24 @@ def check_texts(before, after, ids, texts) -> None:
         assert [ids[i] for i in pair[0]] == pair[1]
 
 
-# ---- exact on the texts ---------------------------------------------------------------------------------------------
+# ---- exact on the texts --------------------------------------------------------------------------
 
 PIECES = st.text("ab", min_size=1, max_size=3)
 VOCABULARIES = st.lists(
-    st.one_of(PIECES, PIECES.map("##".__add__), st.sampled_from(["", "[unused0]", "é", "A", "aB", "東", "-", "##"])),
+    st.one_of(
+        PIECES,
+        PIECES.map("##".__add__),
+        st.sampled_from(["", "[unused0]", "é", "A", "aB", "東", "-", "##"]),
+    ),
     max_size=14,
 )
 WORDS = st.text("abAé-東 ", max_size=8)
 TEXTS = st.lists(
     st.lists(
-        st.one_of(WORDS, st.sampled_from(["[MASK]", "ab", "a b", "<x>", "ba!", "[UNK]", "\n", "x"])), max_size=5
+        st.one_of(
+            WORDS, st.sampled_from(["[MASK]", "ab", "a b", "<x>", "ba!", "[UNK]", "\n", "x"])
+        ),
+        max_size=5,
     ).map(" ".join),
     min_size=1,
     max_size=6,
@@ -76,7 +85,8 @@ ADDED = st.lists(
         special=st.booleans(),
     ),
     max_size=3,
-    unique_by=lambda token: token.content.lower(),  # one that is added twice, with other flags, no copy keeps
+    # one that is added twice, with other flags, no copy keeps
+    unique_by=lambda token: token.content.lower(),
 )
 OPTIONS = st.fixed_dictionaries(
     {"do_lower_case": st.booleans()},
@@ -88,9 +98,19 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @examples(40)
-@given(st.sampled_from(PROFILES), VOCABULARIES, TEXTS, ADDED, OPTIONS, st.sampled_from([1, 2, 100]), st.data())
+@given(
+    st.sampled_from(PROFILES),
+    VOCABULARIES,
+    TEXTS,
+    ADDED,
+    OPTIONS,
+    st.sampled_from([1, 2, 100]),
+    st.data(),
+)
 def test_texts_keep_their_tokens(kind, vocabulary, texts, added, options, longest, data):
-    """Duplicate lines, holes, added tokens inside and behind the vocabulary, words too long: nothing moves a text."""
+    """Duplicate lines, holes, added tokens inside and behind the vocabulary, words too long:
+    nothing moves a text.
+    """
     with tempfile.TemporaryDirectory() as folder:
         tokenizer = kind(written(Path(folder, "vocab.txt"), [*SPECIAL, *vocabulary]), **options)
     tokenizer.wordpiece_tokenizer.max_input_chars_per_word = longest
@@ -105,7 +125,11 @@ def test_texts_keep_their_tokens(kind, vocabulary, texts, added, options, longes
         return
     check_texts(tokenizer, trimmed.tokenizer, trimmed.ids, texts)
     assert trimmed.certificate.texts.differing == 0
-    assert sorted(trimmed.ids.values()) == list(range(len(trimmed.ids))) == list(range(trimmed.tokenizer.max_id + 1))
+    assert (
+        sorted(trimmed.ids.values())
+        == list(range(len(trimmed.ids)))
+        == list(range(trimmed.tokenizer.max_id + 1))
+    )
     assert sorted(trimmed.ids) == list(trimmed.ids)
     assert trimmed.plan.new_rows_of() == trimmed.ids
     if longest == 100:
@@ -117,14 +141,20 @@ def test_texts_keep_their_tokens(kind, vocabulary, texts, added, options, longes
 @examples(80)
 @given(VOCABULARIES.filter(bool), st.text("ab", min_size=1, max_size=7), st.data())
 def test_no_vocabulary_between_changes_a_word(vocabulary, word, data):
-    """By brute force: with the pieces before the failure left, no choice of other entries makes a word known."""
+    """By brute force: with the pieces before the failure left, no choice of other entries makes a
+    word known.
+    """
     entries = dict.fromkeys(filter(None, vocabulary))
     if not entries:
         return
     wordpiece = WordpieceTokenizer(entries, "[UNK]")
     needed = {word} & entries.keys() or set(wordpiece.pieces_before_failure(word))
     others = sorted(entries.keys() - needed)
-    for left in (set(), set(others), *(data.draw(st.sets(st.sampled_from(others))) for _ in range(5 if others else 0))):
+    for left in (
+        set(),
+        set(others),
+        *(data.draw(st.sets(st.sampled_from(others))) for _ in range(5 if others else 0)),
+    ):
         assert reference.tokenize(needed | left, word) == reference.tokenize(entries, word)
 
 
@@ -146,8 +176,22 @@ def test_long_words_need_nothing(small):
 
 @pytest.mark.parametrize("kind", [*CLASSES, *FAST_CLASSES], ids=lambda kind: kind.__name__)
 def test_all_relatives(kind, tmp_path):
-    special = [*SPECIAL, "<unk>", "<s>", "</s>", "<pad>", "<mask>", "<cls>", "<sep>", "[QUESTION]", "."]
-    tokenizer = kind(written(tmp_path / "vocab.txt", ["x", *special, "a", "##b", "c", "##d"]), do_lower_case=False)
+    special = [
+        *SPECIAL,
+        "<unk>",
+        "<s>",
+        "</s>",
+        "<pad>",
+        "<mask>",
+        "<cls>",
+        "<sep>",
+        "[QUESTION]",
+        ".",
+    ]
+    tokenizer = kind(
+        written(tmp_path / "vocab.txt", ["x", *special, "a", "##b", "c", "##d"]),
+        do_lower_case=False,
+    )
     tokenizer.add_tokens(["C-3"])
     trimmed = trietok.trim(tokenizer, ["ab C-3", "e"])
     assert {"a", "##b"} <= trimmed.tokenizer.vocab.keys()
@@ -157,12 +201,20 @@ def test_all_relatives(kind, tmp_path):
     assert again.fingerprint() == trimmed.tokenizer.fingerprint()
     texts = ["ab", "C-3 ab e C-3"]
     old = [
-        tokenizer.encode_plus(text, text) if "Reader" not in kind.__name__ else tokenizer(text, text, text)
+        (
+            tokenizer.encode_plus(text, text)
+            if "Reader" not in kind.__name__
+            else tokenizer(text, text, text)
+        )
         for text in texts
     ]
     for after in (trimmed.tokenizer, again):
         new = [
-            after.encode_plus(text, text) if "Reader" not in kind.__name__ else after(text, text, text)
+            (
+                after.encode_plus(text, text)
+                if "Reader" not in kind.__name__
+                else after(text, text, text)
+            )
             for text in texts
         ]
         for one, other in zip(old, new, strict=True):
@@ -174,7 +226,9 @@ def test_all_relatives(kind, tmp_path):
 def test_the_order_of_added_tokens_and_the_normalizer_of_the_fast_profile_stay(tmp_path):
     """A cased fast tokenizer looks for Ab as it is written, also once ids have moved."""
     for compact in (False, True):
-        tokenizer = BertTokenizerFast(written(tmp_path / "vocab.txt", [*SPECIAL, "x", "a"]), do_lower_case=False)
+        tokenizer = BertTokenizerFast(
+            written(tmp_path / "vocab.txt", [*SPECIAL, "x", "a"]), do_lower_case=False
+        )
         tokenizer.add_tokens(["Zz", AddedToken("Ab"), "AbC"])
         if compact:
             tokenizer.remove_tokens("Zz", compact=True)
@@ -183,11 +237,24 @@ def test_the_order_of_added_tokens_and_the_normalizer_of_the_fast_profile_stay(t
         assert trimmed.tokenizer.tokenize("AbC Ab a x") == ["AbC", "Ab", "a", "[UNK]"]
 
 
-# ---- what is kept beside that ---------------------------------------------------------------------------------------
+# ---- what is kept beside that --------------------------------------------------------------------
 
 
 def test_kept_by_name_by_prefix_slots_and_characters(small):
-    tokenizer = small("[unused0]", "a", "ab", "##b", "abc", "q", "##q", "東", "[unused1]", "zz", "[unused2]", "##zz")
+    tokenizer = small(
+        "[unused0]",
+        "a",
+        "ab",
+        "##b",
+        "abc",
+        "q",
+        "##q",
+        "東",
+        "[unused1]",
+        "zz",
+        "[unused2]",
+        "##zz",
+    )
     tokenizer.add_tokens(["<x>"])
 
     def left(**options) -> list[str]:
@@ -244,7 +311,7 @@ def test_tokens_can_be_added_afterwards(small):
     assert trimmed.convert_tokens_to_ids("<y>") == 6
 
 
-# ---- the certificate ------------------------------------------------------------------------------------------------
+# ---- the certificate -----------------------------------------------------------------------------
 
 
 def test_rare_entries_go_and_the_certificate_says_what_that_costs(small):
@@ -252,26 +319,42 @@ def test_rare_entries_go_and_the_certificate_says_what_that_costs(small):
     texts = ["ab ab", "abc a", "ab"]
     trimmed = trietok.trim(tokenizer, texts, min_frequency=2)
     assert entries(trimmed.tokenizer) == ["ab"]
-    assert trimmed.certificate.texts == (3, 5, 1, 2, 0, 2)
+    assert trimmed.certificate.texts == (3, 5, 1, 2, 0, 2, {"abc": 1, "a": 1})
     assert (
         str(trimmed.certificate).split("\n")[1]
-        == "3 texts, 5 tokens: 1 text differs in 2 tokens; unknown tokens: 0 before, 2 after"
+        == "3 texts, 5 tokens: 1 text differs in 2 tokens; unknown tokens: 0 before, 2 after: abc"
+        " (1), a (1)"
     )
 
 
 def test_texts_held_back(small):
     tokenizer = small("a", "##b", "##c", "ab", "abc")
-    certificate = trietok.trim(tokenizer, ["ab", "a"], check_texts=iter(["ab", "abc a", "x abc", ""])).certificate
-    assert certificate.texts == (2, 2, 0, 0, 0, 0)
-    assert certificate.held_back == (4, 5, 2, 2, 1, 3)
+    certificate = trietok.trim(
+        tokenizer, ["ab", "a"], check_texts=iter(["ab", "abc a", "x abc", ""])
+    ).certificate
+    assert certificate.texts == (2, 2, 0, 0, 0, 0, {})
+    assert certificate.held_back == (4, 5, 2, 2, 1, 3, {"abc": 2})  # x was unknown before
     comparison = trietok.compare(tokenizer, trietok.trim(tokenizer, ["ab", "a"]).tokenizer, [])
     assert str(certificate).split("\n") == [
         "10 tokens become 7 (70.0%)",
         "2 texts, 2 tokens: 0 texts differ",
-        "held back: 4 texts, 5 tokens: 2 texts differ in 2 tokens; unknown tokens: 1 before, 3 after",
+        (
+            "held back: 4 texts, 5 tokens: 2 texts differ in 2 tokens; unknown tokens: 1 before, 3"
+            " after: abc (2)"
+        ),
         comparison.proof,
     ]
     assert certificate.to_dict()["held_back"]["differing"] == 2
+    assert certificate.to_dict()["held_back"]["unknown_words"] == {"abc": 2}
+
+
+def test_the_most_frequent_words_that_become_unknown_are_named(small):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    texts = [f"{letter} ☃" for number, letter in enumerate(letters) for _ in range(number + 1)]
+    trimmed = trietok.trim(small(*letters), ["z"], check_texts=texts)
+    words = trimmed.certificate.held_back.unknown_words
+    assert list(words.items()) == [(letters[place], place + 1) for place in range(24, 4, -1)]
+    assert "after: y (25), x (24), w (23)" in str(trimmed)
 
 
 def test_texts_that_come_once_are_read_from_a_file(small):
@@ -295,13 +378,17 @@ def test_texts_that_change_between_the_readings_are_an_error(small):
         trietok.trim(small("a", "##b", "b"), Growing())
 
 
-# ---- errors ---------------------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 def test_bad_arguments(small):
     tokenizer = small("a", "##b")
     for options, error, message in (
-        ({"keep": ["a", "nope", "neither"]}, UnknownTokenError, "not in the vocabulary: 'nope', 'neither'"),
+        (
+            {"keep": ["a", "nope", "neither"]},
+            UnknownTokenError,
+            "not in the vocabulary: 'nope', 'neither'",
+        ),
         ({"keep": "a"}, InputTypeError, "keep is a list of str"),
         ({"keep_prefixes": ["x"]}, InputError, "no entry of the vocabulary begins with 'x'"),
         ({"keep_prefixes": [""]}, InputError, "at least one character"),

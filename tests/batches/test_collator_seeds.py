@@ -1,4 +1,6 @@
-"""The seed of a collator: the same batch for the same seed in any worker; without one, the global seed decides."""
+"""The seed of a collator: the same batch for the same seed in any worker; without one, the global
+seed decides.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def collator(english):
     """A function that makes a collator of numpy arrays with a seed."""
 
     def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(english, **{"return_tensors": "np", "seed": 5, **options})
+        return DataCollatorForLanguageModeling(
+            english, **{"return_tensors": "np", "seed": 5, **options}
+        )
 
     return make
 
@@ -41,7 +45,10 @@ def test_the_seed_the_epoch_and_the_batch_decide(examples, collator):
     assert lists(one(examples)) == first
     assert lists(collator(seed=numpy.int64(5))(examples)) == first
     # Among other texts a text gets another mask, so a shuffled data set is masked anew each epoch.
-    masks = {tuple(one([examples[2], *others]).labels[0][:13].tolist()) for others in zip(examples[:9], strict=True)}
+    masks = {
+        tuple(one([examples[2], *others]).labels[0][:13].tolist())
+        for others in zip(examples[:9], strict=True)
+    }
     assert len(masks) > 1
 
 
@@ -105,7 +112,9 @@ def test_no_global_state_is_read_or_changed_with_a_seed(examples, collator):
         seed_all(global_seed)
         before = global_states()
         for options in ({}, {"whole_word_mask": True}, {"seed": None, "mlm": False}):
-            results += [lists(collator(return_tensors=tensors, **options)(examples)) for tensors in TENSORS]
+            results += [
+                lists(collator(return_tensors=tensors, **options)(examples)) for tensors in TENSORS
+            ]
         assert global_states() == before
     assert results[: len(results) // 2] == results[len(results) // 2 :]
 

@@ -23,7 +23,12 @@ from trietok import (  # noqa: E402
     SpecialTokenError,
 )
 
-TEXTS = ["the people of the united states", "we", "in order to form a more perfect union, establish justice", ""]
+TEXTS = [
+    "the people of the united states",
+    "we",
+    "in order to form a more perfect union, establish justice",
+    "",
+]
 TENSORS = ["np"] if find_spec("torch") is None else ["np", "pt"]
 COLLATORS = [DataCollatorForLanguageModeling, DataCollatorWithPadding]
 
@@ -42,12 +47,14 @@ def collator(english):
     """A function that makes a collator of numpy arrays with a seed."""
 
     def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(english, **{"return_tensors": "np", "seed": 5, **options})
+        return DataCollatorForLanguageModeling(
+            english, **{"return_tensors": "np", "seed": 5, **options}
+        )
 
     return make
 
 
-# ---- what comes out -------------------------------------------------------------------------------------------------
+# ---- what comes out ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tensors", TENSORS)
@@ -59,7 +66,9 @@ def test_a_batch_is_what_the_tokenizer_pads_and_labels(english, examples, collat
     assert {str(value.dtype).rpartition(".")[2] for value in batch.values()} == {"int64"}
     for key in ("token_type_ids", "attention_mask"):
         assert batch[key].tolist() == padded[key].tolist()
-    flat = [values.flatten().tolist() for values in (batch.input_ids, batch.labels, padded.input_ids)]
+    flat = [
+        values.flatten().tolist() for values in (batch.input_ids, batch.labels, padded.input_ids)
+    ]
     for seen, label, before in zip(*flat, strict=True):
         assert label == before if label != -100 else seen == before
 
@@ -68,7 +77,11 @@ def test_numpy_and_torch_get_the_same_numbers(examples, collator):
     pytest.importorskip("torch")
     arrays = lists(collator()(examples))
     assert arrays == lists(collator(return_tensors="pt")(examples))
-    assert arrays == lists(collator().torch_call(examples)) == lists(collator(return_tensors="pt").numpy_call(examples))
+    assert (
+        arrays
+        == lists(collator().torch_call(examples))
+        == lists(collator(return_tensors="pt").numpy_call(examples))
+    )
 
 
 def test_without_torch_a_batch_is_of_numpy_arrays(english, monkeypatch):
@@ -85,17 +98,23 @@ def test_the_length_is_a_multiple(english, examples, make, multiple, width):
     assert {value.shape for value in batch.values()} == {(16, width)}
     rows = [example.input_ids for example in examples]
     if make is DataCollatorForLanguageModeling:
-        assert make(english, pad_to_multiple_of=multiple, return_tensors="np")(rows).input_ids.shape == (16, width)
+        assert make(english, pad_to_multiple_of=multiple, return_tensors="np")(
+            rows
+        ).input_ids.shape == (16, width)
 
 
 def test_padding_moves_no_mask(english, examples, collator):
     """Neither how long a batch is nor the side of its padding says which tokens are chosen."""
-    want = [[label for label in row if label != -100] for row in collator()(examples).labels.tolist()]
+    want = [
+        [label for label in row if label != -100] for row in collator()(examples).labels.tolist()
+    ]
     left = copy.deepcopy(english)
     left.padding_side = "left"
     others = [collator(pad_to_multiple_of=64)(examples)]
     others += [DataCollatorForLanguageModeling(left, return_tensors="np", seed=5)(examples)]
-    others += [collator()([english(text, padding="max_length", max_length=40) for text in TEXTS * 4])]
+    others += [
+        collator()([english(text, padding="max_length", max_length=40) for text in TEXTS * 4])
+    ]
     for batch in others:
         assert [[label for label in row if label != -100] for row in batch.labels.tolist()] == want
 
@@ -111,15 +130,30 @@ def test_without_masking_the_labels_are_the_ids(examples, collator):
 def test_special_tokens_and_padding_are_never_chosen(english, examples, collator):
     everything = collator(mlm_probability=1, mask_replace_prob=1, random_replace_prob=0)
     batch = everything(examples)
-    assert ((batch.labels != -100) == (batch.attention_mask == 1) & ~numpy.isin(batch.input_ids, [0, 2, 3])).all()
-    # A mask that comes with the examples is heeded, and is no part of the batch; padding stays out all the same.
-    marked = [{**example, "special_tokens_mask": [0] * len(example.input_ids)} for example in examples]
+    assert (
+        (batch.labels != -100)
+        == (batch.attention_mask == 1) & ~numpy.isin(batch.input_ids, [0, 2, 3])
+    ).all()
+    # A mask that comes with the examples is heeded, and is no part of the batch; padding stays out
+    # all the same.
+    marked = [
+        {**example, "special_tokens_mask": [0] * len(example.input_ids)} for example in examples
+    ]
     batch = everything(marked)
     assert "special_tokens_mask" not in batch
     assert ((batch.labels != -100) == (batch.attention_mask == 1)).all()
-    batch = everything([english(text, return_special_tokens_mask=True) for text in ["the people", "the [UNK] [SEP]"]])
+    batch = everything(
+        [
+            english(text, return_special_tokens_mask=True)
+            for text in ["the people", "the [UNK] [SEP]"]
+        ]
+    )
     assert batch.labels.tolist()[1] == [-100, 134, 1, 3, -100]
-    padded = {"input_ids": [2, 168, 168, 0], "attention_mask": [1, 1, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
+    padded = {
+        "input_ids": [2, 168, 168, 0],
+        "attention_mask": [1, 1, 0, 0],
+        "special_tokens_mask": [1, 0, 0, 0],
+    }
     assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
     padded = {"input_ids": [2, 168, 0, 0], "special_tokens_mask": [1, 0, 0, 0]}
     assert everything([padded]).labels.tolist() == [[-100, 168, -100, -100]]
@@ -129,7 +163,10 @@ def test_every_form_of_an_example_gives_the_same(english, examples, collator):
     rows = [example.input_ids for example in examples]
     want = collator()(rows)
     assert list(want) == ["input_ids", "labels"]
-    forms = [[{"input_ids": row} for row in rows], [{"input_ids": numpy.array(row, numpy.int32)} for row in rows]]
+    forms = [
+        [{"input_ids": row} for row in rows],
+        [{"input_ids": numpy.array(row, numpy.int32)} for row in rows],
+    ]
     forms += [list(map(tuple, rows)), list(map(numpy.array, rows)), examples, tuple(rows)]
     if "pt" in TENSORS:
         import torch
@@ -145,7 +182,10 @@ def test_every_form_of_an_example_gives_the_same(english, examples, collator):
 
 
 def test_the_examples_stay_as_they_are(examples, collator):
-    given = [{**example, "offset_mapping": [(0, 1)], "special_tokens_mask": [0] * 8} for example in examples[:1]]
+    given = [
+        {**example, "offset_mapping": [(0, 1)], "special_tokens_mask": [0] * 8}
+        for example in examples[:1]
+    ]
     before = copy.deepcopy(given)
     collator(whole_word_mask=True, mlm_probability=1)(given)
     assert given == before
@@ -159,7 +199,9 @@ def test_random_tokens_are_tokens(small):
     tokenizer = small("a", "b", "c")
     tokenizer.add_tokens(["<x>", "<y>", "<z>"])
     tokenizer.remove_tokens(["<x>", "<y>"])
-    collator = DataCollatorForLanguageModeling(tokenizer, True, False, 1.0, 0.0, 1.0, return_tensors="np", seed=1)
+    collator = DataCollatorForLanguageModeling(
+        tokenizer, True, False, 1.0, 0.0, 1.0, return_tensors="np", seed=1
+    )
     assert set(collator([[5] * 500]).input_ids.flat) == {0, 1, 2, 3, 4, 5, 6, 7, 10}
     tokenizer.add_tokens(["<w>"])
     assert set(collator([[5] * 500]).input_ids.flat) == {0, 1, 2, 3, 4, 5, 6, 7, 10, 11}
@@ -170,7 +212,7 @@ def test_empty_texts(collator):
     assert lists(collator()([[], [3]])) == {"input_ids": [[0], [3]], "labels": [[-100], [-100]]}
 
 
-# ---- whole words ----------------------------------------------------------------------------------------------------
+# ---- whole words ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -179,7 +221,9 @@ def pieces(small):
 
 
 def chosen_together(tokenizer, examples, **options) -> list[set[int]]:
-    """The places that are chosen in any of very many batches, put together where they are always chosen together."""
+    """The places that are chosen in any of very many batches, put together where they are always
+    chosen together.
+    """
     collator = DataCollatorForLanguageModeling(
         tokenizer, whole_word_mask=True, mlm_probability=0.5, return_tensors="np", **options
     )
@@ -227,12 +271,14 @@ def test_another_prefix(vocab_file):
 
 
 def test_the_other_name(english, examples):
-    one = DataCollatorForLanguageModeling(english, whole_word_mask=True, return_tensors="np", seed=1)
+    one = DataCollatorForLanguageModeling(
+        english, whole_word_mask=True, return_tensors="np", seed=1
+    )
     other = DataCollatorForWholeWordMask(english, mlm=False, return_tensors="np", seed=1)
     assert lists(one(examples)) == lists(other(examples))
 
 
-# ---- what cannot be -------------------------------------------------------------------------------------------------
+# ---- what cannot be ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,7 +292,11 @@ def test_the_other_name(english, examples):
         ({"mask_replace_prob": 1.1}, InputError, "mask_replace_prob is 1.1"),
         ({"mask_replace_prob": -1}, InputError, "mask_replace_prob is -1"),
         ({"random_replace_prob": -0.1}, InputError, "random_replace_prob is -0.1"),
-        ({"mask_replace_prob": 0.8, "random_replace_prob": 0.3}, InputError, "more than 1 together"),
+        (
+            {"mask_replace_prob": 0.8, "random_replace_prob": 0.3},
+            InputError,
+            "more than 1 together",
+        ),
         ({"mlm": False, "whole_word_mask": True}, InputError, "needs mlm=True"),
         ({"pad_to_multiple_of": 0}, InputError, "whole number from 1"),
         ({"pad_to_multiple_of": 8.0}, InputTypeError, "whole number or None"),
@@ -272,7 +322,9 @@ def test_no_mask_token(vocab_file):
     with pytest.raises(SpecialTokenError, match="mlm=False") as caught:
         DataCollatorForLanguageModeling(tokenizer)
     assert caught.value.role == "mask_token"
-    batch = DataCollatorForLanguageModeling(tokenizer, mlm=False, return_tensors="np")([[5, 5], [5]])
+    batch = DataCollatorForLanguageModeling(tokenizer, mlm=False, return_tensors="np")(
+        [[5, 5], [5]]
+    )
     assert batch.labels.tolist() == [[5, 5], [5, -100]]
 
 
@@ -331,7 +383,9 @@ def test_batches_that_cannot_be(collator, features, words):
 
 @pytest.mark.parametrize("position", [-1, 3])
 def test_words_that_go_on_nowhere(collator, position):
-    with pytest.raises(InputError, match=f"chinese_ref of item 1 holds {position}; the item has 3 ids"):
+    with pytest.raises(
+        InputError, match=f"chinese_ref of item 1 holds {position}; the item has 3 ids"
+    ):
         collator(whole_word_mask=True)(
             [{"input_ids": [2] * 9}, {"input_ids": [2, 168, 3], "chinese_ref": [1, position]}]
         )
@@ -350,7 +404,7 @@ def test_epochs_that_cannot_be(collator):
         collator().set_epoch(1.5)
 
 
-# ---- padding only ---------------------------------------------------------------------------------------------------
+# ---- padding only --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tensors", TENSORS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import given
@@ -12,20 +13,37 @@ numpy = pytest.importorskip("numpy")
 
 from tests.conftest import examples  # noqa: E402
 from tests.reference import masking as plain  # noqa: E402
-from trietok import DataCollatorForLanguageModeling  # noqa: E402
-from trietok.corpus.collators import Shares, drawn_key, mask_ids, random_source, seeded_key, word_numbers  # noqa: E402
+from trietok import (  # noqa: E402
+    BertTokenizer,
+    DataCollatorForLanguageModeling,
+    DataCollatorWithPadding,
+    InputError,
+)
+from trietok.corpus.masking import (  # noqa: E402
+    Shares,
+    drawn_key,
+    mask_ids,
+    random_source,
+    seeded_key,
+    word_numbers,
+)
 
 TOKENS = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"]
 SPECIAL = 4
+HAS_TORCH = find_spec("torch") is not None
 
 
 def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
-    """Batches of texts of many lengths, [CLS] and [SEP] around each: ids of the built-in vocabulary, evenly drawn."""
+    """Batches of texts of many lengths, [CLS] and [SEP] around each: ids of the built-in
+    vocabulary, evenly drawn.
+    """
     generator = numpy.random.default_rng(20)
     batches: list[list[list[int]]] = []
     while count > 0:
         lengths = generator.integers(1, 510, 64)
-        batches.append([[2, *generator.integers(5, 8000, int(length)).tolist(), 3] for length in lengths])
+        batches.append(
+            [[2, *generator.integers(5, 8000, int(length)).tolist(), 3] for length in lengths]
+        )
         count -= int(lengths.sum())
     return batches
 
@@ -35,7 +53,9 @@ def within_three_deviations(found: int, of: int, share: float, spread: float = 1
 
 
 @pytest.mark.parametrize(
-    "shares", [(0.15, 0.8, 0.1), (0.4, 0.5, 0.4), (0.15, 0.0, 1.0)], ids=["as BERT", "balanced", "random only"]
+    "shares",
+    [(0.15, 0.8, 0.1), (0.4, 0.5, 0.4), (0.15, 0.0, 1.0)],
+    ids=["as BERT", "balanced", "random only"],
 )
 def test_the_shares_over_many_tokens(english, shares):
     chosen_share, masked_share, random_share = shares
@@ -60,7 +80,10 @@ def test_the_shares_over_many_tokens(english, shares):
         assert (batch.labels == before)[is_chosen].all()
         tokens += int((~is_special).sum())
         chosen += int(is_chosen.sum())
-        is_masked, is_kept = (batch.input_ids == 4) & is_chosen, (batch.input_ids == before) & is_chosen
+        is_masked, is_kept = (
+            (batch.input_ids == 4) & is_chosen,
+            (batch.input_ids == before) & is_chosen,
+        )
         masked += int(is_masked.sum())
         kept += int(is_kept.sum())
         random += int((is_chosen & ~is_masked & ~is_kept).sum())
@@ -74,12 +97,20 @@ def test_the_shares_over_many_tokens(english, shares):
 
 
 def test_random_tokens_are_drawn_evenly(english):
-    """Every id comes up, special ones included, as in transformers; a chi-squared test finds no favourite."""
+    """Every id comes up, special ones included, as in transformers; a chi-squared test finds no
+    favourite.
+    """
     collator = DataCollatorForLanguageModeling(
-        english, mlm_probability=1, mask_replace_prob=0, random_replace_prob=1, return_tensors="np", seed=2
+        english,
+        mlm_probability=1,
+        mask_replace_prob=0,
+        random_replace_prob=1,
+        return_tensors="np",
+        seed=2,
     )
     counts = sum(
-        numpy.bincount(batch.input_ids[batch.labels != -100], minlength=8000) for batch in map(collator, many_tokens())
+        numpy.bincount(batch.input_ids[batch.labels != -100], minlength=8000)
+        for batch in map(collator, many_tokens())
     )
     expected = counts.sum() / 8000
     chi_squared = ((counts - expected) ** 2 / expected).sum()
@@ -89,13 +120,17 @@ def test_random_tokens_are_drawn_evenly(english):
 
 
 def test_whole_words_are_chosen_whole_and_at_the_rate_asked(english):
-    collator = DataCollatorForLanguageModeling(english, whole_word_mask=True, return_tensors="np", seed=3)
+    collator = DataCollatorForLanguageModeling(
+        english, whole_word_mask=True, return_tensors="np", seed=3
+    )
     tokens_by_id = english.convert_ids_to_tokens(range(8000))
     tokens = chosen = words = chosen_words = squares = 0
     fates = {"masked": 0, "changed": 0}
     for rows in many_tokens(300_000):
         batch = collator(rows)
-        for row, seen, labels in zip(rows, batch.input_ids.tolist(), batch.labels.tolist(), strict=True):
+        for row, seen, labels in zip(
+            rows, batch.input_ids.tolist(), batch.labels.tolist(), strict=True
+        ):
             is_maskable = [token_id >= SPECIAL for token_id in row]
             for word in plain.words_of([tokens_by_id[token_id] for token_id in row], is_maskable):
                 in_labels = {labels[place] != -100 for place in word}
@@ -110,7 +145,8 @@ def test_whole_words_are_chosen_whole_and_at_the_rate_asked(english):
                     fates["changed"] += sum(seen[place] != row[place] for place in word)
     assert words < 0.8 * tokens
     assert within_three_deviations(chosen_words, words, 0.15)
-    # The words are independent, so the variance of the number of tokens is that of the sum of their lengths.
+    # The words are independent, so the variance of the number of tokens is that of the sum of their
+    # lengths.
     assert within_three_deviations(chosen, tokens, 0.15, math.sqrt(squares / tokens))
     assert within_three_deviations(fates["masked"], chosen, 0.8)
     assert within_three_deviations(fates["changed"], chosen, 0.9)
@@ -122,7 +158,9 @@ SHARE = st.sampled_from([0.0, 0.15, 0.5, 1.0])
 
 @examples(100)
 @given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.booleans(), st.integers())
-def test_batches_and_one_token_after_the_other_give_the_same(rows, chosen, masked, random, whole, some, seed):
+def test_batches_and_one_token_after_the_other_give_the_same(
+    rows, chosen, masked, random, whole, some, seed
+):
     width = max(map(len, rows))
     shares = Shares(chosen, masked, min(random, 1 - masked))
     padded = [row + [0] * (width - len(row)) for row in rows]
@@ -155,12 +193,132 @@ def test_only_the_key_decides_the_numbers():
         return random_source(seeded_key(seed, epoch), content).random_raw(4).tolist()
 
     assert numbers(1, 0, b"ab") == numbers(1, 0, b"ab")
-    keys = [(1, 0, b"ab"), (1, 1, b"ab"), (2, 0, b"ab"), (1, 0, b"b"), (11, 0, b""), (1, 10, b""), (-1, 0, b"ab")]
+    keys = [
+        (1, 0, b"ab"),
+        (1, 1, b"ab"),
+        (2, 0, b"ab"),
+        (1, 0, b"b"),
+        (11, 0, b""),
+        (1, 10, b""),
+        (-1, 0, b"ab"),
+    ]
     assert len({tuple(numbers(*key)) for key in keys}) == len(keys)
     assert len({drawn_key(from_torch=False) for _ in range(4)}) == 4
 
 
 def test_the_numbers_stay_what_they_are():
-    """A seed gives the same masks in every version and on every machine; a change of these is a change of `SCHEME`."""
+    """A seed gives the same masks in every version and on every machine; a change of these is a
+    change of `SCHEME`.
+    """
     numbers = random_source(seeded_key(7, 1), b"content").random_raw(3)
     assert numbers.tolist() == [18096699764504244864, 5453434182328513742, 1936268349762804245]
+
+
+# ---- as many of each text, and spans -------------------------------------------------------------
+
+
+def masked_rows(tokenizer, rows, **options):
+    """What a collator makes of rows of the same length, and where it has chosen."""
+    batch = DataCollatorForLanguageModeling(tokenizer, return_tensors="np", **options)(rows)
+    assert (batch["labels"] == numpy.array(rows))[batch["labels"] != -100].all()
+    return batch["input_ids"], batch["labels"] != -100
+
+
+@pytest.mark.parametrize("masking", ["exact", "spans"])
+def test_as_many_of_each_text(english, masking):
+    """45.3 of 302 tokens are 45 or 46, the latter three times in ten."""
+    rows = numpy.random.default_rng(3).integers(5, 8000, (600, 302)).tolist()
+    _, chosen = masked_rows(english, rows, masking=masking, seed=8)
+    counts = chosen.sum(axis=1)
+    assert {*counts.tolist()} == {45, 46}
+    assert within_three_deviations(int((counts == 46).sum()), 600, 0.3)
+    by_place = chosen.sum(axis=0)
+    assert by_place[5:-5].min() / by_place[5:-5].mean() > 0.5  # no place is left out
+
+
+def test_the_lengths_of_spans_are_geometric(english):
+    """So few are chosen that they seldom touch: of 1 to 10 tokens, each length 0.8 times as often
+    as the one before.
+    """
+    rows = numpy.random.default_rng(4).integers(5, 8000, (4000, 400)).tolist()
+    _, chosen = masked_rows(english, rows, masking="spans", mlm_probability=0.025, seed=9)
+    edges = numpy.diff(numpy.pad(chosen, ((0, 0), (1, 1))).astype(int), axis=1)
+    lengths = numpy.nonzero(edges == -1)[1] - numpy.nonzero(edges == 1)[1]
+    shares = numpy.array([0.8**n for n in range(10)])
+    assert lengths.max() > 8
+    found = numpy.bincount(lengths, minlength=11)[1:5] / len(lengths)
+    assert abs(found[1:] / found[:-1] - 0.8).max() < 0.12
+    # the last of a text is cut off
+    assert 2 < lengths.mean() < (shares / shares.sum() * range(1, 11)).sum()
+
+
+def test_all_tokens_of_a_span_become_the_same(english):
+    rows = numpy.random.default_rng(5).integers(5, 8000, (200, 300)).tolist()
+    seen, chosen = masked_rows(english, rows, masking="spans", random_replace_prob=0.0, seed=1)
+    inside = chosen[:, 1:] & chosen[:, :-1]
+    changes = ((seen == 4)[:, 1:] != (seen == 4)[:, :-1]) & inside
+    assert changes.sum() < 0.1 * inside.sum()  # only where two spans touch
+    each, also = masked_rows(english, rows, random_replace_prob=0.0, seed=1, mlm_probability=0.5)
+    inside = also[:, 1:] & also[:, :-1]
+    assert (((each == 4)[:, 1:] != (each == 4)[:, :-1]) & inside).sum() > 0.2 * inside.sum()
+
+
+@pytest.mark.parametrize("masking", ["exact", "spans"])
+def test_whole_words_are_chosen_in_them_too(masking):
+    ids = numpy.array([[1, 4, 7, 5, 8, 9, 6, 4, 5, 2, 0], [1, 4, 4, 7, 7, 7, 7, 2, 0, 0, 0]])
+    maskable = ids >= SPECIAL
+    words = word_numbers(maskable, ids >= 7)
+    for seed in range(60):
+        source = random_source(b"test", b"%d" % seed)
+        _, labels = mask_ids(ids, maskable, words, Shares(0.4, 1, 0), source, 3, 10, masking)
+        chosen = (labels != -100)[maskable]
+        for word in set(words.tolist()):
+            assert len({*chosen[words == word].tolist()}) == 1
+    nothing = mask_ids(
+        ids[:, -1:], maskable[:, -1:], words[:0], Shares(0.4, 1, 0), source, 3, 10, masking
+    )
+    assert (nothing[1] == -100).all()
+
+
+def test_what_masking_cannot_be(english):
+    with pytest.raises(
+        InputError, match=r"masking is 'words'; select one of \['each', 'exact', 'spans'\]"
+    ):
+        DataCollatorForLanguageModeling(english, masking="words")
+
+
+# ---- packed rows ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tensors", ["np", pytest.param("pt", marks=pytest.mark.skipif(not HAS_TORCH, reason="torch"))]
+)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_a_batch_of_packed_rows(tensors, side):
+    """Where each text begins among the tokens that are no padding; special tokens within a row are
+    not masked.
+    """
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", padding_side=side)
+    rows = [
+        {
+            "input_ids": [2, 9, 3, 2, 8, 7, 3],
+            "position_ids": [0, 1, 2, 0, 1, 2, 3],
+            "document_ids": [1, 1, 1, 2, 2, 2, 2],
+        },
+        {"input_ids": [2, 6, 3], "position_ids": [0, 1, 2], "document_ids": [1, 1, 1]},
+    ]
+    collator = DataCollatorForLanguageModeling(
+        tokenizer, mlm_probability=1, return_tensors=tensors, seed=1
+    )
+    batch = {
+        name: value.tolist() if name != "max_seqlen" else value
+        for name, value in collator(rows).items()
+    }
+    pad = [0, 0, 0, 0]
+    assert batch["document_ids"][1] == ([1, 1, 1, *pad] if side == "right" else [*pad, 1, 1, 1])
+    assert batch["position_ids"][1] == ([0, 1, 2, *pad] if side == "right" else [*pad, 0, 1, 2])
+    assert (batch["cu_seqlens"], batch["max_seqlen"]) == ([0, 3, 7, 10], 4)
+    assert sum(map(sum, batch["attention_mask"])) == 10
+    assert [label for row in batch["labels"] for label in row if label != -100] == [9, 8, 7, 6]
+    padded = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=4, return_tensors=tensors)(rows)
+    assert padded["document_ids"].shape == padded["input_ids"].shape == (2, 8)

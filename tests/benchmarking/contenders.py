@@ -35,5 +35,7 @@ def write_package(directory: pathlib.Path, name: str, code: str) -> None:
 
 
 def write_flash(directory: pathlib.Path, answer: str = SAME) -> None:
-    """Write a `flash_tokenizer`; `answer` defines the function of that name, from a text and trietok's ids to ids."""
+    """Write a `flash_tokenizer`; `answer` defines the function of that name, from a text and
+    trietok's ids to ids.
+    """
     write_package(directory, "flash_tokenizer", FLASH + textwrap.dedent(answer))

@@ -1,4 +1,6 @@
-"""Measuring and comparing, each contender in a process of its own; most of them are made for the test."""
+"""Measuring and comparing, each contender in a process of its own; most of them are made for the
+test.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def model(vocab_file) -> str:
 
 
 def problem(name: str, model: str) -> str:
-    """Why a contender cannot be measured; trietok still is, and ids are not compared for the same reason."""
+    """Why a contender cannot be measured; trietok still is, and ids are not compared for the same
+    reason.
+    """
     ours, theirs = measure(TEXTS, model, engines=[name], rounds=1, passes=2).results
     assert (ours.problem, len(ours.rounds), theirs.rounds, theirs.median) == ("", 1, [], None)
     (agreement,) = validate(TEXTS, model, engines=[name])
@@ -47,7 +51,7 @@ def problem(name: str, model: str) -> str:
     return theirs.problem
 
 
-# ---- throughput -----------------------------------------------------------------------------------------------------
+# ---- throughput ----------------------------------------------------------------------------------
 
 
 def test_trietok_alone(model):
@@ -63,8 +67,14 @@ def test_trietok_alone(model):
 def test_contenders_take_turns(packages, model):
     write_flash(packages)
     notes: list[str] = []
-    benchmark = measure(TEXTS, model, engines=["flash-tokenizer"], rounds=2, passes=2, progress=notes.append)
-    assert notes == [f"round {number} of 2: {name}" for number in (1, 2) for name in ("trietok", "flash-tokenizer")]
+    benchmark = measure(
+        TEXTS, model, engines=["flash-tokenizer"], rounds=2, passes=2, progress=notes.append
+    )
+    assert notes == [
+        f"round {number} of 2: {name}"
+        for number in (1, 2)
+        for name in ("trietok", "flash-tokenizer")
+    ]
     assert [(r.contender, r.version, len(r.rounds)) for r in benchmark.results] == [
         ("trietok", trietok.__version__, 2),
         ("flash-tokenizer", "9.9", 2),
@@ -91,10 +101,15 @@ def test_time_that_the_processor_does_something_else_does_not_count(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system pins no process")
 def test_each_process_stays_on_one_processor(packages, model):
-    write_flash(packages, "import os\ndef answer(text, ids): raise ValueError(os.sched_getaffinity(0))")
+    write_flash(
+        packages, "import os\ndef answer(text, ids): raise ValueError(os.sched_getaffinity(0))"
+    )
     benchmark = measure(TEXTS, model, engines=["flash-tokenizer"], rounds=1, passes=2)
     assert benchmark.cpu in os.sched_getaffinity(0)
-    assert benchmark.results[1].problem == f"cannot encode 'warm up 1': ValueError: {{{benchmark.cpu}}}"
+    assert (
+        benchmark.results[1].problem
+        == f"cannot encode 'warm up 1': ValueError: {{{benchmark.cpu}}}"
+    )
     assert f"CPU time on CPU {benchmark.cpu}, " in benchmark.summary
 
 
@@ -105,11 +120,16 @@ def test_where_no_process_is_pinned_the_report_says_so(model, monkeypatch):
     monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
     benchmark = measure(TEXTS, model, engines=[], rounds=1, passes=2)
     assert (benchmark.cpu, benchmark.results[0].problem) == (None, "")
-    assert "CPU time, not pinned to a CPU, which this system does not offer, median" in benchmark.summary
+    assert (
+        "CPU time, not pinned to a CPU, which this system does not offer, median"
+        in benchmark.summary
+    )
 
 
 def report() -> Benchmark:
-    ours = Throughput("trietok", "1.0", "", [Round(0.1, 2.0, 8.0), Round(0.3, 4.0, 8.0), Round(0.2, 9.0, 6.0)])
+    ours = Throughput(
+        "trietok", "1.0", "", [Round(0.1, 2.0, 8.0), Round(0.3, 4.0, 8.0), Round(0.2, 9.0, 6.0)]
+    )
     theirs = Throughput("tokenizers", "2.0", "", [Round(1.0, 1.0, 2.0)] * 3)
     missing = Throughput("transformers", "", "not installed: pip install transformers", [])
     return Benchmark("model", 1000, 2_000_000, 3, [ours, theirs, missing], 1)
@@ -121,12 +141,18 @@ def test_medians_and_speedups():
     assert ours.median == Round(0.2, 4.0, 8.0)
     assert benchmark.speedups(theirs) == (4.0, 4.0)
     assert benchmark.lines_per_second(theirs) == (500.0, 1000.0)
-    assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (None, None, None)
+    assert (missing.median, benchmark.speedups(missing), benchmark.lines_per_second(missing)) == (
+        None,
+        None,
+        None,
+    )
     # A round in which the machine is slow for both does not change their ratio.
     slow = ours._replace(rounds=[Round(0.1, 0.2, 0.8), *ours.rounds[1:]])
     slow_too = theirs._replace(rounds=[Round(0.1, 0.05, 0.2), *theirs.rounds[1:]])
     assert replace(benchmark, results=[slow, slow_too]).speedups(slow_too) == (4.0, 4.0)
-    assert [result.spread(1) for result in (*benchmark.results, ours._replace(rounds=ours.rounds[:1]))] == [
+    assert [
+        result.spread(1) for result in (*benchmark.results, ours._replace(rounds=ours.rounds[:1]))
+    ] == [
         *("±88%", "±0%", "", ""),
     ]
     # Without trietok's own speed there is nothing to compare with.
@@ -136,9 +162,15 @@ def test_medians_and_speedups():
 def test_the_report_as_text():
     assert str(report()).split("\n") == [
         "1,000 lines, 2 MB, model; CPU time on CPU 1, median of 3 rounds",
-        "tokenizer   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold  speed-up warm",
+        (
+            "tokenizer   version  load ms  MB/s cold  MB/s warm  lines/s warm  speed-up cold "
+            " speed-up warm"
+        ),
         "trietok     1.0          200  4.00 ±88%  8.00 ±12%          4000",
-        "tokenizers  2.0         1000   1.00 ±0%   2.00 ±0%          1000         4.00 ×         4.00 ×",
+        (
+            "tokenizers  2.0         1000   1.00 ±0%   2.00 ±0%          1000         4.00 ×       "
+            "  4.00 ×"
+        ),
         "transformers: not installed: pip install transformers",
     ]
 
@@ -147,9 +179,10 @@ def test_a_text_that_is_too_small_is_said_to_be():
     benchmark = report()
     assert (benchmark.too_small, benchmark.to_dict()["too_small"]) == ("", "")
     small = replace(benchmark, size=16_000)  # at 8 MB/s
-    assert small.too_small == (
-        "the text is too small for these figures to mean anything: a pass took 2 ms, and should take 20; give about "
-        "1 MB"
+    assert (
+        small.too_small
+        == "the text is too small for these figures to mean anything: a pass took 2 ms, and should"
+        " take 20; give about 1 MB"
     )
     assert str(small).split("\n")[-1] == small.too_small
     assert replace(benchmark, results=benchmark.results[2:]).too_small == ""
@@ -178,7 +211,7 @@ def test_the_report_as_json():
     assert missing["mb_per_second"] == missing["speedup"] == {"cold": None, "warm": None}
 
 
-# ---- ids ------------------------------------------------------------------------------------------------------------
+# ---- ids -----------------------------------------------------------------------------------------
 
 
 def test_the_same_ids(packages, model):
@@ -189,7 +222,10 @@ def test_the_same_ids(packages, model):
 
 
 def test_differences_are_counted_and_the_first_are_shown(packages, model):
-    write_flash(packages, "def answer(text, ids): return [2, 7, 8, *ids[2:]] if text.startswith('hello') else ids")
+    write_flash(
+        packages,
+        "def answer(text, ids): return [2, 7, 8, *ids[2:]] if text.startswith('hello') else ids",
+    )
     texts = ["hello world", "world", "hello\nhello", "hello"]
     (agreement,) = validate(texts, model, engines=["flash-tokenizer"], most=2)
     assert (agreement.lines, agreement.differing) == (4, 3)
@@ -229,7 +265,9 @@ ids = st.lists(st.integers(0, 2), max_size=8)
 
 @given(ids, ids)
 def test_a_difference_is_what_lies_between_the_common_ends(one, other):
-    found = engine_worker._window(one, other, lambda token_ids: [str(token_id) for token_id in token_ids])
+    found = engine_worker._window(
+        one, other, lambda token_ids: [str(token_id) for token_id in token_ids]
+    )
     start, ours, theirs = found["position"], found["ids"], found["their_ids"]
     rest = one[start + len(ours) :]
     assert one == one[:start] + ours + rest
@@ -244,17 +282,57 @@ def test_the_settings_of_the_model_reach_a_contender_that_reads_none(packages, v
     directory = vocab_file("Hello", "hello", "東京").parent
     for settings in ({"do_lower_case": False}, {"tokenize_chinese_chars": False}):
         (directory / "tokenizer_config.json").write_text(json.dumps(settings))
-        assert validate(["Hello 東京"], directory, engines=["flash-tokenizer"])[0].summary == (
-            "flash-tokenizer: the same ids on the line"
+        assert (
+            validate(["Hello 東京"], directory, engines=["flash-tokenizer"])[0].summary
+            == "flash-tokenizer: the same ids on the line"
         )
 
 
-# ---- processes ------------------------------------------------------------------------------------------------------
+RUST = """
+__version__ = "9.9"
+
+class Ids(list):
+    ids = property(list)
+    def tolist(self): return self.ids
+
+class Tokenizer:
+    @classmethod
+    def {load}:
+        import trietok
+        made = cls()
+        made.tokenizer = trietok.BertTokenizerFast.from_pretrained({directory!r})
+        return made
+    def encode(self, text):
+        return Ids(self.tokenizer.encode(text))
+    def id_to_token(self, token_id):
+        return self.tokenizer.convert_ids_to_tokens(token_id)
+    def no_truncation(self): pass
+    def no_padding(self): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "load"),
+    [("nanotoken", "from_json(cls, text: bytes)"), ("tokie", "from_json(cls, path: str)")],
+)
+def test_a_contender_that_reads_a_tokenizer_json(packages, vocab_file, name, load):
+    directory = str(vocab_file("hel", "##lo").parent)
+    trietok.BertTokenizerFast.from_pretrained(directory).save_pretrained(directory)
+    write_package(packages, name, RUST.format(load=load, directory=directory))
+    (agreement,) = validate(["hello", "Hel"], directory, engines=[name], profile="fast")
+    assert (agreement.ok, agreement.version) == (True, "9.9"), str(agreement)
+
+
+# ---- processes -----------------------------------------------------------------------------------
 
 
 def test_a_contender_has_one_thread_and_no_hub(packages, model):
     names = "TOKENIZERS_PARALLELISM RAYON_NUM_THREADS OMP_NUM_THREADS HF_HUB_OFFLINE".split()
-    write_package(packages, "tokenizers", f"import os; raise ImportError([os.environ[name] for name in {names}])")
+    write_package(
+        packages,
+        "tokenizers",
+        f"import os; raise ImportError([os.environ[name] for name in {names}])",
+    )
     assert problem("tokenizers", model).endswith("ImportError: ['false', '1', '1', '1']")
 
 
@@ -268,16 +346,22 @@ def test_this_process_imports_no_contender(packages, model):
     for name in ("transformers", "tokenizers"):
         write_package(packages, name, "raise RuntimeError('not today')")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packages), *filter(None, sys.path)])}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
-    assert not {"transformers", "tokenizers", "flash_tokenizer", "numpy", "torch"} & set(done.stdout.split())
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    )
+    assert not {"transformers", "tokenizers", "flash_tokenizer", "numpy", "torch"} & set(
+        done.stdout.split()
+    )
 
 
 def test_what_is_written_to_standard_output_does_no_harm(packages, model):
     write_flash(packages, "print('loading')\ndef answer(text, ids): print(text); return ids")
-    assert validate(TEXTS, model, engines=["flash-tokenizer"])[0].summary.endswith("the same ids on all 4 lines")
+    assert validate(TEXTS, model, engines=["flash-tokenizer"])[0].summary.endswith(
+        "the same ids on all 4 lines"
+    )
 
 
-# ---- who cannot take part -------------------------------------------------------------------------------------------
+# ---- who cannot take part ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in CONTENDERS if name != "trietok"])
@@ -300,36 +384,49 @@ def test_transformers_5_has_no_slow_tokenizer(packages, model):
             def __init__(self, vocab_file): pass
     """
     write_package(packages, "transformers", code)
-    assert problem("transformers-slow", model) == (
-        "transformers 5.1.0 has no slow BertTokenizer; transformers 4 has: 'transformers<5'"
+    assert (
+        problem("transformers-slow", model)
+        == "transformers 5.1.0 has no slow BertTokenizer; transformers 4 has: 'transformers<5'"
     )
 
 
 def test_no_tokenizer_json(packages, model):
     write_package(packages, "tokenizers", "")
-    assert problem("tokenizers", model) == (
-        f"the model has no tokenizer.json: it is the file {model}; name the directory: -m {os.path.dirname(model)}"
+    assert (
+        problem("tokenizers", model)
+        == f"the model has no tokenizer.json: it is the file {model}; name the directory: -m"
+        f" {os.path.dirname(model)}"
     )
 
 
 def test_a_model_that_it_cannot_load(packages, model):
-    write_package(packages, "flash_tokenizer", "def BertTokenizerFlash(*_, **__): raise OSError('a\\nb')")
+    write_package(
+        packages, "flash_tokenizer", "def BertTokenizerFlash(*_, **__): raise OSError('a\\nb')"
+    )
     assert problem("flash-tokenizer", model) == "cannot load the model: OSError: a"
 
 
 def test_a_line_that_it_cannot_encode(packages, model):
     write_flash(packages, "def answer(text, ids): return ids if text != 'Hello hel' else 1 / 0")
-    assert problem("flash-tokenizer", model) == "cannot encode line 3: ZeroDivisionError: division by zero"
+    assert (
+        problem("flash-tokenizer", model)
+        == "cannot encode line 3: ZeroDivisionError: division by zero"
+    )
 
 
 def test_nothing_that_it_can_encode(packages, model):
     write_flash(packages, "def answer(text, ids): return 1 / 0")
     benchmark = measure(TEXTS, model, engines=["flash-tokenizer"], rounds=1, passes=2)
-    assert benchmark.results[1].problem == "cannot encode 'warm up 1': ZeroDivisionError: division by zero"
+    assert (
+        benchmark.results[1].problem
+        == "cannot encode 'warm up 1': ZeroDivisionError: division by zero"
+    )
 
 
 def test_a_process_that_dies(packages, model):
-    write_package(packages, "tokenizers", "import os, sys; print('out of luck', file=sys.stderr); os._exit(7)")
+    write_package(
+        packages, "tokenizers", "import os, sys; print('out of luck', file=sys.stderr); os._exit(7)"
+    )
     assert problem("tokenizers", model) == "its process ended with exit code 7: out of luck"
 
 
@@ -338,13 +435,16 @@ def test_a_process_that_leaves_without_an_answer(packages, model):
     assert problem("tokenizers", model) == "its process ended with exit code 0"
 
 
-# ---- mistakes -------------------------------------------------------------------------------------------------------
+# ---- mistakes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [measure, validate])
 def test_mistakes(function, model, tmp_path):
     with pytest.raises(
-        InputError, match=f"there is no tokenizer 'nobody' to compare with; choose from {', '.join(CONTENDERS)}"
+        InputError,
+        match=(
+            f"there is no tokenizer 'nobody' to compare with; choose from {', '.join(CONTENDERS)}"
+        ),
     ):
         function(TEXTS, model, engines=["tokenizers", "nobody"])
     with pytest.raises(InputError, match="no text to measure: no line"):

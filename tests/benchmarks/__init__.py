@@ -1,1 +1,3 @@
-"""Measurements for maintainers: `pytest -m benchmark tests/benchmarks`. The default run leaves them out."""
+"""Measurements for maintainers: `pytest -m benchmark tests/benchmarks`. The default run leaves them
+out.
+"""

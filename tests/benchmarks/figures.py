@@ -1,111 +1,414 @@
-"""The figures of docs/benchmarks.md as Markdown, each with its spread: MB/s of three kinds of text, and the start.
+"""The figures of README.md and docs/benchmarks.md, measured in one run and written into their
+tables.
 
-    python -m tests.benchmarks.figures MODELS TEXTS [ROUNDS]
+    python -m tests.benchmarks.figures MODELS TEXTS [--write] [--short] [--minutes N]
 
-In: a folder with Google's models as HuggingFace has them, one with `en.txt`, `zh.txt` and `udhr.txt`, and how often
-each process is started (7). Out: tables on standard output; what goes on, on standard error. All is measured as
-`trietok bench` does: CPU time of fresh processes on one CPU, in turns, medians, and half the way from the lowest round
-to the highest as a share of the median. Whoever has no `flash_tokenizer` or `transformers` gets the other lines.
+In: a folder with Google's models as HuggingFace has them, and one with `en.txt`, `zh.txt` and
+`udhr.txt`. Out: the tables on standard output, what goes on on standard error. `--write` puts them
+into the pages, between the marks `<!-- figures: NAME -->` and `<!-- end -->`, and draws the chart;
+a row there that is not measured here stays. `--short` takes few lines, once: its figures mean
+nothing. As many rounds are measured as end in so many minutes (10), at least one.
+
+A figure is the median of processes that do one thing with one tokenizer (`contenders.py`), in turns
+on one CPU and one thread, in CPU time. A contender that is not installed has no figures.
 """
 
 from __future__ import annotations
 
+import argparse
+import datetime
+import json
 import os
+import platform
+import re
 import statistics
 import subprocess
 import sys
-from dataclasses import replace
+import time
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from trietok.benchmarking import measure
-from trietok.workbench.benchmarking.bench import Benchmark, Throughput
+from tests.benchmarks.contenders import CONTENDERS
+from trietok.inputs.profiles import Profile
+from trietok.workbench.benchmarking.bench import validate
 
+ROOT = Path(__file__).parent.parent.parent
+README, PAGE, CHART = (
+    ROOT / "README.md",
+    ROOT / "docs" / "benchmarks.md",
+    ROOT / "docs" / "pictures",
+)
 TEXTS = {
-    "English, bert-base-uncased": ("en.txt", "bert-base-uncased"),
-    "English, bert-base-cased": ("en.txt", "bert-base-cased"),
-    "Chinese, bert-base-chinese": ("zh.txt", "bert-base-chinese"),
-    "190 languages, bert-base-multilingual-cased": ("udhr.txt", "bert-base-multilingual-cased"),
+    "English, uncased": ("en.txt", "bert-base-uncased"),
+    "English, cased": ("en.txt", "bert-base-cased"),
+    "Chinese": ("zh.txt", "bert-base-chinese"),
+    "190 languages": ("udhr.txt", "bert-base-multilingual-cased"),
 }
-RIVALS = {"flash-tokenizer": "flash-tokenizer (C++)", "tokenizers": "tokenizers (Rust)"}
-# What a new process does until it has its first ids.
-STARTS = {
-    "Python alone": "pass",
-    "trietok": "import trietok; trietok.BertTokenizer.from_pretrained({model!r}).encode('hello world')",
-    "trietok, fast profile": "import trietok; "
-    "trietok.BertTokenizerFast.from_pretrained({model!r}).encode('hello world')",
-    "tokenizers (Rust)": "import tokenizers; "
-    "tokenizers.Tokenizer.from_file({model!r} + '/tokenizer.json').encode('hello world')",
-    "transformers, fast": "import transformers; "
-    "transformers.BertTokenizerFast.from_pretrained({model!r}).encode('hello world')",
-    "flash-tokenizer (C++)": "import flash_tokenizer; "
-    "flash_tokenizer.BertTokenizerFlash({model!r} + '/vocab.txt')('hello world')",
+NO_CASED = [name for name in TEXTS if name != "English, cased"]
+LINES = 2_500  # for what takes transformers long
+PACKAGES = ("transformers", "tokenizers", "nanotoken", "tokie", "flash-tokenizer")
+PASSES = (", new text", ", seen before")
+ENGINES: dict[Profile, list[str]] = {
+    "fast": ["transformers-fast", "tokenizers", "nanotoken", "tokie"],
+    "slow": ["transformers-slow", "flash-tokenizer"],
 }
+SENTENCE = "Tokenizers turn text into ids."
+
+
+class Row(NamedTuple):
+    """A row of a table: its name, the task that measures it, of which text, with which
+    tokenizers.
+    """
+
+    name: str
+    task: str
+    text: str = "English, uncased"
+    lines: int | None = None  # None for all of the text; of transformers never more than `LINES`
+    format: str = "{:.3g}"
+    only: tuple[str, ...] = tuple(CONTENDERS)
+    is_more_better: bool = True
+
+
+QUICK = tuple(name for name in CONTENDERS if not name.startswith("transformers"))
+OURS = tuple(name for name in CONTENDERS if name.startswith("trietok") or "plain" in name)
+
+
+def _of_texts(name: str, task: str, texts: Iterable[str]) -> list[Row]:
+    """A row for each text; transformers, which is slow, is measured on the first alone."""
+    first = next(iter(TEXTS))
+    return [
+        Row(f"{name}, {text}", task, text, only=tuple(CONTENDERS) if text == first else QUICK)
+        for text in texts
+    ]
+
+
+SPEED = [
+    *_of_texts("lists", "lists", TEXTS),
+    *_of_texts("arrays, batches of 1,000", "flat", NO_CASED),
+    Row("the same, English, of fresh strings", "fresh"),
+    *_of_texts("padded tensors, batches of 64", "padded", NO_CASED),
+    Row("with offsets, English", "offsets", lines=LINES * 2),
+]
+TIMES = [
+    Row("a short query that was met, µs", "query", lines=1),
+    Row("random code points, ns each", "code_points", lines=1, format="{:,.0f}"),
+    Row("broken special tokens, ns each", "broken_special_tokens", lines=1, format="{:,.0f}"),
+    Row("10,000 tokens added, then 2,500 lines, s", "added", lines=LINES, format="{:.2g}"),
+    Row(
+        "loading a directory with 100,000 added tokens, s", "load_many", format="{:.2g}", only=OURS
+    ),
+    Row("fresh process to first ids, ms", "start", format="{:,.0f}"),
+]
+TIMES = [row._replace(is_more_better=False) for row in TIMES]
+ONCE = {("added", "transformers, slow")}  # a minute: measured in the first round alone
 
 
 def note(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def spread(values: list[float]) -> str:
-    return f"±{(max(values) - min(values)) / 2 / statistics.median(values):.0%}"
+def first_ids(name: str, model: str) -> list[float] | None:
+    """Milliseconds of CPU time of a process, the end of it included; bytecode is on the disk."""
+    code = CONTENDERS[name].start.format(model=model, text=SENTENCE)
+    environment = {**os.environ, **_environment(name)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", code],
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        cwd=ROOT,
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return None if process.returncode else [(usage.ru_utime + usage.ru_stime) * 1e3]
 
 
-def speeds(name: str, texts: list[str], model: Path, rounds: int) -> list[str]:
-    """The table of one text and model."""
-    kernel = measure(texts, model, against=list(RIVALS), rounds=rounds, progress=note)
-    os.environ["TRIETOK_KERNEL"] = "0"
-    try:
-        plain = measure(texts, model, against=[], rounds=rounds, progress=note)
-    finally:
-        del os.environ["TRIETOK_KERNEL"]
-    lines = [f"| {name} | cold | warm | with the kernel trietok is, cold | warm |", "| --- | --- | --- | --- | --- |"]
-    lines.append(row("trietok, compiled kernel", kernel, kernel.results[0]))
-    together = replace(plain, results=[kernel.results[0], plain.results[0]])
-    lines.append(row("trietok, plain Python", together, plain.results[0]))
-    lines += [row(RIVALS[result.contender], kernel, result) for result in kernel.results[1:] if not result.problem]
-    return [*lines, "", *filter(None, [kernel.too_small, f"*{kernel.summary}*"]), ""]
+def _environment(name: str) -> dict[str, str]:
+    threads = dict.fromkeys(("TRIETOK_PARALLELISM", "TOKENIZERS_PARALLELISM"), "false")
+    threads |= dict.fromkeys(("RAYON_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    return (
+        threads
+        | ({"TRIETOK_KERNEL": "0"} if CONTENDERS[name].plain else {})
+        | {"HF_HUB_OFFLINE": "1"}
+    )
 
 
-def row(name: str, benchmark: Benchmark, result: Throughput) -> str:
-    median, times = result.median, benchmark.speedups(result)
-    assert median is not None
-    assert times is not None
-    shown = [f"{median[part]:.3g} {result.spread(part)}" for part in (1, 2)]
-    ours = result is benchmark.results[0]
-    return "| " + " | ".join([name, *shown, *(" " if ours else f"{value:.2g} ×" for value in times)]) + " |"
+class Run:
+    """All figures of a run.
 
+    Attributes:
+        figures: row and contender → for each process, what it measured.
+        missing: contenders that are not installed.
+        other_ids: engine → lines with other ids than trietok's.
+    """
 
-def start(model: Path, rounds: int) -> list[str]:
-    """Milliseconds of CPU time of whole processes, in turns, on one CPU; bytecode is on the disk after the first."""
-    taken: dict[str, list[float]] = {name: [] for name in STARTS}
-    if hasattr(os, "sched_getaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    for number in range(rounds + 1):
-        note(f"start, round {number} of {rounds}")
-        for name, code in STARTS.items():
-            process = subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-c", code.format(model=str(model))], stderr=subprocess.DEVNULL
+    def __init__(self, models: Path, texts: Path, short: bool) -> None:
+        self.models, self.texts, self.short, self.rounds = models, texts, short, 0
+        self.figures: dict[tuple[str, str], list[list[float]]] = {}
+        self.missing: set[str] = set()
+        self.other_ids: dict[str, int] = {}
+
+    def measure(self, end: float) -> None:
+        """Measure rounds that end in time, by the clock of `time.monotonic`."""
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        taken = 0.0
+        while not self.rounds or (time.monotonic() + taken < end and not self.short):
+            begin = time.monotonic()
+            for row in (*SPEED, *TIMES):
+                note(f"round {self.rounds + 1}: {row.name}")
+                for name in row.only:
+                    if name not in self.missing and not (self.rounds and (row.task, name) in ONCE):
+                        self._once(row, name)
+            self.rounds += 1
+            taken = time.monotonic() - begin
+
+    def _once(self, row: Row, name: str) -> None:
+        file, model = TEXTS[row.text]
+        directory = str(self.models / model)
+        if row.task == "start":
+            found = [first_ids(name, directory) for _ in range(1 if self.short else 3)]
+        else:
+            most = 300 if self.short else LINES if name not in QUICK else sys.maxsize
+            lines = min(row.lines or sys.maxsize, most)
+            job = json.dumps([name, row.task, directory, str(self.texts / file), lines])
+            command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.contenders", job]
+            environment = {**os.environ, **_environment(name)}
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=environment, cwd=ROOT
             )
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if number and process.returncode == 0:
-                taken[name].append((usage.ru_utime + usage.ru_stime) * 1e3)
-    rust = taken["tokenizers (Rust)"]
-    lines = ["| fresh process to first ids, CPU ms | median | of Rust's |", "| --- | --- | --- |"]
-    for name, values in taken.items():
-        if values:
-            share = statistics.median(a / b for a, b in zip(values, rust, strict=True)) if rust else float("nan")
-            lines.append(f"| {name} | {statistics.median(values):.0f} {spread(values)} | {share:.2f} |")
-    return [*lines, ""]
+            if done.returncode:
+                if "ModuleNotFoundError" in done.stderr:
+                    self.missing.add(name)
+                note(f"{name}: {done.stderr.strip().splitlines()[-1]}")
+                return
+            found = [json.loads(done.stdout.splitlines()[-1])]
+        figures = [each for each in found if each is not None]
+        if figures:
+            self.figures.setdefault((row.name, name), []).extend(figures)
+
+    def lines_of(self, text: str) -> list[str]:
+        lines = (self.texts / TEXTS[text][0]).read_text(encoding="utf-8").split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+
+    def validate(self) -> None:
+        """Count the lines for which others give other ids than the profile that they are to
+        have.
+        """
+        for profile, engines in ENGINES.items():
+            for text in NO_CASED:
+                note(f"ids, {profile} profile: {text}")
+                lines, model = (
+                    self.lines_of(text)[: 300 if self.short else None],
+                    self.models / TEXTS[text][1],
+                )
+                for answer in validate(lines, model, engines=engines, profile=profile):
+                    if not answer.problem:
+                        known = self.other_ids.get(answer.contender, 0)
+                        self.other_ids[answer.contender] = known + answer.differing
+        if any(self.other_ids.get(f"transformers-{profile}") for profile in ENGINES):
+            raise SystemExit(f"trietok gives other ids than transformers: {self.other_ids}")
+
+    # ---- as tables -------------------------------------------------------------------------------
+
+    def medians(self, row: Row, name: str) -> list[float]:
+        """The figures of a row and a contender: one, or cold and warm; none where there is no such
+        call.
+        """
+        found = self.figures.get((row.name, name), [])
+        return [statistics.median(each) for each in zip(*found, strict=True)]
+
+    def cell(self, row: Row, name: str, unit: str = "") -> str:
+        shown = " / ".join(map(row.format.format, self.medians(row, name)))
+        return shown + unit if shown else "–"
+
+    def under(self, rows: list[Row]) -> str:
+        """What stands under a table: its date, the machine, and how far its rounds are from each
+        other.
+        """
+        spreads = [
+            (max(each) - min(each)) / 2 / statistics.median(each)
+            for row in rows
+            for name in row.only
+            for each in zip(*self.figures.get((row.name, name), []), strict=True)
+            if len(each) > 1
+        ]
+        far = ""
+        if spreads:
+            far = "; half the way from the lowest round to the highest is "
+            far += f"{statistics.median(spreads):.0%} of a figure, {max(spreads):.0%} at most"
+        versions = ", ".join(
+            f"{name} {version}" for name in PACKAGES if (version := _version(name))
+        )
+        warning = "A SHORT RUN: these figures mean nothing. " if self.short else ""
+        rounds = "one round" if self.rounds == 1 else f"medians of {self.rounds} rounds{far}"
+        where = f"{_cpu()}, {platform.system()}, Python {platform.python_version()}, {versions}"
+        return f"*{warning}{datetime.date.today()}: {rounds}. {where}.*"
+
+    def table(self, rows: list[Row], names: tuple[str, ...], corner: str) -> list[str]:
+        cells = [[row.name, *(self.cell(row, name) for name in names)] for row in rows]
+        return as_table([[corner, *names], *cells])
+
+    def slower(self) -> list[str]:
+        """A sentence for each row in which somebody is faster than trietok with its kernel, in
+        either profile.
+        """
+        found = []
+        for row in (*SPEED, *TIMES):
+            for place, when in enumerate(PASSES if row in SPEED and row.task != "fresh" else ("",)):
+                figures = {
+                    name: values[place] for name in QUICK if (values := self.medians(row, name))
+                }
+                ours = [figures.pop(name) for name in OURS if name in figures][:2]
+                best = max if row.is_more_better else min
+                faster = {
+                    name: value
+                    for name, value in figures.items()
+                    if ours and best(value, *ours) == value
+                }
+                if faster:
+                    theirs = ", ".join(
+                        f"{name} {row.format.format(value)}" for name, value in faster.items()
+                    )
+                    profiles = " and ".join(row.format.format(value) for value in ours)
+                    found.append(
+                        f"- **{row.name}**{when}: {theirs}; trietok, fast and slow, {profiles}."
+                    )
+        return found or ["- In no row of the tables above."]
+
+    def first_page(self, names: tuple[str, ...]) -> list[str]:
+        """README's rows, of the rows of the page of speed."""
+        rows = {row.name: row for row in (*SPEED, *TIMES)}
+        measured = {
+            "English, MB/s: new text / seen before": ("lists, English, uncased", ""),
+            "to padded tensors, batches of 64": (
+                "padded tensors, batches of 64, English, uncased",
+                "",
+            ),
+            "10,000 tokens added, then 764 kB of English": (
+                "10,000 tokens added, then 2,500 lines, s",
+                " s",
+            ),
+            "start offline: import, load, one text": ("fresh process to first ids, ms", " ms"),
+        }
+        number = sum(len(self.lines_of(text)) for text in NO_CASED)
+        found = [["on one machine, one thread", *names]]
+        found.append([f"lines with other ids, of {number:,}", *map(self._other_ids, names)])
+        for shown, (row, unit) in measured.items():
+            cells = [self.cell(rows[row], name, unit) for name in names]
+            bold = zip(names, cells, strict=True)
+            found.append([shown, *(f"**{cell}**" if name in OURS else cell for name, cell in bold)])
+        lists = rows["lists, English, uncased"]
+        plain = [f"{name.removeprefix('trietok, ')}, plain Python" for name in names]
+        cells = [self.cell(lists, name) if name in OURS else "" for name in plain]
+        found.insert(3, ["the same in plain Python", *cells])
+        return as_table(found)
+
+    def _other_ids(self, name: str) -> str:
+        if name in OURS:
+            return "**0**"
+        known = self.other_ids.get(name.split(" ")[0])
+        return "–" if known is None else f"{known:,}"
+
+    def chart(self) -> dict[str, Any]:
+        """MB/s of lists, for the picture."""
+        names = {
+            "trietok, compiled kernel": "trietok, fast",
+            "trietok, plain Python": "fast, plain Python",
+        }
+        names |= {name: name for name in CONTENDERS if "(" in name}
+        encode: dict[str, Any] = {}
+        for row in SPEED:
+            if row.task == "lists" and row.text in NO_CASED:
+                found = {shown: self.medians(row, name) for shown, name in names.items()}
+                encode[f"{row.text.split(',')[0]}, {TEXTS[row.text][1]}"] = {
+                    shown: {"cold": float(f"{pair[0]:.3g}"), "warm": float(f"{pair[1]:.3g}")}
+                    for shown, pair in found.items()
+                    if pair
+                }
+        return {"unit": "MB/s of UTF-8 by CPU time, fast profile", "encode": encode}
 
 
-def main(models: str, folder: str, rounds: str = "7") -> None:
-    """Print all tables."""
-    for name, (file, model) in TEXTS.items():
-        texts = Path(folder, file).read_text(encoding="utf-8").split("\n")
-        print("\n".join(speeds(name, texts, Path(models, model), int(rounds))), flush=True)
-    print("\n".join(start(Path(models, "bert-base-uncased"), max(int(rounds) * 5, 30))))
+def as_table(rows: list[list[str]]) -> list[str]:
+    head, *others = (f"| {' | '.join(cells)} |" for cells in rows)
+    return [head, "|" + " --- |" * len(rows[0]), *others]
+
+
+def _cpu() -> str:
+    try:
+        return re.findall(
+            r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        )[0]
+    except (OSError, IndexError):
+        return platform.processor() or platform.machine()
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def put(page: Path, name: str, lines: list[str]) -> None:
+    """Put lines between the marks of a page; of a table, rows that are not among the new ones stay
+    at its end.
+    """
+    start, end = f"<!-- figures: {name} -->\n", "<!-- end -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    inside, _, behind = rest.partition(end)
+    if not behind:
+        raise SystemExit(f"{page} has no marks {start.strip()} and {end}")
+    table = [line for line in lines if line.startswith("|")]
+    known = {_first(line) for line in table}
+    old = [line for line in inside.splitlines() if line.startswith("|")][2:]
+    table += [
+        line for line in old if _first(line) not in known and line.count("|") == table[0].count("|")
+    ]
+    others = [line for line in lines if not line.startswith("|")]
+    text = "\n".join([*table, *others]).strip("\n")
+    page.write_text(f"{before}{start}\n{text}\n\n{end}{behind}", encoding="utf-8", newline="\n")
+
+
+def _first(line: str) -> str:
+    return line.split("|")[1].strip()
+
+
+def main() -> None:
+    begin = time.monotonic()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--minutes", type=float, default=10)
+    options = parser.parse_args()
+    run = Run(options.models.resolve(), options.texts.resolve(), options.short)
+    run.validate()
+    run.measure(begin + options.minutes * 60)
+    names = tuple(name for name in CONTENDERS if name not in run.missing)
+    on_first = tuple(name for name in names if "plain" not in name)
+    made = {
+        "speed": (PAGE, [*run.table(SPEED, names, "MB/s, cold / warm"), "", run.under(SPEED)]),
+        "times": (PAGE, [*run.table(TIMES, names, "less is better"), "", run.under(TIMES)]),
+        "slower": (PAGE, run.slower()),
+        "first page": (README, [*run.first_page(on_first), "", run.under([*SPEED, *TIMES])]),
+    }
+    for name, (page, lines) in made.items():
+        print("\n".join([*lines, ""]))
+        if options.write:
+            put(page, name, lines)
+    if options.write:
+        (CHART / "benchmarks.json").write_text(
+            json.dumps(run.chart(), indent=1) + "\n", encoding="utf-8"
+        )
+        subprocess.run([sys.executable, str(CHART / "draw_benchmarks.py")], check=True)
+    note(f"{time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

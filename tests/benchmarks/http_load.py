@@ -1,4 +1,6 @@
-"""Requests over many connections at once, as cheap for the machine as Python allows: no parsing but of the head."""
+"""Requests over many connections at once, as cheap for the machine as Python allows: no parsing but
+of the head.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ class Load(NamedTuple):
 
 def request(path: str, body: bytes) -> bytes:
     """A POST request of JSON."""
-    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    head = (
+        f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type:"
+        f" application/json\r\ncontent-length: {len(body)}"
+    )
     return head.encode() + b"\r\n\r\n" + body
 
 
@@ -59,9 +64,15 @@ async def ask(port: int, requests: Sequence[bytes]) -> list[tuple[int, bytes]]:
 
 
 async def load(
-    port: int, requests: Sequence[bytes], expected: Sequence[bytes], *, connections: int, seconds: float
+    port: int,
+    requests: Sequence[bytes],
+    expected: Sequence[bytes],
+    *,
+    connections: int,
+    seconds: float,
 ) -> Load:
-    """Send requests over many connections at once, each connection the next as soon as its answer is there.
+    """Send requests over many connections at once, each connection the next as soon as its answer
+    is there.
 
     Args:
         port: of this machine.
@@ -88,7 +99,8 @@ async def load(
             latencies.append(time.perf_counter() - begun)
             errors += status != 200
             wrong += status == 200 and body != expected[number % len(requests)]
-            streams = (reader, writer) if status == 200 else None  # after an error uvicorn closes the connection
+            # after an error uvicorn closes the connection
+            streams = (reader, writer) if status == 200 else None
         if streams:
             streams[1].close()
 

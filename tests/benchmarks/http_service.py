@@ -1,7 +1,7 @@
 """The service that `test_http.py` puts under load: texts in, ids out.
 
-TRIETOK_ENGINE in the environment says whose fast tokenizer works in it: `trietok` or `transformers`. TRIETOK_DIRECTORY
-is the directory that is loaded.
+TRIETOK_ENGINE in the environment says whose fast tokenizer works in it: `trietok` or
+`transformers`. TRIETOK_DIRECTORY is the directory that is loaded.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Texts(BaseModel):
 
 
 def ids_of(body: Texts) -> list[list[int]]:
-    rows: list[list[int]] = tokenizer(body.texts, truncation=True, max_length=body.max_length, padding=True)[
-        "input_ids"
-    ]
+    rows: list[list[int]] = tokenizer(
+        body.texts, truncation=True, max_length=body.max_length, padding=True
+    )["input_ids"]
     return rows
 
 

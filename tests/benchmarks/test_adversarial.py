@@ -14,7 +14,8 @@ pytestmark = pytest.mark.benchmark
 LENGTHS = (50_000, 100_000, 200_000)  # code points
 TIMES = 3
 MOST_SECONDS = 1.0  # a text that takes longer is not measured again
-# Four times the text takes about 4 times as long where the time is linear, 16 times where it is quadratic.
+# Four times the text takes about 4 times as long where the time is linear, 16 times where it is
+# quadratic.
 MOST_TIMES_SLOWER = 8.0
 
 
@@ -40,5 +41,8 @@ def test_no_text_costs_more_than_a_constant_per_character(name, capsys):
     taken = [seconds(text) for text in made]
     each = [f"{second / length * 1e9:8.1f}" for second, length in zip(taken, LENGTHS, strict=True)]
     with capsys.disabled():
-        print(f"\n{name:32} ns a character at {'/'.join(map(str, LENGTHS))}: {' '.join(each)}", end=" ")
+        print(
+            f"\n{name:32} ns a character at {'/'.join(map(str, LENGTHS))}: {' '.join(each)}",
+            end=" ",
+        )
     assert taken[-1] / taken[0] < MOST_TIMES_SLOWER

@@ -1,13 +1,17 @@
-"""A corpus of 200 MB to files of ids: one worker and two, their memory, and `datasets.map` with the Rust tokenizer.
+"""A corpus of 200 MB to files of ids: one worker and two, their memory, and `datasets.map` with the
+Rust tokenizer.
 
-The corpus is made from the `.txt` files of `TRIETOK_CORPORA`, the model is `TRIETOK_MODEL`, a directory with a
-vocab.txt and a tokenizer.json. `datasets` and `tokenizers` are measured where they are installed.
+The corpus is made from the `.txt` files of `TRIETOK_CORPORA`, the model is `TRIETOK_MODEL`, a
+directory with a vocab.txt and a tokenizer.json. `datasets` and `tokenizers` are measured where they
+are installed.
 
-It is made in two ways. *Repeated*: the lines again and again, each time in another order. *Varied*: each copy of a line
-has its words in another order too, its Chinese cut at another place, and a new word now and then, so that nearly no
-stretch of Chinese and fewer words are met again than in a real corpus.
+It is made in two ways. *Repeated*: the lines again and again, each time in another order. *Varied*:
+each copy of a line has its words in another order too, its Chinese cut at another place, and a new
+word now and then, so that nearly no stretch of Chinese and fewer words are met again than in a real
+corpus.
 
-A machine that does other things at the time shows in the load, and in the seconds beside those of the processors.
+A machine that does other things at the time shows in the load, and in the seconds beside those of
+the processors.
 """
 
 from __future__ import annotations
@@ -33,7 +37,9 @@ PART_MB = 25  # of a file of the corpus; the rest of the world is measured on th
 NEW_WORD = 0.005  # of the words
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
-needs_corpus = pytest.mark.skipif(not (CORPORA and MODEL), reason="needs TRIETOK_CORPORA and TRIETOK_MODEL")
+needs_corpus = pytest.mark.skipif(
+    not (CORPORA and MODEL), reason="needs TRIETOK_CORPORA and TRIETOK_MODEL"
+)
 
 DATASETS = """
 import os, sys, time
@@ -104,7 +110,8 @@ def corpus(request, tmp_path_factory):
 
 
 class Memory(threading.Thread):
-    """The most memory that a process and its children have together, in MB; what they share counts once.
+    """The most memory that a process and its children have together, in MB; what they share counts
+    once.
 
     Attributes:
         most: of all of them.
@@ -143,8 +150,21 @@ class Memory(threading.Thread):
 
 
 def encode(files: list[str], out: pathlib.Path, *options: str) -> tuple[float, float, Memory]:
-    """The seconds of a run of the command, start and end included, those of the processors, and the memory."""
-    command = [sys.executable, "-m", "trietok", "encode-files", *files, "-o", str(out), "-m", MODEL, *options]
+    """The seconds of a run of the command, start and end included, those of the processors, and the
+    memory.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "trietok",
+        "encode-files",
+        *files,
+        "-o",
+        str(out),
+        "-m",
+        MODEL,
+        *options,
+    ]
     before = os.times()
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -155,14 +175,19 @@ def encode(files: list[str], out: pathlib.Path, *options: str) -> tuple[float, f
     memory.over.set()
     memory.join()
     after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return taken, cpu, memory
 
 
 def mapped(file: str, cache: pathlib.Path, who: str) -> tuple[float, int]:
     """MB/s of `datasets.map` in one process, by processor time, and how many ids came out."""
     done = subprocess.run(
-        [sys.executable, "-c", DATASETS, MODEL, file, str(cache), who], capture_output=True, text=True, check=True
+        [sys.executable, "-c", DATASETS, MODEL, file, str(cache), who],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     speed, tokens = done.stdout.split()
     return float(speed), int(tokens)
@@ -182,20 +207,27 @@ def test_a_corpus(corpus, tmp_path, capsys):
             print(f"{what:44}", *values, flush=True)
 
     how = pathlib.Path(corpus[0]).parent.name
-    show(f"\n{size / 1e6:.0f} MB, {how}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
+    show(
+        f"\n{size / 1e6:.0f} MB, {how}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        " before"
+    )
     rates, cpu_rates = {}, {}
     for workers in ("1", "2"):
         # Small shards, so that the end finds all workers at work.
-        taken, cpu, memory = encode(corpus, tmp_path / workers, "--workers", workers, "--shard-size", "4")
+        taken, cpu, memory = encode(
+            corpus, tmp_path / workers, "--workers", workers, "--shard-size", "4"
+        )
         rates[workers], cpu_rates[workers] = size / 1e6 / taken, size / 1e6 / cpu
         show(
             f"encode-files, workers {workers}",
-            f"{rates[workers]:6.1f} MB/s  {taken:6.1f} s, processors {cpu:.1f} s, most memory {memory.most:.0f} MB,",
+            f"{rates[workers]:6.1f} MB/s  {taken:6.1f} s, processors {cpu:.1f} s, most memory"
+            f" {memory.most:.0f} MB,",
             f"of one process {memory.most_of_one:.0f} MB, load {os.getloadavg()[0]:.1f}",
         )
     show(
         "two workers / one",
-        f"{rates['2'] / rates['1']:6.2f}, by processor time {2 * cpu_rates['2'] / cpu_rates['1']:.2f}",
+        f"{rates['2'] / rates['1']:6.2f}, by processor time"
+        f" {2 * cpu_rates['2'] / cpu_rates['1']:.2f}",
     )
     if importlib.util.find_spec("datasets") is None:
         return
@@ -204,5 +236,9 @@ def test_a_corpus(corpus, tmp_path, capsys):
     if importlib.util.find_spec("tokenizers") is not None:
         theirs, their_number = mapped(corpus[0], tmp_path / "cache-2", "tokenizers")
         show("datasets.map, tokenizers, one process", f"{theirs:6.1f} MB/s")
-        show("ours / theirs", f"{ours / theirs:6.2f} in datasets.map, {cpu_rates['1'] / theirs:6.2f} from file to file")
+        show(
+            "ours / theirs",
+            f"{ours / theirs:6.2f} in datasets.map, {cpu_rates['1'] / theirs:6.2f} from file to"
+            " file",
+        )
         assert abs(number - their_number) < number / 100

@@ -1,10 +1,11 @@
-"""A service under load: FastAPI on uvicorn, 64 connections, texts → ids; trietok beside transformers' fast tokenizer.
+"""A service under load: FastAPI on uvicorn, 64 connections, texts → ids; trietok beside
+transformers' fast tokenizer.
 
     pytest -m benchmark tests/benchmarks/test_http.py
 
-Both services stand side by side and are put under load in turn, so that both have the same machine. In *one length* all
-requests cut their texts at the same length; in *own lengths* each at its own, which transformers' tokenizer keeps in
-the one Rust object that all threads share.
+Both services stand side by side and are put under load in turn, so that both have the same machine.
+In *one length* all requests cut their texts at the same length; in *own lengths* each at its own,
+which transformers' tokenizer keeps in the one Rust object that all threads share.
 """
 
 from __future__ import annotations
@@ -45,9 +46,21 @@ def served(engine: str, directory: pathlib.Path) -> Iterator[int]:
         port = listening.getsockname()[1]
         options = ["--fd", str(listening.fileno()), "--log-level", "critical", "--no-access-log"]
         paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        names = {"TRIETOK_ENGINE": engine, "TRIETOK_DIRECTORY": str(directory), "TOKENIZERS_PARALLELISM": "false"}
+        names = {
+            "TRIETOK_ENGINE": engine,
+            "TRIETOK_DIRECTORY": str(directory),
+            "TOKENIZERS_PARALLELISM": "false",
+        }
         process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "uvicorn", "tests.benchmarks.http_service:app", *options],
+            [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-m",
+                "uvicorn",
+                "tests.benchmarks.http_service:app",
+                *options,
+            ],
             env={**os.environ, "PYTHONPATH": paths, "HF_HUB_OFFLINE": "1", **names},
             pass_fds=[listening.fileno()],
             cwd=directory,
@@ -89,9 +102,14 @@ def bodies(own_lengths: bool) -> list[bytes]:
 
 
 def show(what: str, engine: str, loads: list[Load], capsys: pytest.CaptureFixture[str]) -> None:
-    rates = [f"{statistics.median(values):8.1f}" for values in zip(*map(numbers, loads), strict=True)]
+    rates = [
+        f"{statistics.median(values):8.1f}" for values in zip(*map(numbers, loads), strict=True)
+    ]
     answers = sum(len(one.latencies) for one in loads)
-    failed = f"{sum(one.errors for one in loads)} errors, {sum(one.wrong for one in loads)} wrong of {answers}"
+    failed = (
+        f"{sum(one.errors for one in loads)} errors, {sum(one.wrong for one in loads)} wrong of"
+        f" {answers}"
+    )
     with capsys.disabled():
         print(f"{what:24} {engine:13}", *rates, f"  {failed}", flush=True)
 
@@ -110,7 +128,10 @@ def test_http(tmp_path, capsys):
 
     BertTokenizerFast.from_pretrained(built_in_directory("trietok-en")).save_pretrained(tmp_path)
     with capsys.disabled():
-        print(f"\n{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {CONNECTIONS} connections, {TEXTS} texts each")
+        print(
+            f"\n{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {CONNECTIONS} connections,"
+            f" {TEXTS} texts each"
+        )
         print(f"{'medians of ' + str(ROUNDS) + ' rounds':38}  answers/s  p50 ms   p99 ms")
     with ExitStack() as stack:
         ports = {engine: stack.enter_context(served(engine, tmp_path)) for engine in ENGINES}
@@ -123,7 +144,9 @@ def test_http(tmp_path, capsys):
             loads: dict[str, list[Load]] = {engine: [] for engine in ENGINES}
             for _ in range(ROUNDS):
                 for engine, port in ports.items():
-                    done = asyncio.run(load(port, requests, expected, connections=CONNECTIONS, seconds=SECONDS))
+                    done = asyncio.run(
+                        load(port, requests, expected, connections=CONNECTIONS, seconds=SECONDS)
+                    )
                     loads[engine].append(done)
             what = f"{path[1:]}, {'own lengths' if own_lengths else 'one length'}"
             for engine, found in loads.items():

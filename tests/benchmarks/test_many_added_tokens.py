@@ -1,4 +1,6 @@
-"""100,000 added tokens: adding, adding one more, the first pass over texts, saving and loading, in CPU seconds."""
+"""100,000 added tokens: adding, adding one more, the first pass over texts, saving and loading, in
+CPU seconds.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from tests.benchmarks.texts import lines
 pytestmark = pytest.mark.benchmark
 
 COUNT, ROUNDS = 100_000, 3
-# A longer chunk that may hold a token, and a text with a special one that is lower-cased around it, are searched with a
-# trie of all tokens, which takes longer to make than all else; it is made once.
+# A longer chunk that may hold a token, and a text with a special one that is lower-cased around it,
+# are searched with a trie of all tokens, which takes longer to make than all else; it is made once.
 LONGEST_CHUNK = 40
 
 
@@ -30,7 +32,9 @@ def encode_all(tokenizer) -> None:
         tokenizer.encode(text)
 
 
-TEXTS = [line for line in lines() if max(map(len, line.split(" "))) <= LONGEST_CHUNK and "[" not in line]
+TEXTS = [
+    line for line in lines() if max(map(len, line.split(" "))) <= LONGEST_CHUNK and "[" not in line
+]
 
 
 @pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
@@ -48,8 +52,13 @@ def test_many_added_tokens_cost_little(kind, tmp_path, capsys):
         figures["load"].append(seconds(kind.from_pretrained, tmp_path))
     medians = {name: statistics.median(each) for name, each in figures.items()}
     with capsys.disabled():
-        print(f"\n{kind.__name__:18}", *(f"{name} {value:.4f}" for name, value in medians.items()), sep="  ")
-    # Loose, for busy machines: what is quadratic, or is set up again for each state, takes far longer.
+        print(
+            f"\n{kind.__name__:18}",
+            *(f"{name} {value:.4f}" for name, value in medians.items()),
+            sep="  ",
+        )
+    # Loose, for busy machines: what is quadratic, or is set up again for each state, takes far
+    # longer.
     assert medians["one more"] < 0.02
     assert medians["share of the rate"] > 0.3
     assert max(medians["add"], medians["save"], medians["load"]) < 10

@@ -42,8 +42,13 @@ show("cleared")
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs Linux's /proc")
 def test_memory_levels_off(capsys):
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=env)
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=env
+    )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     with capsys.disabled():
         print(f"\nresident memory in MB, {LINES * WORDS:,} new words between the rows")

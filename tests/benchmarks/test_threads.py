@@ -1,4 +1,5 @@
-"""Sixteen threads on one tokenizer, each with lengths, sides and strides of its own: errors, and wrong results.
+"""Sixteen threads on one tokenizer, each with lengths, sides and strides of its own: errors, and
+wrong results.
 
     pytest -m benchmark tests/benchmarks/test_threads.py
 
@@ -35,15 +36,26 @@ def stressed(python: str, engine: str, directory: pathlib.Path, interval: float)
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": paths, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": paths,
+            "TOKENIZERS_PARALLELISM": "false",
+            "HF_HUB_OFFLINE": "1",
+        },
     )
     return json.loads(done.stdout)
 
 
 def test_threads(tmp_path, capsys):
     transformers = pytest.importorskip("transformers")
-    transformers.BertTokenizerFast.from_pretrained(built_in_directory("trietok-en")).save_pretrained(tmp_path)
-    sides = [(sys.executable, "trietok"), (sys.executable, "trietok-fast"), (sys.executable, "transformers")]
+    transformers.BertTokenizerFast.from_pretrained(
+        built_in_directory("trietok-en")
+    ).save_pretrained(tmp_path)
+    sides = [
+        (sys.executable, "trietok"),
+        (sys.executable, "trietok-fast"),
+        (sys.executable, "transformers"),
+    ]
     if PYTHON5:
         sides.append((PYTHON5, "transformers"))
     for interval in (PYTHONS_OWN, OFTEN):
@@ -52,7 +64,10 @@ def test_threads(tmp_path, capsys):
         for python, engine in sides:
             found = stressed(python, engine, tmp_path, interval)
             with capsys.disabled():
-                print(f"{engine:13} {found['version']:8} {sum(found['errors'].values()):5} errors,", end=" ")
+                print(
+                    f"{engine:13} {found['version']:8} {sum(found['errors'].values()):5} errors,",
+                    end=" ",
+                )
                 print(f"{found['wrong']:5} wrong without an error")
                 for message, count in sorted(found["errors"].items(), key=lambda item: -item[1]):
                     print(f"{'':24}{count:5} × {message}", flush=True)

@@ -1,9 +1,11 @@
-"""How fast training is, beside tokenizers' trainers and beside the recipe that counts everything again.
+"""How fast training is, beside tokenizers' trainers and beside the recipe that counts everything
+again.
 
     TRIETOK_CORPORA=DIR pytest -m benchmark tests/benchmarks/test_training_speed.py -s
 
-Nothing here fails for being slow; the ratios are printed. All runs are on one process and one thread, and by the clock
-of the process, so that other programs matter less. DIR holds en.txt, udhr.txt and zh.txt, a text a line.
+Nothing here fails for being slow; the ratios are printed. All runs are on one process and one
+thread, and by the clock of the process, so that other programs matter less. DIR holds en.txt,
+udhr.txt and zh.txt, a text a line.
 """
 
 from __future__ import annotations
@@ -67,7 +69,11 @@ def time_of_tokenizers(kind: str, path: pathlib.Path, size: int) -> tuple[float,
     env = {**os.environ, "RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     arguments = json.dumps([kind, str(path), size, SPECIAL, RUNS])
     done = subprocess.run(
-        [sys.executable, "-c", THEIRS, arguments], env=env, check=True, capture_output=True, text=True
+        [sys.executable, "-c", THEIRS, arguments],
+        env=env,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     seconds, tokens = done.stdout.split()
     return float(seconds), int(tokens)
@@ -83,22 +89,28 @@ def test_beside_tokenizers(kind, name):
     def train() -> int:
         if kind == "wordpiece":
             return len(train_wordpiece(TextFiles(path), vocab_size=size))
-        return len(train_bpe(TextFiles(path), vocab_size=size, special_tokens=SPECIAL, do_lower_case=True).vocab)
+        return len(
+            train_bpe(
+                TextFiles(path), vocab_size=size, special_tokens=SPECIAL, do_lower_case=True
+            ).vocab
+        )
 
     ours, tokens = best_of(train)
     theirs, their_tokens = time_of_tokenizers(kind, path, size)
     print(
-        f"\n{kind} {name}: trietok {ours:.2f} s ({tokens} tokens), tokenizers {theirs:.2f} s ({their_tokens}), "
-        f"{theirs / ours:.2f} × its speed"
+        f"\n{kind} {name}: trietok {ours:.2f} s ({tokens} tokens), tokenizers {theirs:.2f} s"
+        f" ({their_tokens}), {theirs / ours:.2f} × its speed"
     )
     assert abs(tokens - their_tokens) <= 0.01 * tokens  # it was the same work
 
 
 @pytest.mark.benchmark
 def test_beside_counting_everything_again():
-    """The plain version makes a few merges; its time for all of them is the time of one times their number.
+    """The plain version makes a few merges; its time for all of them is the time of one times their
+    number.
 
-    That is a little too high: the sentences get shorter by a fifth until the end, and with them the time of a merge.
+    That is a little too high: the sentences get shorter by a fifth until the end, and with them the
+    time of a merge.
     """
     texts = list(TextFiles(corpus("zh")))
     ours, merges = best_of(lambda: len(train_chinese_bpe(texts, vocab_size=10_000).merges))
@@ -106,7 +118,8 @@ def test_beside_counting_everything_again():
     some, made = best_of(lambda: len(reference.train(texts, 10_000, most=RESCANNED)[1]), runs=1)
     each = (some - none) / made
     print(
-        f"\nchinese zh: trietok {ours:.2f} s for {merges} merges; counting again {each:.2f} s a merge, measured over "
-        f"{made}, so {each * merges:.0f} s for all: {each * merges / ours:.0f} × as long"
+        f"\nchinese zh: trietok {ours:.2f} s for {merges} merges; counting again {each:.2f} s a"
+        f" merge, measured over {made}, so {each * merges:.0f} s for all:"
+        f" {each * merges / ours:.0f} × as long"
     )
     assert made == RESCANNED

@@ -21,8 +21,12 @@ def lines() -> list[str]:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     found = [line for page in pages for line in page.read_text(encoding="utf-8").split("\n")]
     for golden in sorted((ROOT / "tests" / "golden").glob("*.jsonl")):
-        found += [json.loads(line)["text"] for line in golden.read_text(encoding="ascii").splitlines()]
-    return [line for line in dict.fromkeys(found) if line and not re.search("[\ud800-\udfff]", line)]
+        found += [
+            json.loads(line)["text"] for line in golden.read_text(encoding="ascii").splitlines()
+        ]
+    return [
+        line for line in dict.fromkeys(found) if line and not re.search("[\ud800-\udfff]", line)
+    ]
 
 
 def size(texts: list[str]) -> int:
@@ -32,7 +36,9 @@ def size(texts: list[str]) -> int:
 
 def words() -> list[str]:
     """The words of the built-in vocabulary that are letters only."""
-    vocabulary = (built_in_directory("trietok-en") / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    vocabulary = (
+        (built_in_directory("trietok-en") / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    )
     return [token for token in vocabulary if re.fullmatch("[a-z]{2,}", token)]
 
 
@@ -46,13 +52,18 @@ def _repeated(part: str) -> Callable[[int], str]:
 
 
 def _words_that_match_nothing(rng: random.Random, length: int) -> str:
-    """Words of 99 letters: as long as a word may be but one, and none of them is in the vocabulary."""
+    """Words of 99 letters: as long as a word may be but one, and none of them is in the
+    vocabulary.
+    """
     return " ".join("".join(rng.choices("etaoinshr", k=99)) for _ in range(length // 100 + 1))
 
 
 def _code_points(rng: random.Random, length: int) -> str:
     """Any code points but surrogates."""
-    return "".join(chr(rng.choice([rng.randrange(32, 0xD800), rng.randrange(0xE000, 0x30000)])) for _ in range(length))
+    return "".join(
+        chr(rng.choice([rng.randrange(32, 0xD800), rng.randrange(0xE000, 0x30000)]))
+        for _ in range(length)
+    )
 
 
 def _unique_words(rng: random.Random, length: int) -> str:
@@ -67,11 +78,15 @@ def _sentence(rng: random.Random, length: int) -> str:
 # name → a function from the code points wanted to a text of so many
 ADVERSARIAL: dict[str, Callable[[int], str]] = {
     "words of the vocabulary": _seeded(_sentence),
-    "the same without spaces": _seeded(lambda rng, length: _sentence(rng, length * 3).replace(" ", "")),
+    "the same without spaces": _seeded(
+        lambda rng, length: _sentence(rng, length * 3).replace(" ", "")
+    ),
     "one word of a": _repeated("a"),
     "words of 99 a": _repeated("a" * 99 + " "),
     "words of 99 that match nothing": _seeded(_words_that_match_nothing),
-    "punctuation only": _seeded(lambda rng, length: "".join(rng.choices("[](){}<>!?.,;:", k=length))),
+    "punctuation only": _seeded(
+        lambda rng, length: "".join(rng.choices("[](){}<>!?.,;:", k=length))
+    ),
     "unclosed special tokens": _repeated("[MAS[CL[SE[PA[UN"),
     "special tokens only": _repeated("[MASK][CLS]"),
     "combining marks": _repeated("e" + "\u0301" * 9),

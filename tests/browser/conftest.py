@@ -1,6 +1,8 @@
-"""The playground in Chromium: served by `trietok play`, and built from this checkout as a part of a web site.
+"""The playground in Chromium: served by `trietok play`, and built from this checkout as a part of a
+web site.
 
-They need Debian's `chromium` and Playwright's Python package, which drives the browser; the built one needs npm.
+They need Debian's `chromium` and Playwright's Python package, which drives the browser; the built
+one needs npm.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def site(tmp_path_factory):
     if built:
         return pathlib.Path(built)
     folder = tmp_path_factory.mktemp("playground") / "site"
-    subprocess.run([sys.executable, str(ROOT / "docs" / "playground" / "build.py"), str(folder)], check=True)
+    subprocess.run(
+        [sys.executable, str(ROOT / "docs" / "playground" / "build.py"), str(folder)], check=True
+    )
     return folder
 
 
@@ -47,7 +51,9 @@ def served_as_files(folder):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
+    )
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -72,7 +78,9 @@ def serve():
 
     def start(*arguments: str) -> str:
         command = [sys.executable, "-m", "trietok", "play", "--port", "0", "--no-browser"]
-        process = subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
         started.append(process)
         line = process.stdout.readline()
         assert line.startswith("the playground is at http://127.0.0.1:"), line
@@ -91,13 +99,17 @@ def address(serve):
 
 @pytest.fixture(scope="session", params=["address", "on_a_site"])
 def everywhere(request):
-    """The page with each of what answers it: the trietok that serves it, and Python in the browser."""
+    """The page with each of what answers it: the trietok that serves it, and Python in the
+    browser.
+    """
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright's Python package is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="Playwright's Python package is not installed"
+    )
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("Chromium is not installed")
@@ -109,12 +121,16 @@ def browser():
 
 @pytest.fixture(scope="session")
 def axe(tmp_path_factory):
-    """What keeps people from using a page, as axe-core finds it: a function of the page, for serious faults."""
+    """What keeps people from using a page, as axe-core finds it: a function of the page, for
+    serious faults.
+    """
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed, which fetches axe-core")
     folder = tmp_path_factory.mktemp("axe")
-    packed = subprocess.run([npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True)
+    packed = subprocess.run(
+        [npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True
+    )
     if packed.returncode:
         pytest.skip(f"npm does not fetch {AXE}: {packed.stderr}")
     with tarfile.open(folder / packed.stdout.strip()) as archive:
@@ -122,16 +138,24 @@ def axe(tmp_path_factory):
 
     def serious(page) -> list[tuple[str, str]]:
         page.evaluate(script)
-        found = page.evaluate("() => axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)")
+        found = page.evaluate(
+            "() => axe.run({ resultTypes: ['violations'] }).then((found) => found.violations)"
+        )
         print([(each["impact"], each["id"]) for each in found])
-        return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")]
+        return [
+            (each["id"], each["nodes"][0]["html"])
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
 
     return serious
 
 
 @pytest.fixture
 def open_page(browser):
-    """Opens the playground as `Playground`; at the end nothing was asked for elsewhere, and nothing went wrong."""
+    """Opens the playground as `Playground`; at the end nothing was asked for elsewhere, and nothing
+    went wrong.
+    """
     opened = []
 
     def start(address: str, **options) -> Playground:
@@ -166,19 +190,22 @@ class Playground:
         context.route("**/*", lambda route: self._see(route, server))
         self.page = context.new_page()
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", lambda said: said.type in ("error", "warning") and self.wrong.append(said.text))
+        self.page.on(
+            "console",
+            lambda said: said.type in ("error", "warning") and self.wrong.append(said.text),
+        )
         self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
         self.page.add_init_script(
-            "window.answers = []; addEventListener('shown', (event) => window.answers.push(event.detail), true)"
+            "window.answers = []; addEventListener('shown', (event) =>"
+            " window.answers.push(event.detail), true)"
         )
-        self.page.add_init_script(  # what becomes of the bar
-            """addEventListener("DOMContentLoaded", () => {
+        # what becomes of the bar
+        self.page.add_init_script("""addEventListener("DOMContentLoaded", () => {
                 const bar = document.getElementById("progress");
                 window.bars = [];
                 const note = () => window.bars.push([bar.value, bar.hidden]);
                 new MutationObserver(note).observe(bar, { attributes: true });
-            })"""
-        )
+            })""")
         self.page.goto(address)
         self.page.wait_for_selector("html[data-booted]", state="attached")
         self.until("() => window.answers.length")

@@ -1,4 +1,6 @@
-"""The playground in Chromium: it shows what Python gives, whatever the text, and asks for nothing elsewhere."""
+"""The playground in Chromium: it shows what Python gives, whatever the text, and asks for nothing
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ MODELS = ("trietok-en", "trietok-multi", "trietok-zh")
 BUDGET_OF_BOOT = 8.0  # seconds, on a machine that does nothing else
 BUDGET_OF_KEY = 50.0  # milliseconds
 PATIENCE = 6  # how many times as long it may take where other work goes on
+PHONE = {"width": 390, "height": 800}
 
 
 def tokenizer_of(model: str, profile: str):
@@ -71,7 +74,9 @@ def test_tokens_are_those_of_python(open_page, everywhere, profile):
             answer = playground.type(text)
             expected = tokenizer.explain(text)
             assert answer["ids"] == expected.input_ids == tokenizer(text)["input_ids"]
-            assert [each["token"] for each in answer["tokens"]] == [each.token for each in expected.tokens]
+            assert [each["token"] for each in answer["tokens"]] == [
+                each.token for each in expected.tokens
+            ]
             places = [(each["start"], each["end"]) for each in answer["tokens"]]
             assert places == [(each.start, each.end) for each in expected.tokens]
             shown = playground.page.locator("#explanation .tt-t > i:last-of-type").count()
@@ -85,10 +90,15 @@ def test_offsets_count_as_javascript_slices(open_page, address):
     text = "😀 naïve 👩‍👩‍👧 東京 𝒳x \U0001f600ab z"
     playground.type(text)
     expected = [
-        each for each in BertTokenizer.from_pretrained("trietok-en").explain(text).tokens if each.text is not None
+        each
+        for each in BertTokenizer.from_pretrained("trietok-en").explain(text).tokens
+        if each.text is not None
     ]
     rows = page.locator("#tokens tr")
-    texts = [rows.nth(number).locator("td").nth(3).text_content() for number in range(1, rows.count() - 1)]
+    texts = [
+        rows.nth(number).locator("td").nth(3).text_content()
+        for number in range(1, rows.count() - 1)
+    ]
     assert texts == [text[each.start : each.end] for each in expected]
     for number, each in enumerate(expected):
         page.locator("#tokens button").nth(number).click()
@@ -101,7 +111,10 @@ def test_hostile_texts_are_text(open_page, everywhere):
     page = playground.page
     for text in TEXTS:
         playground.type(text)
-        assert page.locator("#explanation script, #explanation img, #explanation [onerror]").count() == 0
+        assert (
+            page.locator("#explanation script, #explanation img, #explanation [onerror]").count()
+            == 0
+        )
     playground.type("<b id=x>bold</b>")
     assert page.locator("#x").count() == 0
     add(playground, "<img src=x onerror=alert(1)>")
@@ -116,20 +129,24 @@ def test_a_long_text(open_page, address):
     text = "naïve 東京 unaffable 😀 <b> " * 4000
     assert len(text) >= 100_000
     answer = playground.type(text)
-    assert answer["ids"] == BertTokenizer.from_pretrained("trietok-en")(text, verbose=False)["input_ids"]
+    assert (
+        answer["ids"]
+        == BertTokenizer.from_pretrained("trietok-en")(text, verbose=False)["input_ids"]
+    )
     assert "The first 2,000 of" in playground.page.locator("#explanation").inner_text()
-    assert playground.type("short")["ids"] == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
+    assert (
+        playground.type("short")["ids"]
+        == BertTokenizer.from_pretrained("trietok-en")("short")["input_ids"]
+    )
 
 
 def test_a_text_that_is_too_long_is_refused(open_page, everywhere):
     playground = open_page(everywhere)
-    playground.page.evaluate(
-        """() => {
+    playground.page.evaluate("""() => {
             const field = document.getElementById("text");
             field.value = "a ".repeat(150001);
             field.dispatchEvent(new Event("input"));
-        }"""
-    )
+        }""")
     playground.page.locator("#error").wait_for()
     assert "texts of 300,000 characters" in playground.page.locator("#error").inner_text()
     assert len(playground.type("a a")["ids"]) == 4
@@ -139,18 +156,18 @@ def test_a_text_that_is_too_long_is_refused(open_page, everywhere):
 def test_stale_answers_are_dropped(open_page, address):
     playground = open_page(address)
     before = playground.page.evaluate("() => answers.length")
-    playground.page.evaluate(
-        """async () => {
+    playground.page.evaluate("""async () => {
             const field = document.getElementById("text");
             for (let number = 0; number < 60; number++) {
                 field.value = "word ".repeat(2000) + number;
                 field.dispatchEvent(new Event("input"));
                 await new Promise((resolve) => setTimeout(resolve, 20));
             }
-        }"""
-    )
+        }""")
     playground.type("the last")
-    shown = playground.page.evaluate("(before) => answers.slice(before).map((each) => each.asked.text)", before)
+    shown = playground.page.evaluate(
+        "(before) => answers.slice(before).map((each) => each.asked.text)", before
+    )
     assert shown[-1] == "the last"
     assert len(shown) < 60
 
@@ -165,7 +182,9 @@ def test_added_tokens_live(open_page, address):
     for content, *flags in given:
         add(playground, content, *flags)
         asked.append(token(content, *flags))
-        added = AddedToken(content, **{name: name in flags for name in asked[-1] if name != "content"})
+        added = AddedToken(
+            content, **{name: name in flags for name in asked[-1] if name != "content"}
+        )
         tokenizer.add_tokens([added], special_tokens="special" in flags)
         answer = playground.answer(added=asked)
         assert answer["ids"] == tokenizer("ALTernate alt bobcat cat cats <x> dog")["input_ids"]
@@ -191,9 +210,12 @@ def test_two_vocabularies_and_two_profiles(open_page, everywhere):
     shown = page.locator("#contrast > div").all_inner_texts()
     assert all(contrast.summary in each for contrast, each in zip(contrasts, shown, strict=True))
     parts = [part for contrast in contrasts for part in contrast.parts if part.differs]
-    marked = page.locator("#explanation .tt-t.tt-differs").count()  # of both comparisons, in one row
+    # of both comparisons, in one row
+    marked = page.locator("#explanation .tt-t.tt-differs").count()
     assert marked == len({each.position for part in parts for each in part.left})
-    assert page.locator("#contrast .tt-t.tt-differs:visible").count() == sum(len(part.right) for part in parts)
+    assert page.locator("#contrast .tt-t.tt-differs:visible").count() == sum(
+        len(part.right) for part in parts
+    )
     add(playground, "naïve")
     compare(playground, "/plain")
     assert playground.answer(added=[token("naïve")])["others"][0]["ids"] == slow(text)["input_ids"]
@@ -235,13 +257,18 @@ def test_single_files_are_chosen(open_page, everywhere, directory, tmp_path):
     playground = open_page(everywhere)
     playground.type("it was zyx here")
     vocabulary = tmp_path / "words.txt"
-    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "was"]), encoding="utf-8")
+    vocabulary.write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "it", "was"]), encoding="utf-8"
+    )
     playground.page.set_input_files("#files", vocabulary)
     assert playground.answer(model="words.txt")["ids"] == [2, 5, 6, 1, 1, 3]
     BertTokenizerFast.from_pretrained(directory).save_pretrained(tmp_path / "fast")
     playground.page.set_input_files("#files", tmp_path / "fast" / "tokenizer.json")
     answer = playground.answer(model="tokenizer.json")
-    assert answer["ids"] == BertTokenizerFast.from_pretrained(directory)("it was zyx here")["input_ids"]
+    assert (
+        answer["ids"]
+        == BertTokenizerFast.from_pretrained(directory)("it was zyx here")["input_ids"]
+    )
     broken = tmp_path / "tokenizer.json"
     broken.write_text("{", encoding="utf-8")
     playground.page.set_input_files("#files", broken)
@@ -272,7 +299,9 @@ def test_the_address_holds_text_and_settings(open_page, address):
     added = [token("naïve", "single_word")]
     link = f"#text={quote('naïve 😀 & #1')}&model=trietok-zh&profile=fast&added={quote(json.dumps(added))}&max_length=4"
     playground = open_page(address + link)
-    answer = playground.answer(text="naïve 😀 & #1", model="trietok-zh", profile="fast", max_length=4, added=added)
+    answer = playground.answer(
+        text="naïve 😀 & #1", model="trietok-zh", profile="fast", max_length=4, added=added
+    )
     assert len(answer["ids"]) == 4
     text = "half \ud83d of 😀, and 50% + 1"
     playground.type(text)
@@ -280,7 +309,12 @@ def test_the_address_holds_text_and_settings(open_page, address):
     again = open_page(playground.page.url)
     assert again.answer(text=text, model="trietok-zh")["ids"] == playground.answer(text=text)["ids"]
     strange = open_page(f"{address}#model=none&added=%5B1%2Cnull%5D&max_length=x&profile=&text=a")
-    assert strange.answer(model="trietok-en", profile="slow", max_length=None, added=[])["tokens"][1]["token"] == "a"
+    assert (
+        strange.answer(model="trietok-en", profile="slow", max_length=None, added=[])["tokens"][1][
+            "token"
+        ]
+        == "a"
+    )
 
 
 def test_a_pair_and_an_option_that_is_refused(open_page, address):
@@ -303,7 +337,10 @@ def test_ids_are_copied(open_page, address):
     answer = playground.type("naïve")
     playground.page.click("#copy")
     playground.page.get_by_role("button", name="Copied").wait_for()
-    assert json.loads(playground.page.evaluate("() => navigator.clipboard.readText()")) == answer["ids"]
+    assert (
+        json.loads(playground.page.evaluate("() => navigator.clipboard.readText()"))
+        == answer["ids"]
+    )
 
 
 def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
@@ -316,13 +353,16 @@ def test_the_keyboard_is_enough_and_everything_has_a_name(open_page, address):
     )
     assert nameless == []
     compare(playground, "trietok-multi")
-    assert page.evaluate("() => document.documentElement.scrollWidth") == 390  # nothing to scroll sideways
+    # nothing to scroll sideways
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
     page.click("#adding > summary")
     page.focus("#text")
     reached = []
     for _ in range(100):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("() => document.activeElement.id || document.activeElement.className"))
+        reached.append(
+            page.evaluate("() => document.activeElement.id || document.activeElement.className")
+        )
     assert {"copy", "link", "next", "choose-files", "choose-folder", "download"} <= set(reached)
     assert any("tt-t" in name for name in reached)
 
@@ -332,7 +372,9 @@ def test_play_shows_the_tokenizers_of_models_side_by_side(open_page, serve, dire
     models = [str(directory), str(tmp_path / "plain"), "trietok-multi"]
     playground = open_page(serve(*(each for model in models for each in ("-m", model))))
     answer = playground.type("it was zyx here")
-    ids = [BertTokenizerFast.from_pretrained(model)("it was zyx here")["input_ids"] for model in models]
+    ids = [
+        BertTokenizerFast.from_pretrained(model)("it was zyx here")["input_ids"] for model in models
+    ]
     assert [answer["ids"], *(other["ids"] for other in answer["others"])] == ids
     assert playground.page.input_value("#model") == "my-model"
 
@@ -347,12 +389,17 @@ def test_a_pinned_reason_is_beside_its_token_and_covers_nothing(open_page, addre
     token = page.locator("#explanation summary.tt-t").nth(5)
     token.tap() if width < 800 else token.click()
     page.mouse.move(1, 1)
-    story, mine = page.locator("#explanation .tt-d[open] .tt-story").bounding_box(), token.bounding_box()
+    story, mine = (
+        page.locator("#explanation .tt-d[open] .tt-story").bounding_box(),
+        token.bounding_box(),
+    )
     across, down = story["x"] - mine["x"] - mine["width"], story["y"] - mine["y"] - mine["height"]
     assert 0 <= across < 30 or 0 <= down < 10
     for other in page.locator("#explanation summary.tt-t").all():
         box = other.bounding_box()
-        is_apart = box["y"] >= story["y"] + story["height"] or box["y"] + box["height"] <= story["y"]
+        is_apart = (
+            box["y"] >= story["y"] + story["height"] or box["y"] + box["height"] <= story["y"]
+        )
         assert is_apart or box["x"] + box["width"] <= story["x"]
     page.keyboard.press("Escape")
     assert page.locator("#explanation .tt-d[open]").count() == 0
@@ -375,7 +422,9 @@ def test_the_search_step_by_step(open_page, address):
         *("##affable"[:end] for end in range(9, 4, -1)),
         "##able",
     ]
-    box = page.locator("#steps").evaluate("box => [box.scrollTop, box.clientHeight, box.scrollHeight]")
+    box = page.locator("#steps").evaluate(
+        "box => [box.scrollTop, box.clientHeight, box.scrollHeight]"
+    )
     assert box[0] > 0
     assert box[0] + box[1] > box[2] - 2  # the end is in view
     assert steps.last.inner_text() == "##able is an entry: the whole word has its tokens"
@@ -391,7 +440,11 @@ def test_counts_and_all_reasons_for_paper(open_page, address):
     page = playground.page
     answer = playground.type("unaffable snow☃man")
     assert answer["counts"] == {"characters": 18, "words": 2, "tokens": 6, "unknown": 1}
-    assert page.locator("#status").inner_text().startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
+    assert (
+        page.locator("#status")
+        .inner_text()
+        .startswith("18 characters · 2 words · 6 tokens · 1 unknown · ")
+    )
     playground.type("hello")
     assert page.locator("#status").inner_text().startswith("5 characters · 1 word · ")
     playground.type("unaffable snow☃man")
@@ -404,19 +457,29 @@ def test_counts_and_all_reasons_for_paper(open_page, address):
     page.emulate_media(media="print")
     assert page.locator(".controls:visible").count() == 0
     assert page.locator("#status").is_visible()
-    named = page.evaluate("() => getComputedStyle(document.getElementById('status'), '::before').content")
+    named = page.evaluate(
+        "() => getComputedStyle(document.getElementById('status'), '::before').content"
+    )
     assert "trietok-en (fast)" in named
-    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.locator("#stages details[open] p").first.is_visible()  # the search, which nobody opens on paper
+    assert (
+        page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    # the search, which nobody opens on paper
+    assert page.locator("#stages details[open] p").first.is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_no_serious_fault(browser, serve, axe, scheme, width):
-    context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 844})
+    context = browser.new_context(
+        bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 844}
+    )
     page = context.new_page()
     added = quote(json.dumps([token("ALT", "normalized")]))
-    page.goto(f"{serve()}#text=ALTernate+snow☃man+e%E2%80%8D&profile=fast&against=trietok-multi&added={added}")
+    page.goto(
+        f"{serve()}#text=ALTernate+snow☃man+e%E2%80%8D&profile=fast&against=trietok-multi&added={added}"
+    )
     page.locator("#contrast .tt").wait_for()
     page.locator("#explanation summary").nth(2).click()
     page.click("#listing summary")
@@ -431,20 +494,21 @@ def test_boot_and_keystroke_are_quick(open_page, everywhere):
     page = playground.page
     boot = page.evaluate("() => Number(document.documentElement.dataset.booted)") / 1000
     page.focus("#text")
-    page.evaluate(
-        """() => {
+    page.evaluate("""() => {
             window.times = [];
             let pressed = 0;
             document.getElementById("text").addEventListener("input", () => (pressed = performance.now()), true);
             addEventListener("shown", () => times.push(performance.now() - pressed), true);
-        }"""
-    )
+        }""")
     for number, letter in enumerate(" and more words"):
         page.keyboard.type(letter)
         playground.until("(number) => times.length > number", number)
     times = sorted(page.evaluate("() => times"))
     key = times[len(times) // 2]
-    print(f"\n{everywhere}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms")
+    print(
+        f"\n{everywhere}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest"
+        f" {times[-1]:.0f} ms"
+    )
     assert boot < BUDGET_OF_BOOT * PATIENCE
     assert key < BUDGET_OF_KEY * PATIENCE
 
@@ -460,7 +524,12 @@ def test_a_bar_is_shown_while_python_is_loaded(open_page, on_a_site):
 
 def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, on_a_site):
     playground = open_page(on_a_site)
-    assert {"page.js", "build.json", "pyodide/pyodide.asm.wasm"} <= playground.asked  # the last two by the worker
+    # the last two by the worker
+    assert {
+        "page.js",
+        "build.json",
+        "pyodide/pyodide.asm.wasm",
+    } <= playground.asked
     playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
     assert playground.elsewhere == []  # the policy of the page forbids it before anything is sent
     assert "Content Security Policy" in " ".join(playground.wrong)
@@ -468,4 +537,75 @@ def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, on_
 
 
 def test_the_build_names_its_versions(site):
-    assert json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"] == trietok.__version__
+    assert (
+        json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"]
+        == trietok.__version__
+    )
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_examples_show_what_they_are_called(open_page, everywhere, number):
+    playground = open_page(everywhere, viewport={"width": 1280, "height": 900})
+    link = playground.page.locator(".examples a").nth(number)
+    text = ["Mind the snow☃man", "A naïve café in 東京", "a\u0378b naïve"][number]
+    link.click()
+    answer = playground.answer(text=text)
+    assert answer["counts"]["unknown"] == (1, 2, 0)[number]
+    assert len(answer["others"]) == (0, 1, 1)[number]
+    assert all(other["ids"] != answer["ids"] for other in answer["others"])
+
+
+def test_large_type_is_kept_in_the_link(open_page, address):
+    playground = open_page(address)
+    assert (
+        playground.page.evaluate("getComputedStyle(document.querySelector('.tt-text')).fontSize")
+        == "20px"
+    )
+    playground.page.click("#large")
+    assert "large=yes" in playground.until("() => location.hash")
+    playground.page.locator(".examples a").first.click()
+    playground.answer(text="Mind the snow☃man")
+    again = open_page(
+        playground.until("() => location.hash.includes('large=yes') && location.href")
+    )
+    assert (
+        again.page.evaluate("getComputedStyle(document.querySelector('.tt-text')).fontSize")
+        == "38px"
+    )
+
+
+def test_the_legend_shows_each_sign_as_the_explanation_does(open_page, address):
+    playground = open_page(address)
+    playground.type("☃ people")
+    shown = playground.page.evaluate(
+        """() => ["#legend", "#explanation"].map(
+            (place) => getComputedStyle(document.querySelector(`${place} .tt-unknown`)).backgroundImage)"""
+    )
+    assert shown[0] == shown[1] != "none"
+
+
+def test_only_the_page_that_trietok_serves_asks_for_models_by_name(open_page, address, on_a_site):
+    assert open_page(address).page.locator("#hub").is_visible()
+    assert not open_page(on_a_site).page.locator("#hub").is_visible()
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_no_id_is_broken_and_narrow_comparisons_scroll(open_page, address, media):
+    text = "ALTernate " * 3 + "a naïve antidisestablishmentarianism"
+    playground = open_page(
+        f"{address}#text={text}&model=trietok-multi&against=trietok-en", viewport=PHONE
+    )
+    playground.page.emulate_media(media=media)
+    rows = playground.page.evaluate(
+        """() => [...document.querySelectorAll(".tt-t > i:not(.tt-p), #contrast td b")].map((each) => {
+            const range = document.createRange();
+            range.selectNodeContents(each);
+            return [each.textContent, new Set([...range.getClientRects()].map((place) => place.top)).size];
+        })"""
+    )
+    broken = [
+        shown for shown, count in rows if count > 1 and (media == "screen" or shown.isdigit())
+    ]
+    assert len(rows) > 20
+    assert broken == []
+    assert playground.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

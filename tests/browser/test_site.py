@@ -1,6 +1,8 @@
-"""The documentation site, built from this checkout: nothing is asked for elsewhere, links are good, search finds.
+"""The documentation site, built from this checkout: nothing is asked for elsewhere, links are good,
+search finds.
 
-Beside what the playground needs, the extra `docs`. `TRIETOK_SITE` names a folder that is built already.
+Beside what the playground needs, the extra `docs`. `TRIETOK_SITE` names a folder that is built
+already.
 """
 
 from __future__ import annotations
@@ -28,10 +30,22 @@ def folder(tmp_path_factory):
     built = os.environ.get("TRIETOK_SITE")
     if built:
         return pathlib.Path(built)
-    if any(importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")):
+    if any(
+        importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")
+    ):
         pytest.skip("the extra docs is not installed")
     folder = tmp_path_factory.mktemp("site") / "built"
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", ".mkdocs.yml", "-d", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "-f",
+        ".mkdocs.yml",
+        "-d",
+        str(folder),
+    ]
     subprocess.run(command, cwd=ROOT, check=True)
     return folder
 
@@ -83,7 +97,9 @@ def test_every_link_within_the_site_leads_to_a_place_that_is_there(folder, parse
                 continue
             found = unquote(urlsplit(target).path).lstrip("/") or "index.html"
             places = parsed[found].places if found in parsed else {""}
-            if name != "404.html" and (not (folder / found).is_file() or unquote(place) not in places):
+            is_setting = found == "playground/index.html" and "=" in place
+            missing = not (folder / found).is_file() or not (is_setting or unquote(place) in places)
+            if name != "404.html" and missing:
                 bad.append((name, link))
     assert bad == []
 
@@ -93,12 +109,16 @@ def test_there_is_no_sitemap_without_addresses(folder):
 
 
 def test_nothing_is_loaded_from_elsewhere(parsed):
-    assert [(name, each) for name, page in parsed.items() for each in page.loaded if "//" in each] == []
+    assert [
+        (name, each) for name, page in parsed.items() for each in page.loaded if "//" in each
+    ] == []
 
 
 @pytest.fixture
 def open_site(browser, served):
-    """Opens a page at a width; at the end nothing was asked for elsewhere, and nothing went wrong."""
+    """Opens a page at a width; at the end nothing was asked for elsewhere, and nothing went
+    wrong.
+    """
     contexts, elsewhere, wrong = [], [], []
 
     def see(route) -> None:
@@ -132,18 +152,22 @@ def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site
         for width in (WIDE, NARROW):
             page.set_viewport_size({"width": width, "height": 900})
             if width == WIDE:  # what scripts ask for late is the same on every page
-                page.goto(served + name, wait_until="networkidle" if name == "index.html" else "load")
+                page.goto(
+                    served + name, wait_until="networkidle" if name == "index.html" else "load"
+                )
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 too_wide.append((name, width))
     assert too_wide == []
 
 
-# A front page, a guide with answers to open, tables that scroll, a reference. Colours depend on the scheme, and what
-# scrolls on the width.
+# A front page, a guide with answers to open, tables that scroll, a reference. Colours depend on the
+# scheme, and what scrolls on the width.
 @pytest.mark.parametrize("page", ["index", "guides/exercises", "clients", "reference/errors"])
 @pytest.mark.parametrize(("scheme", "width"), [("light", WIDE), ("dark", NARROW)])
 def test_axe_finds_no_serious_fault(browser, served, axe, scheme, width, page):
-    context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900})
+    context = browser.new_context(
+        bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900}
+    )
     opened = context.new_page()
     opened.goto(f"{served}{page}.html")
     serious = axe(opened)
@@ -174,9 +198,50 @@ def test_search_finds(open_site, served, words, expected):
     assert expected <= set(found[:3]), found
 
 
+# Prompts, what is printed, several lines of one statement, an error; commands with what they print,
+# and without.
+@pytest.mark.parametrize(
+    ("name", "language", "copied"),
+    [
+        (
+            "get_started",
+            "pycon",
+            (
+                "from trietok import BertTokenizer\ntokenizer ="
+                ' BertTokenizer.from_pretrained("trietok-en")'
+            ),
+        ),
+        (
+            "errors",
+            "pycon",
+            "try:\n    tokenizer.decode([2, 134, 8001])\nexcept TrietokError as error:",
+        ),
+        ("errors", "pycon", 'BertTokenizer.from_pretrained("./no-such-model")'),
+        ("get_started", "console", 'trietok encode "The people, united!" | cat\ntrietok tokenize'),
+        ("get_started", "sh", 'pip install ".[cli]"'),
+    ],
+)
+def test_a_block_is_copied_without_prompts_and_what_is_printed(
+    browser, served, name, language, copied
+):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{served}{name}.html")
+    texts = []
+    for block in page.query_selector_all(f".language-{language}"):
+        block.query_selector("button[data-clipboard-target], .md-clipboard").dispatch_event("click")
+        texts.append(page.evaluate("navigator.clipboard.readText()"))
+    context.close()
+    assert [text for text in texts if copied in text] != []
+    assert [
+        text for text in texts if ">>>" in text or "$ trietok" in text or "Traceback" in text
+    ] == []
+
+
 def test_the_playground_is_a_part_of_the_site(open_page, folder, served):
     if not (folder / "playground" / "index.html").is_file():
         assert "no playground" in (folder / "explaining.html").read_text(encoding="utf-8")
         pytest.skip("the site was built without npm")
+    assert 'href="playground/index.html"' in (folder / "errors.html").read_text(encoding="utf-8")
     playground = open_page(f"{served}playground/")
     assert playground.type("The people")["ids"] == [2, 134, 289, 3]

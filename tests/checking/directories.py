@@ -31,7 +31,11 @@ def token(content: str, special: bool = False) -> dict[str, object]:
 
 def decoder(**ids: str) -> dict[str, object]:
     """An added_tokens_decoder from keywords such as id8="[NEW]"."""
-    return {"added_tokens_decoder": {name.removeprefix("id"): token(content) for name, content in ids.items()}}
+    return {
+        "added_tokens_decoder": {
+            name.removeprefix("id"): token(content) for name, content in ids.items()
+        }
+    }
 
 
 def make(folder: pathlib.Path, files: dict[str, object]) -> pathlib.Path:
@@ -97,7 +101,8 @@ BROKEN = {
     ),
     "one token, two roles": (
         {**vocab(), CONFIG: {"cls_token": "[SEP]"}},
-        {("shared-role", None, "[SEP]"), ("unreachable-punctuation", 3, "[CLS]")},  # [CLS] is nothing special now
+        # [CLS] is nothing special now
+        {("shared-role", None, "[SEP]"), ("unreachable-punctuation", 3, "[CLS]")},
     ),
     "roles disagree": (
         {**vocab("<p>"), CONFIG: {"pad_token": "[PAD]"}, MAP: {"pad_token": "<p>"}},
@@ -164,6 +169,10 @@ BROKEN = {
     "never_split a string": ({**vocab(), CONFIG: {"never_split": "the"}}, {("wrong-shape", None, None)}),
     "role a number": ({**vocab(), CONFIG: {"pad_token": 0}}, {("wrong-shape", None, None)}),
     "vocab_size a string": ({**vocab(), "config.json": {"vocab_size": "8"}}, {("wrong-shape", None, None)}),
+    "a fast tokenizer for a version": (
+        {**vocab(), CONFIG: {"fast_tokenizer_files": ["tokenizer.4.0.0.json"]}},
+        {("tokenizer-json-version", None, None)},
+    ),
     "fast tokenizer without the list": ({**vocab(), "tokenizer.json": {}}, {("wrong-shape", None, None)}),
     "side": ({**vocab(), CONFIG: {"padding_side": "top"}}, {("wrong-shape", None, None)}),
     "slot of nothing": (
@@ -282,9 +291,58 @@ OPTIONS = [
 ]
 # Chosen for what normalization does with them beside each other.
 LETTERS = [
-    *("a", "b", "A", "Σ", "σ", "ς", "é", "e", "E", "\u0301", "\u0307", "i", "I", "İ", "ǰ", "j", "J", "\u030c"),
-    *("#", "##", ".", "+", "中", "国", "\uf900", "한", "\u1112", "\u1161", "\u11ab", "\u302e", "\u1b44", "\u034f"),
-    *("\u200b", "\ue000", "ß", "ẞ", "Å", "\u212b", "\u0338", "<", "0", "\u093c", "\u0928", "[", "]", "\ufe00"),
+    *(
+        "a",
+        "b",
+        "A",
+        "Σ",
+        "σ",
+        "ς",
+        "é",
+        "e",
+        "E",
+        "\u0301",
+        "\u0307",
+        "i",
+        "I",
+        "İ",
+        "ǰ",
+        "j",
+        "J",
+        "\u030c",
+    ),
+    *(
+        "#",
+        "##",
+        ".",
+        "+",
+        "中",
+        "国",
+        "\uf900",
+        "한",
+        "\u1112",
+        "\u1161",
+        "\u11ab",
+        "\u302e",
+        "\u1b44",
+        "\u034f",
+    ),
+    *(
+        "\u200b",
+        "\ue000",
+        "ß",
+        "ẞ",
+        "Å",
+        "\u212b",
+        "\u0338",
+        "<",
+        "0",
+        "\u093c",
+        "\u0928",
+        "[",
+        "]",
+        "\ufe00",
+    ),
 ]
 words = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=4).map("".join)
 entries = st.one_of(words, words.map("##".__add__))

@@ -1,15 +1,15 @@
 """Planted faults: directories as data, each the same small one but for one fault.
 
-`tests/data/faults/base` is a directory without a fault. A folder beside it holds `fault.json` and, where the fault is
-more than an edit of JSON or of a line, the files that take the place of those in the base:
+`tests/data/faults/base` is a directory without a fault. A folder beside it holds `fault.json` and,
+where the fault is more than an edit of JSON or of a line, the files that take the place of those in
+the base:
 
     about     what went wrong, in a sentence
-    kind      "both": vocab.txt and tokenizer.json; "slow": no tokenizer.json; "json": tokenizer.json alone
-    set       file → path in its JSON → value; a path is its keys with `/` between. For vocab.txt line → token
-    links     file → where it leads, as a symbolic link
-    unset     file → paths of keys to take out
-    findings  every error and warning of `check`, with a part of the message
-    fix       what `fix` does: "mends" it, runs and it "stays", or "refuses"
+    kind "both": vocab.txt and tokenizer.json; "slow": no tokenizer.json; "json": tokenizer.json
+    alone set file → path in its JSON → value; a path is its keys with `/` between. For vocab.txt
+    line → token links file → where it leads, as a symbolic link unset file → paths of keys to take
+    out findings every error and warning of `check`, with a part of the message fix what `fix` does:
+    "mends" it, runs and it "stays", or "refuses"
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import pathlib
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 FAULTS = pathlib.Path(__file__).parents[1] / "data" / "faults"
@@ -38,16 +39,23 @@ def plant(name: str, folder: pathlib.Path) -> pathlib.Path:
     shutil.copytree(FAULTS / "base", folder)
     for file in _WITHOUT[fault["kind"]]:
         (folder / file).unlink(missing_ok=True)
-    shutil.copytree(FAULTS / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fault.json"))
+    shutil.copytree(
+        FAULTS / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fault.json")
+    )
     for file, target in fault.get("links", {}).items():
         (folder / file).unlink(missing_ok=True)
         (folder / file).symlink_to(target)
     for file in {**fault.get("set", {}), **fault.get("unset", {})}:
-        _edit(folder / file, fault.get("set", {}).get(file, {}), fault.get("unset", {}).get(file, []))
+        edit(
+            folder / file, fault.get("set", {}).get(file, {}), fault.get("unset", {}).get(file, [])
+        )
     return folder
 
 
-def _edit(path: pathlib.Path, values: dict[str, Any], gone: list[str]) -> None:
+def edit(path: pathlib.Path, values: dict[str, Any], gone: Sequence[str] = ()) -> None:
+    """Put values at paths in the JSON of a file, or on lines of vocab.txt, and take out what is
+    gone.
+    """
     if path.suffix == ".txt":
         lines = path.read_text(encoding="utf-8").split("\n")
         for number, line in values.items():

@@ -14,11 +14,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
-from tests.checking.directories import ADDED, BASE, BROKEN, CONFIG, MAP, decoder, found, lines, make, vocab
+from tests.checking.directories import (
+    ADDED,
+    BASE,
+    BROKEN,
+    CONFIG,
+    MAP,
+    decoder,
+    found,
+    lines,
+    make,
+    vocab,
+)
 from tests.checking.faults import FAULTS, NAMES, fault_of
+from tests.checking.variants import VARIANTS, write_variant
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
-from trietok.workbench.checking.report import ADVICE, TITLES, CheckReport, Finding
+from trietok.workbench.checking.check import checked_facts
+from trietok.workbench.checking.facts import RULES, rule
+from trietok.workbench.checking.report import WORDS, CheckReport, Finding, declare
 
 
 @pytest.mark.parametrize(("files", "planted"), BROKEN.values(), ids=BROKEN)
@@ -36,22 +50,77 @@ def test_every_code_is_planted_and_on_the_page():
     planted = {code for _, planted in BROKEN.values() for code, _, _ in planted}
     planted |= {finding["code"] for name in NAMES for finding in fault_of(name)["findings"]}
     page = (pathlib.Path(__file__).parents[2] / "docs" / "checking.md").read_text(encoding="utf-8")
-    assert planted >= TITLES.keys()
     planted |= {code for _, _, code in UNSUITED}
-    assert planted | {"unreadable-file", "other-kind", "save-unfinished", "fast-does-not-load"} == ADVICE.keys()
-    for code in ADVICE:
+    # test_model_directories.py
+    elsewhere = {
+        "not-that-file",
+        "name-not-read",
+        "folder-differs",
+        "tokenizer-in-folder",
+    }
+    elsewhere |= {
+        "unreadable-file",
+        "other-kind",
+        "save-unfinished",
+        "fast-does-not-load",
+        "other-stages",
+    }
+    assert planted | elsewhere | {"transformers-5-drops"} == WORDS.keys()
+    for code in WORDS:
         assert f"`{code}`" in page
+
+
+def test_a_rule_without_words_fails_on_import():
+    with pytest.raises(TypeError, match="names the codes"):
+        rule(needs="vocabulary")
+    with pytest.raises(TypeError, match="so"):
+        declare("new-code", "a title alone")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("files", [files for files, _ in BROKEN.values()], ids=BROKEN)
+def test_a_rule_gives_the_codes_that_it_names_and_no_others(tmp_path, files):
+    _, facts = checked_facts(make(tmp_path / "model", files))
+    for codes, needs, found_by in RULES:
+        if all(getattr(facts, need) is not None for need in needs):
+            assert {finding.code for finding in found_by(facts)} <= codes, found_by.__name__
+
+
+def test_entries_of_another_prefix_are_reached_by_the_readers_of_tokenizer_json(tmp_path):
+    tokenizer = trietok.BertTokenizerFast.from_pretrained(
+        make(tmp_path / "model", vocab("@@able", "a,"))
+    )
+    tokenizer.wordpiece_tokenizer.continuing_subword_prefix = "@@"
+    for legacy_format in (None, False):  # beside a vocab.txt, and alone
+        files = tokenizer.save_pretrained(
+            tmp_path / str(legacy_format), legacy_format=legacy_format
+        )
+        assert files
+        findings = check(tmp_path / str(legacy_format)).findings
+        unreachable = [
+            finding.token for finding in findings if finding.code.startswith("unreachable")
+        ]
+        assert "@@able" not in unreachable
+        assert "a," in unreachable
 
 
 def test_nothing_raises_whatever_the_path(tmp_path):
     (tmp_path / "empty").mkdir()
     for path in ("", "nowhere/at all", "a\0b", "x" * 5000, tmp_path / "none"):
         assert [finding.code for finding in check(path).findings] == ["unreadable-file"]
-    assert [finding.code for finding in check(tmp_path / "empty").findings] == ["missing-vocabulary"]
+    assert [finding.code for finding in check(tmp_path / "empty").findings] == [
+        "missing-vocabulary"
+    ]
 
 
 KEYS = [
-    *("do_lower_case", "never_split", "unk_token", "pad_token", "additional_special_tokens", "extra_special_tokens"),
+    *(
+        "do_lower_case",
+        "never_split",
+        "unk_token",
+        "pad_token",
+        "additional_special_tokens",
+        "extra_special_tokens",
+    ),
     *(
         "added_tokens_decoder",
         "trietok",
@@ -63,7 +132,15 @@ KEYS = [
         "content",
         "auto_map",
     ),
-    *("vocab_holes", "max_id", "assigned_unused", "added_order", "init_inputs", "model_input_names", "cls_token"),
+    *(
+        "vocab_holes",
+        "max_id",
+        "assigned_unused",
+        "added_order",
+        "init_inputs",
+        "model_input_names",
+        "cls_token",
+    ),
     *(
         "model_type",
         "pad_token_id",
@@ -78,9 +155,15 @@ KEYS = [
 ]
 values = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(-1, 12), st.floats(allow_nan=False), st.sampled_from(["un", "", "9"])
+        st.none(),
+        st.booleans(),
+        st.integers(-1, 12),
+        st.floats(allow_nan=False),
+        st.sampled_from(["un", "", "9"]),
     ),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=3)
+    ),
 )
 
 
@@ -88,12 +171,16 @@ values = st.recursive(
 @given(
     config=values,
     others=st.dictionaries(
-        st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json", "model.safetensors"]), values, max_size=2
+        st.sampled_from([MAP, ADDED, "config.json", "tokenizer.json", "model.safetensors"]),
+        values,
+        max_size=2,
     ),
     end=st.text(max_size=5),
 )
 def test_nothing_raises_whatever_the_files(tmp_path_factory, config, others, end):
-    folder = make(tmp_path_factory.mktemp("v"), {"vocab.txt": lines(*BASE) + end, CONFIG: json.dumps(config)})
+    folder = make(
+        tmp_path_factory.mktemp("v"), {"vocab.txt": lines(*BASE) + end, CONFIG: json.dumps(config)}
+    )
     make(folder, {name: json.dumps(value) for name, value in others.items()})
     report = check(folder)
     assert str(report)
@@ -112,7 +199,8 @@ def test_nothing_raises_whatever_the_files(tmp_path_factory, config, others, end
 def test_a_single_file_and_a_built_in_name(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text(lines(*BASE, "Un"))
-    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')  # a file alone is alone
+    # a file alone is alone
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     assert found(check(path)) == {("unreachable-case", 9, "Un")}
     assert check(path).findings[0].file == "words.txt"
     assert check("trietok-en").ok
@@ -121,16 +209,28 @@ def test_a_single_file_and_a_built_in_name(tmp_path):
 def test_values_of_a_finding(tmp_path):
     report = check(make(tmp_path, {**vocab("un", "un"), CONFIG: decoder(id7="[NEW]")}))
     clash, duplicate = report.findings
-    assert (clash.severity, clash.token_id, clash.other_token, clash.file) == ("error", 7, "the", CONFIG)
+    assert (clash.severity, clash.token_id, clash.other_token, clash.file) == (
+        "error",
+        7,
+        "the",
+        CONFIG,
+    )
     assert (duplicate.severity, duplicate.token_id, duplicate.lines) == ("warning", 9, (6, 9, 10))
-    assert (report.ok, report.errors, report.warnings, report.notes) == (False, [clash], [duplicate], [])
+    assert (report.ok, report.errors, report.warnings, report.notes) == (
+        False,
+        [clash],
+        [duplicate],
+        [],
+    )
     assert report.to_dict()["findings"][1]["lines"] == [6, 9, 10]
 
 
 def test_advice_names_directories_and_leaves_tokens():
     """DIR and OUT stand for directories, but not in the name of one, nor in a token."""
     codes = ("added-shadows", "duplicate-line", "tokenizer-json-differs")
-    report = CheckReport("OUT/my-DIR", [Finding("warning", code, "", token="[OUT]") for code in codes])
+    report = CheckReport(
+        "OUT/my-DIR", [Finding("warning", code, "", token="[OUT]") for code in codes]
+    )
     shadows, duplicate, differs = (each["repair"] for each in report.to_dict()["findings"])
     assert shadows == "tokenizer.remove_tokens(['[OUT]']), unless it is meant so"
     assert duplicate == "trietok check -m OUT/my-DIR --fix -o OUT/my-DIR-fixed"
@@ -140,18 +240,25 @@ def test_advice_names_directories_and_leaves_tokens():
 
 
 def test_the_id_that_a_duplicate_is_said_to_have_is_the_one_it_has(tmp_path):
-    for name, files in (("plain", vocab("the")), ("added", {**vocab("the"), CONFIG: decoder(id7="the")})):
+    for name, files in (
+        ("plain", vocab("the")),
+        ("added", {**vocab("the"), CONFIG: decoder(id7="the")}),
+    ):
         folder = make(tmp_path / name, files)
         (duplicate,) = check(folder).findings
-        assert BertTokenizer.from_pretrained(folder)("the", add_special_tokens=False).input_ids == [duplicate.token_id]
+        assert BertTokenizer.from_pretrained(folder)("the", add_special_tokens=False).input_ids == [
+            duplicate.token_id
+        ]
 
 
 def test_checking_logs_nothing(tmp_path, caplog):
-    check(make(tmp_path, {**vocab(), CONFIG: {"tokenizer_class": "GPT2Tokenizer", "pad_tokn": "x"}}))
+    check(
+        make(tmp_path, {**vocab(), CONFIG: {"tokenizer_class": "GPT2Tokenizer", "pad_tokn": "x"}})
+    )
     assert not caplog.records
 
 
-# ---- built-in vocabularies with other options, and the counts -------------------------------------------------------
+# ---- built-in vocabularies with other options, and the counts ------------------------------------
 
 
 @pytest.mark.parametrize("name", ["trietok-en", "trietok-multi", "trietok-zh"])
@@ -172,8 +279,23 @@ def test_options_that_do_not_suit_the_vocabulary(tmp_path, name, options, code):
     folder = tmp_path / "model"
     BertTokenizer.from_pretrained(name).save_pretrained(folder)
     path = folder / CONFIG
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | options), encoding="utf-8")
+    path.write_text(
+        json.dumps(json.loads(path.read_text(encoding="utf-8")) | options), encoding="utf-8"
+    )
     assert [finding.code for finding in check(folder).warnings] == [code]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_transformers_5_leaves_out_is_named(name, tmp_path):
+    """What it does leave out is measured by tests/parity/test_transformers5.py, with the same
+    directories.
+    """
+    report = check(write_variant(name, tmp_path / "model"))
+    said = [finding.message for finding in report.notes if finding.code == "transformers-5-drops"]
+    assert [message.partition(" does not use ")[2] for message in said] == [
+        VARIANTS[name].dropped
+    ] * len(said)
+    assert bool(said) == bool(VARIANTS[name].dropped)
 
 
 def test_words_of_several_chinese_characters(tmp_path):
@@ -197,7 +319,12 @@ def test_a_short_added_token_cuts_words(tmp_path):
 def test_lengths_that_tokenizer_json_keeps_are_notes(tmp_path):
     folder = shutil.copytree(FAULTS / "base", tmp_path / "model")
     values = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    values["truncation"] = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
+    values["truncation"] = {
+        "direction": "Right",
+        "max_length": 128,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    }
     padding = {"strategy": {"Fixed": 128}, "direction": "Right", "pad_to_multiple_of": None}
     values["padding"] = {**padding, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
     (folder / "tokenizer.json").write_text(json.dumps(values), encoding="utf-8")
@@ -212,20 +339,28 @@ def test_many_notes_are_one_and_json_has_them_all(tmp_path):
     report = check(make(tmp_path, vocab(*(f"##{sign}" for sign in "!?.,;:-"))))
     assert report.summary == "healthy: no errors, no warnings, 1 note"
     values = report.to_dict()
-    assert (values["notes"], values["counts"], len(values["findings"])) == (1, {"unreachable-punctuation": 7}, 7)
+    assert (values["notes"], values["counts"], len(values["findings"])) == (
+        1,
+        {"unreachable-punctuation": 7},
+        7,
+    )
     assert "'##-'" not in str(report)
     assert "'##-'" in report.text(every=True)
 
 
-# ---- published models -----------------------------------------------------------------------------------------------
+# ---- published models ----------------------------------------------------------------------------
 
 CHUVASH = "mixed-scripts"  # words of a language that people type with letters of two scripts
-PUBLISHED = {  # the notes that are found, beside those of unreachable tokens; how many tokens are unreachable
+# the notes that are found, beside those of unreachable tokens; how many tokens are unreachable
+PUBLISHED = {
     "bert-base-uncased": (set(), 337),
     "bert-base-cased": (set(), 199),
     "bert-base-chinese": ({("line-break-character", 344), ("line-break-character", 13503)}, 7444),
     "bert-base-multilingual-cased": (set(), 6928),
-    "bert-base-multilingual-uncased": ({("line-break-character", 1280), ("line-break-character", 97159)}, 8509),
+    "bert-base-multilingual-uncased": (
+        {("line-break-character", 1280), ("line-break-character", 97159)},
+        8509,
+    ),
     "kcbert-base": (set(), 0),
 }
 
@@ -243,11 +378,15 @@ def test_published_models(name, tmp_path):
     assert report.ok
     assert report.is_healthy
     assert report.summary.startswith("healthy: no errors, no warnings, ")
-    assert {(f.code, f.line_number) for f in report.notes if f not in notes and f.code != CHUVASH} == others
+    assert {
+        (f.code, f.line_number) for f in report.notes if f not in notes and f.code != CHUVASH
+    } == others
     assert sum(finding.code == CHUVASH for finding in report.notes) < 100
     assert len(notes) == count
     for left_out in ("vocab.txt", "tokenizer.json"):  # the other one alone
-        alone = check(shutil.copytree(folder, tmp_path / left_out, ignore=shutil.ignore_patterns(left_out)))
+        alone = check(
+            shutil.copytree(folder, tmp_path / left_out, ignore=shutil.ignore_patterns(left_out))
+        )
         assert alone.is_healthy
     from transformers import BertTokenizer as Original
 
@@ -257,7 +396,16 @@ def test_published_models(name, tmp_path):
     print(f"seed {seed}")
     for token in random.Random(seed).sample(sorted(reported), min(len(reported), 1_000)):
         rest = token.removeprefix("##")
-        for text in (token, rest, "a" + rest, "0" + rest, rest + "a", "中" + rest, rest.upper(), rest + rest):
+        for text in (
+            token,
+            rest,
+            "a" + rest,
+            "0" + rest,
+            rest + "a",
+            "中" + rest,
+            rest.upper(),
+            rest + rest,
+        ):
             assert not reported & set(original.tokenize(text)), text
 
 

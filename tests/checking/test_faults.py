@@ -1,4 +1,6 @@
-"""Planted faults: each is found, with what follows from it and a repair; `fix` mends it or says why not."""
+"""Planted faults: each is found, with what follows from it and a repair; `fix` mends it or says why
+not.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,16 @@ def test_each_fault_is_found_and_nothing_else_and_mended_or_not(name, tmp_path):
     findings = faults_of(report)
     for wanted in fault["findings"]:
         part = wanted.pop("message")
-        alike = [f for f in findings if all(getattr(f, key) == value for key, value in wanted.items())]
-        (first, *_) = [finding for finding in alike if part in finding.message]
+        alike = [
+            f for f in findings if all(getattr(f, key) == value for key, value in wanted.items())
+        ]
+        first, *_ = [finding for finding in alike if part in finding.message]
         findings.remove(first)
         assert f"so: {first.consequence}" in str(report)
         for part in re.split(r"\b(?:DIR|OUT)\b|\((?:DIR|OUT)\)", f"do: {first.repair}"):
             assert part in str(report)
-        assert not re.search(r"\b(?:DIR|OUT)\b", str(report))  # it names the directory, and one beside it
+        # it names the directory, and one beside it
+        assert not re.search(r"\b(?:DIR|OUT)\b", str(report))
     assert not findings
     if fault["fix"] == "refuses":
         with pytest.raises(trietok.FileFormatError, match="cannot repair"):
@@ -48,7 +53,9 @@ def test_each_fault_is_found_and_nothing_else_and_mended_or_not(name, tmp_path):
     else:
         result = fix(folder, tmp_path / "out")
         left = {finding.code for finding in faults_of(result.after)}
-        assert left <= (set() if fault["fix"] == "mends" else {finding.code for finding in faults_of(report)})
+        assert left <= (
+            set() if fault["fix"] == "mends" else {finding.code for finding in faults_of(report)}
+        )
         check_ids(folder, result)
 
 

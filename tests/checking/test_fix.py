@@ -28,6 +28,7 @@ from tests.checking.directories import (
     vocab,
     words,
 )
+from tests.checking.faults import plant
 from tests.conftest import examples
 from trietok import BertTokenizer, check, fix
 
@@ -38,7 +39,11 @@ def ids_of(folder: pathlib.Path, text: str) -> list[int]:
 
 @examples(15)
 @given(
-    pieces=st.lists(st.one_of(st.sampled_from(["a", "b", "##a", "##b", "ab", "", "[PAD]", "[unused7]"]), entries)),
+    pieces=st.lists(
+        st.one_of(
+            st.sampled_from(["a", "b", "##a", "##b", "ab", "", "[PAD]", "[unused7]"]), entries
+        )
+    ),
     options=st.sampled_from(OPTIONS),
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
     holes=st.lists(st.integers(5, 12), unique=True, max_size=3),
@@ -52,7 +57,9 @@ def test_a_fix_keeps_every_id_of_every_text(
     rows = ["[UNK]", *special, *pieces]
     folder = tmp_path_factory.mktemp("v")
     make(folder, {"vocab.txt": ends.join([*rows, ""]), ADDED: added})
-    (folder / CONFIG).write_text(json.dumps({**options, "trietok": {"vocab_holes": holes}}), encoding="utf-8")
+    (folder / CONFIG).write_text(
+        json.dumps({**options, "trietok": {"vocab_holes": holes}}), encoding="utf-8"
+    )
     assume(check(folder).ok)  # not where an added token has the id of a line
     result = fix(folder, folder / "out")
     old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(folder / "out")
@@ -61,12 +68,19 @@ def test_a_fix_keeps_every_id_of_every_text(
     for _ in range(10):
         text = "".join(random.choices(material, k=10))
         assert old(text).input_ids == new(text).input_ids
-        assert old(text, disallowed_special=()).input_ids == new(text, disallowed_special=()).input_ids
+        assert (
+            old(text, disallowed_special=()).input_ids == new(text, disallowed_special=()).input_ids
+        )
     assert old.get_added_vocab() == new.get_added_vocab()
     assert old.all_special_ids == new.all_special_ids
     assert old.max_id == new.max_id
     left = {finding.code for finding in result.after.findings}
-    assert not left & {"carriage-return", "lone-carriage-return", "special-missing", "no-final-newline"}
+    assert not left & {
+        "carriage-return",
+        "lone-carriage-return",
+        "special-missing",
+        "no-final-newline",
+    }
     if options.get("do_basic_tokenize", True):
         assert not left & {"duplicate-line", "blank-line"}
 
@@ -79,61 +93,91 @@ def test_fix_renumbering(tmp_path):
     }
     folder = make(tmp_path / "model", files)
     result = fix(folder, tmp_path / "out", renumber=True)
-    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(*SPECIAL, "##able", "un", "x", "the")
+    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(
+        *SPECIAL, "##able", "un", "x", "the"
+    )
     assert result.id_map == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 5, 8: 6, 11: 7, 12: 8, 20: 9}
     written = json.loads((tmp_path / "out" / "id_map.json").read_text())
     assert {int(old): new for old, new in written.items()} == result.id_map
     assert json.loads((tmp_path / "out" / "config.json").read_text())["vocab_size"] == 10
     assert not result.after.findings
-    old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(tmp_path / "out")
+    old, new = (
+        BertTokenizer.from_pretrained(folder),
+        BertTokenizer.from_pretrained(tmp_path / "out"),
+    )
     text = "the unable [NEW] x"
     assert [result.id_map[i] for i in old(text).input_ids] == new(text).input_ids
     assert new.max_id == 9
 
 
 def test_fix_renumbering_what_does_not_load(tmp_path):
-    """Ids that contradict each other keep a tokenizer from loading; renumbered, each token has one."""
-    files = {**vocab(), ADDED: {"[A]": 7, "[B]": 7, "un": 9, "[C]": 9, "[D]": 30}, MAP: {"pad_token": "[D]"}}
+    """Ids that contradict each other keep a tokenizer from loading; renumbered, each token has
+    one.
+    """
+    files = {
+        **vocab(),
+        ADDED: {"[A]": 7, "[B]": 7, "un": 9, "[C]": 9, "[D]": 30},
+        MAP: {"pad_token": "[D]"},
+    }
     folder = make(tmp_path / "model", files)
     with pytest.raises(trietok.FileFormatError, match="without moving an id"):
         fix(folder, tmp_path / "out")
     result = fix(folder, tmp_path / "out", renumber=True)
     new = BertTokenizer.from_pretrained(tmp_path / "out")
-    assert new.convert_tokens_to_ids(["un", "the", "[A]", "[B]", "[C]", "[D]"]) == [5, 7, 8, 9, 10, 11]
+    assert new.convert_tokens_to_ids(["un", "the", "[A]", "[B]", "[C]", "[D]"]) == [
+        5,
+        7,
+        8,
+        9,
+        10,
+        11,
+    ]
     assert new.pad_token == "[D]"
-    # transformers encodes "un" with 9, the id it has as an added token; "[C]" shares that row and has none of its own.
+    # transformers encodes "un" with 9, the id it has as an added token; "[C]" shares that row and
+    # has none of its own.
     assert result.id_map == {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 6: 6, 7: 7, 9: 5, 30: 11}
     assert result.after.ok
 
 
 def test_fix_repairs_tokens_where_no_other_has_the_form(tmp_path):
     folder = make(
-        tmp_path / "model", {"vocab.txt": "\ufeff" + lines(*BASE[:4], "un", "x ", "un ", " y", " y", "##z\u2028")}
+        tmp_path / "model",
+        {"vocab.txt": "\ufeff" + lines(*BASE[:4], "un", "x ", "un ", " y", " y", "##z\u2028")},
     )
     assert found(check(folder)) >= {("byte-order-mark", 1, "\ufeff[PAD]"), ("edge-space", 7, "un ")}
     result = fix(folder, tmp_path / "out")
-    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(*BASE[:4], "un", "x", "un ", "y", " y", "##z")
-    old, new = BertTokenizer.from_pretrained(folder), BertTokenizer.from_pretrained(tmp_path / "out")
+    assert (tmp_path / "out" / "vocab.txt").read_text() == lines(
+        *BASE[:4], "un", "x", "un ", "y", " y", "##z"
+    )
+    old, new = (
+        BertTokenizer.from_pretrained(folder),
+        BertTokenizer.from_pretrained(tmp_path / "out"),
+    )
     assert (old.pad_token_id, new.pad_token_id) == (10, 0)
-    assert old.mask_token_id == new.mask_token_id == 11  # not one less, now that [PAD] is not added any more
+    # not one less, now that [PAD] is not added any more
+    assert old.mask_token_id == new.mask_token_id == 11
     assert {finding.code for finding in result.after.findings} == {"edge-space", "id-hole"}
 
 
 @pytest.mark.parametrize("lowers", [True, False])
 def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, lowers):
-    """The vocabulary tells that it is: no text gives an entry with a capital where texts are lower-cased."""
+    """The vocabulary tells that it is: no text gives an entry with a capital where texts are
+    lower-cased.
+    """
     folder, out = tmp_path / "model", tmp_path / "out"
     words = [first + second for first in "abcdefghijkl" for second in "mnopqrstuvwx"]
     cased = [] if lowers else [word.title() for word in words]
     files = {"vocab.txt": lines(*BASE, *words, *cased)}
-    BertTokenizer.from_pretrained(make(tmp_path / "plain", files), do_lower_case=lowers).save_pretrained(
-        folder, tokenizer_json=True
-    )
+    BertTokenizer.from_pretrained(
+        make(tmp_path / "plain", files), do_lower_case=lowers
+    ).save_pretrained(folder, tokenizer_json=True)
     right = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps({**right, "do_lower_case": not lowers}))
     result = fix(folder, out)
-    assert result.changes[0] == (
-        f"tokenizer_config.json: do_lower_case is {str(lowers).lower()}, as tokenizer.json and the vocabulary say"
+    assert (
+        result.changes[0]
+        == f"tokenizer_config.json: do_lower_case is {str(lowers).lower()}, as tokenizer.json and"
+        " the vocabulary say"
     )
     assert len(result.changes) == 1
     assert (out / "tokenizer.json").read_bytes() == (folder / "tokenizer.json").read_bytes()
@@ -144,7 +188,9 @@ def test_where_tokenizer_json_is_right_the_configuration_is_corrected(tmp_path, 
     wrong["normalizer"]["lowercase"] = not lowers
     (folder / "tokenizer.json").write_text(json.dumps(wrong))
     (change,) = fix(folder, tmp_path / "other").changes
-    assert change.startswith("tokenizer.json is written anew; with it goes: normalizer.lowercase is ")
+    assert change.startswith(
+        "tokenizer.json is written anew; with it goes: normalizer.lowercase is "
+    )
     fast = trietok.AutoTokenizer.from_pretrained(tmp_path / "other")
     assert (fast.is_fast, fast.do_lower_case) == (True, lowers)
 
@@ -159,7 +205,9 @@ def test_accents_are_stripped_as_before_where_the_case_is_corrected(tmp_path, st
         folder, tokenizer_json=True
     )
     right = json.loads((folder / CONFIG).read_text())
-    (folder / CONFIG).write_text(json.dumps({**right, "do_lower_case": False, "strip_accents": None}))
+    (folder / CONFIG).write_text(
+        json.dumps({**right, "do_lower_case": False, "strip_accents": None})
+    )
     result = fix(folder, out)
     assert len(result.changes) == changes
     assert not result.after.errors
@@ -179,7 +227,9 @@ def test_the_tokenizer_json_of_the_copy_gives_the_ids_of_the_copy(tmp_path, renu
     result = fix(folder, out, renumber=renumber)
     assert result.changes[-1] == "tokenizer.json is written anew"
     assert not result.after.errors
-    slow, fast = (trietok.AutoTokenizer.from_pretrained(out, use_fast=is_fast) for is_fast in (False, True))
+    slow, fast = (
+        trietok.AutoTokenizer.from_pretrained(out, use_fast=is_fast) for is_fast in (False, True)
+    )
     assert fast.get_vocab() == slow.get_vocab() != BertTokenizer.from_pretrained(folder).get_vocab()
     assert fast("unable").data == slow("unable").data
     assert json.loads((out / "tokenizer.json").read_text())["padding"] == padding
@@ -187,10 +237,15 @@ def test_the_tokenizer_json_of_the_copy_gives_the_ids_of_the_copy(tmp_path, renu
 
 def test_a_tokenizer_json_that_cannot_say_what_is_repaired(tmp_path):
     folder, out = tmp_path / "model", tmp_path / "out"
-    BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab())).save_pretrained(folder, tokenizer_json=True)
+    BertTokenizer.from_pretrained(make(tmp_path / "plain", vocab())).save_pretrained(
+        folder, tokenizer_json=True
+    )
     config = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps({**config, "never_split": ["x-y"]}))
-    with pytest.raises(trietok.FileFormatError, match=r"cannot be written anew: .*never_split.*; without the file the"):
+    with pytest.raises(
+        trietok.FileFormatError,
+        match=r"cannot be written anew: .*never_split.*; without the file the",
+    ):
         fix(folder, out)
     assert not out.exists()
     (folder / "tokenizer.json").unlink()
@@ -203,20 +258,29 @@ def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path
     )
     config = tmp_path / "model" / CONFIG
     config.write_text(json.dumps({**json.loads(config.read_text()), "do_lower_case": False}))
-    with pytest.raises(trietok.FileFormatError, match=r"contradicts tokenizer_config\.json, and nothing tells which"):
+    with pytest.raises(
+        trietok.FileFormatError,
+        match=r"contradicts tokenizer_config\.json, and nothing tells which",
+    ):
         fix(tmp_path / "model", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_fix_repairs_what_keeps_a_tokenizer_from_loading(tmp_path):
-    folder = make(tmp_path / "model", {"vocab.txt": "\ufeff" + lines("[UNK]", *SPECIAL[2:], "[PAD]", "un")})
+    folder = make(
+        tmp_path / "model", {"vocab.txt": "\ufeff" + lines("[UNK]", *SPECIAL[2:], "[PAD]", "un")}
+    )
     assert not check(folder).ok
     assert not fix(folder, tmp_path / "out").after.findings
 
 
-@pytest.mark.parametrize("name", [name for name, (files, _) in BROKEN.items() if "vocab.txt" in files])
+@pytest.mark.parametrize(
+    "name", [name for name, (files, _) in BROKEN.items() if "vocab.txt" in files]
+)
 def test_fix_of_every_broken_directory(tmp_path, name):
-    """It gives a directory that loads and is no worse, or says why not; what was there is untouched."""
+    """It gives a directory that loads and is no worse, or says why not; what was there is
+    untouched.
+    """
     files, planted = BROKEN[name]
     folder = make(tmp_path / "model", files)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -237,7 +301,13 @@ def test_fix_of_every_broken_directory(tmp_path, name):
         codes = {finding.code for finding in result.after.findings}
         assert codes <= {code for code, _, _ in planted} | {"unreachable-punctuation"}
         if renumber:
-            assert not codes & {"duplicate-line", "blank-line", "id-hole", "id-clash", "added-id-differs"}
+            assert not codes & {
+                "duplicate-line",
+                "blank-line",
+                "id-hole",
+                "id-clash",
+                "added-id-differs",
+            }
         json.dumps(result.to_dict())
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -249,3 +319,14 @@ def test_fix_writes_into_no_directory_that_holds_something(tmp_path):
             fix(folder, out)
     (tmp_path / "empty").mkdir()
     assert fix(folder, tmp_path / "empty").after.ok
+
+
+def test_a_refusal_names_the_file_first_and_what_helps_that_file(tmp_path):
+    folder = plant("cls-null", tmp_path / "model")
+    (folder / "special_tokens_map.json").write_text("<!DOCTYPE html>\n<html>", encoding="utf-8")
+    with pytest.raises(
+        trietok.FileFormatError,
+        match=r"/model: special_tokens_map\.json: it is a web page; check the",
+    ):
+        fix(folder, tmp_path / "out")
+    assert "git lfs" not in str(check(folder))

@@ -45,7 +45,10 @@ def test_what_it_says(files, tmp_path):
         f"written to {tmp_path / 'out'}; train it on your texts before you use the new tokens",
     ]
     assert proof.startswith("8,000 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint trietok-1:")
-    assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("covid vaccines") == ["covid", "vaccines"]
+    assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("covid vaccines") == [
+        "covid",
+        "vaccines",
+    ]
 
 
 def test_json(files, tmp_path):
@@ -59,7 +62,9 @@ def test_json(files, tmp_path):
         "1 [unusedN] slot renamed, counted below as lost and new",
         values["proof"],
     ]
-    assert values["proof"].startswith("7,999 ids unchanged, 0 moved, 1 lost, 1 new; fingerprint trietok-1:")
+    assert values["proof"].startswith(
+        "7,999 ids unchanged, 0 moved, 1 lost, 1 new; fingerprint trietok-1:"
+    )
     assert values["before"]["tokens"] > values["after"]["tokens"]
 
 
@@ -72,9 +77,14 @@ def test_former_spellings(files, tmp_path):
 
 
 def test_a_list_of_terms(files, tmp_path):
-    (tmp_path / "terms.txt").write_text("Covid\n\nlong covid\nmRNA-1273\npeople\n\u200d\n", encoding="utf-8")
+    (tmp_path / "terms.txt").write_text(
+        "Covid\n\nlong covid\nmRNA-1273\npeople\n\u200d\n", encoding="utf-8"
+    )
     given = [*files[:3], "--terms", str(tmp_path / "terms.txt")]
-    said = f"trietok: warning: 1 term of {given[-1]} left out, so the exit code is 1; --allow-left-out makes it 0\n"
+    said = (
+        f"trietok: warning: 1 term of {given[-1]} left out, so the exit code is 1; --allow-left-out"
+        " makes it 0\n"
+    )
     named = [
         "3 terms added: 1 entry of the vocabulary, 2 added tokens (whole words)",
         "1 known already: people",
@@ -111,7 +121,9 @@ def test_a_list_of_terms(files, tmp_path):
         proof,
     ]
     tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
-    assert tokenizer("Long covid, covid and mRNA-1273.", add_special_tokens=False).input_ids[::2] == [8001, 8000, 8002]
+    assert tokenizer("Long covid, covid and mRNA-1273.", add_special_tokens=False).input_ids[
+        ::2
+    ] == [8001, 8000, 8002]
     (line,) = out(*given, "--dry-run", "--allow-left-out", "--json")
     values = json.loads(line)
     assert (values["out"], values["rows"], values["suggestions"]) == (None, None, None)
@@ -120,22 +132,25 @@ def test_a_list_of_terms(files, tmp_path):
 
 
 def test_lists_of_an_editor_of_windows(files, tmp_path):
-    """The mark at the beginning is no part of the first term, nor of the first word to leave out."""
+    """The mark at the beginning is no part of the first term, nor of the first word to leave
+    out.
+    """
     (tmp_path / "terms.txt").write_bytes("\ufeffTNF-α\r\n\r\nmRNA\r\n".encode())
     (tmp_path / "words.txt").write_bytes("\ufeffvaccines\r\n".encode())
     (tmp_path / "blank.txt").write_bytes("\ufeff\r\n".encode())
     (line,) = out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run", "--json")
     assert list(json.loads(line)["terms"]["added"]) == ["TNF-α", "mrna"]
     assert out(*files, "--leave-out", str(tmp_path / "words.txt"))[0] == "1 word added: covid"
-    assert "there is no term in" in error(*files[:3], "--terms", str(tmp_path / "blank.txt"), "--dry-run")
+    assert "there is no term in" in error(
+        *files[:3], "--terms", str(tmp_path / "blank.txt"), "--dry-run"
+    )
 
 
 def test_what_is_hidden_in_a_term_is_shown(files, tmp_path):
-    (tmp_path / "terms.txt").write_text("tab\tinside\na\u200bb c\n", encoding="utf-8")
-    assert out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run")[:3] == [
-        "token           as           now",
-        "tab⟨TAB⟩inside  added token  t ##ab inside",
-        "a⟨ZWSP⟩b c      added token  ab c",
+    (tmp_path / "terms.txt").write_text("a\u200bb c\n", encoding="utf-8")
+    assert out(*files[:3], "--terms", str(tmp_path / "terms.txt"), "--dry-run")[:2] == [
+        "token       as           now",
+        "a⟨ZWSP⟩b c  added token  ab c",
     ]
 
 
@@ -144,11 +159,15 @@ def test_whole_words(files, tmp_path):
     assert json.loads(line)["terms"]["way"] == "single-word"
     shutil.rmtree(tmp_path / "out")
     assert "say 'single-word'" in error(*files, "--way", "added")
-    assert error(*files, "--phrases", "2", "--way", "wordpiece").endswith("; suggest phrases with way='single-word'")
+    assert error(*files, "--phrases", "2", "--way", "wordpiece").endswith(
+        "; suggest phrases with way='single-word'"
+    )
 
 
 def test_what_is_wrong(files, tmp_path):
-    assert "Give FILES to find words in, or --terms FILE." in usage_error(*files[:5])
+    assert "Give FILES to find words in, or --terms FILE, or --remove FILE." in usage_error(
+        *files[:5]
+    )
     assert "--dry-run goes without" in usage_error(*files[:3], *files[5:])
     assert "Missing option '--model'" in usage_error("adapt", *files[3:5])
     assert "none of the words of the 2 texts" in error(*files[:-1], "9")
@@ -161,7 +180,9 @@ def test_what_is_wrong(files, tmp_path):
     assert "is there already" in error(*files[:4], files[2], *files[5:])
     (tmp_path / "terms.txt").write_text("zoology\n")
     for option in (("-n", "3"), ("--min-frequency", "1"), ("--phrases", "2")):
-        assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith("found; terms are given")
+        assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith(
+            "found; terms are given"
+        )
     said = usage_error(*files, "--start", "median")
     assert "--start must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--start", "copy:nosuchtoken")

@@ -47,7 +47,10 @@ def test_what_is_left_out_is_named_and_gives_an_exit_code(tiny, terms, tmp_path)
     named = f"left out: 'hello world', number 4: {why}; the way 'auto' adds it as an added token"
     assert (result.exit_code, result.stderr) == (
         1,
-        f"trietok: warning: 1 term of {terms} left out, so the exit code is 1; --allow-left-out makes it 0\n",
+        (
+            f"trietok: warning: 1 term of {terms} left out, so the exit code is 1; --allow-left-out"
+            " makes it 0\n"
+        ),
     )
     assert result.stdout.split("\n")[:4] == [
         "1 term added: 1 entry of the vocabulary",
@@ -56,7 +59,9 @@ def test_what_is_left_out_is_named_and_gives_an_exit_code(tiny, terms, tmp_path)
         named,
     ]
     assert named in out(*given, "-o", str(tmp_path / "again"), "--allow-left-out")
-    assert (tmp_path / "out" / "vocab.txt").read_bytes() == (tmp_path / "again" / "vocab.txt").read_bytes()
+    assert (tmp_path / "out" / "vocab.txt").read_bytes() == (
+        tmp_path / "again" / "vocab.txt"
+    ).read_bytes()
 
 
 def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
@@ -64,7 +69,10 @@ def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
     given = ("add", "--terms", "-", "-m", tiny, "-o")
     lines = out(*given, saved, "--way", "single-word", "--save-plan", plan, stdin="hello world\n")
     assert lines[0] == "1 term added: 1 added token (whole words)"
-    before, after = BertTokenizerFast.from_pretrained(tiny), BertTokenizerFast.from_pretrained(saved)
+    before, after = (
+        BertTokenizerFast.from_pretrained(tiny),
+        BertTokenizerFast.from_pretrained(saved),
+    )
     assert after.tokenize("hello world, hello worlds")[:2] == ["hello world", "[UNK]"]
     assert RowPlan.load(plan) == plan_rows(before, after)
     out(*given, str(tmp_path / "special"), "--special", "--profile", "fast", stdin="[X]\n")
@@ -79,12 +87,79 @@ def test_json(tiny, terms, tmp_path):
     given = ("add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "out"), "--way", "wordpiece")
     (line,) = out(*given, "--json", "--allow-left-out", str(text))
     values = json.loads(line)
-    assert (values["added"], values["known"], values["duplicates"]) == ({"hellos": 12}, ["world"], ["hellos"])
+    assert (values["added"], values["known"], values["duplicates"]) == (
+        {"hellos": 12},
+        ["world"],
+        ["hellos"],
+    )
     assert [(each["number"], each["term"]) for each in values["refused"]] == [(4, "hello world")]
-    assert [each["way"] for each in values["effects"]] == ["auto", "wordpiece", "single-word", "added"]
+    assert [each["way"] for each in values["effects"]] == [
+        "auto",
+        "wordpiece",
+        "single-word",
+        "added",
+    ]
     assert values["effects"][0]["other_words"] == []
     assert values["rows_command"] is None
     assert values["proof"].startswith("12 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint ")
+
+
+@pytest.fixture
+def spelt(tmp_path) -> str:
+    path = tmp_path / "spelt.txt"
+    path.write_text("hello worlds, Hello-world\nhello world\nhello\u2011world\n", encoding="utf-8")
+    return str(path)
+
+
+def test_other_spellings_are_listed(tiny, terms, spelt, tmp_path):
+    given = ("add", "--terms", terms, "-m", tiny, "--dry-run", spelt)
+    plain, listed = out(*given), out(*given, "--variants", "list")
+    assert [line for line in listed if line not in plain] == [
+        "3 other spellings of 1 term in 3 texts: 3 occurrences not matched, 1 matched",
+        "term         spelling      frequency  differs in  now",
+        "hello world  hello worlds          1  plural      hello [UNK]",
+        "hello world  hello-world           1  dash        hello [UNK] world",
+        "hello world  hello\u2011world           1  dash        hello [UNK] world",
+    ]
+    values = json.loads(out(*given, "--variants", "list", "--json")[0])
+    assert values["variants"]["variants"][1] == {
+        "term": "hello world",
+        "spelling": "hello-world",
+        "frequency": 1,
+        "differs": ["dash"],
+        "tokens": ["hello", "[UNK]", "world"],
+    }
+    assert (values["variants_added"], len(values["added"])) == (None, 2)
+    assert json.loads(out(*given, "--json")[0])["variants"] is None
+    piped = ("add", "--terms", terms, "-m", tiny, "--dry-run", "-", "--variants", "list")
+    with open(spelt, encoding="utf-8") as file:
+        assert out(*piped, stdin=file.read()) == listed  # the texts are read once
+
+
+@pytest.mark.parametrize("variants", ["own", "same"])
+def test_other_spellings_are_added(tiny, terms, spelt, tmp_path, variants):
+    model, saved, plan = tmp_path / "model", str(tmp_path / "out"), str(tmp_path / "plan.json")
+    BertTokenizer.from_pretrained(tiny).save_pretrained(model)
+    (model / "model.safetensors").write_bytes(b"")
+    given = ("add", "--terms", terms, "-m", str(model), "-o", saved, "--save-plan", plan)
+    lines = out(*given, "--variants", variants, spelt)
+    assert "of these spellings: 3 terms added: 3 added tokens (whole words)" in lines
+    before, after = map(BertTokenizerFast.from_pretrained, (model, saved))
+    spellings = ["hello worlds", "hello-world", "hello\u2011world"]
+    assert [after.tokenize(each) for each in spellings] == [[each] for each in spellings]
+    rows, made = RowPlan.load(plan), plan_rows(before, after)
+    assert (rows == made) == (variants == "own")
+    term, *others = after.convert_tokens_to_ids(["hello world", *spellings])
+    for row in others:
+        assert rows.terms_of(row) == made.terms_of(term if variants == "same" else row)
+    by_plan = f" --plan {plan}" if variants == "same" else ""
+    assert f"trietok rows -m {model} --new-tokenizer {saved}{by_plan} -o {saved}-model" in lines[-2]
+
+
+def test_other_spellings_need_texts_and_a_plan(terms, spelt, tmp_path):
+    given = ("add", "--terms", terms, "-o", str(tmp_path / "new"), "--variants", "same")
+    assert "--variants needs FILES" in usage_error(*given)
+    assert "--variants same needs --save-plan" in usage_error(*given, spelt)
 
 
 def test_a_model_in_the_directory(tiny, tmp_path):
@@ -93,8 +168,8 @@ def test_a_model_in_the_directory(tiny, tmp_path):
     (model / "model.safetensors").write_bytes(b"")
     saved = str(tmp_path / "out")
     lines = out("add", "--terms", "-", "-m", str(model), "-o", saved, stdin="hellos\n")
-    assert lines[-2] == (
-        f"{model} holds a model; update its rows with: "
+    assert (
+        lines[-2] == f"{model} holds a model; update its rows with: "
         f"trietok rows -m '{model}' --new-tokenizer {saved} -o {saved}-model"
     )
 
@@ -103,12 +178,17 @@ def test_terms_that_are_all_known(tiny, tmp_path):
     model, saved = tmp_path / "model", str(tmp_path / "out")
     BertTokenizer.from_pretrained(tiny).save_pretrained(model)
     (model / "pytorch_model.bin").write_bytes(b"")
-    lines = out("add", "--terms", "-", "-m", str(model), "-o", saved, stdin="hello\nworld\nhello\nHello\n")
+    lines = out(
+        "add", "--terms", "-", "-m", str(model), "-o", saved, stdin="hello\nworld\nhello\nHello\n"
+    )
     assert lines[:-1] == [
         "0 terms added",
         "2 known already: hello, world",
         "2 listed twice: hello, Hello",
-        f"written to {saved}; no term is new, so its ids are those of before, and a model needs no other rows",
+        (
+            f"written to {saved}; no term is new, so its ids are those of before, and a model needs"
+            " no other rows"
+        ),
     ]
 
 
@@ -126,15 +206,21 @@ def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command
     out(command, *arguments, "-o", str(tmp_path / "b"), "--profile", "slow")
     assert not (tmp_path / "b" / "tokenizer.json").exists()
     (model / "vocab.txt").write_text((model / "vocab.txt").read_text().replace("world", "other"))
-    assert "hold different tokens; remove or correct" in error(command, *arguments, "-o", str(tmp_path / "c"))
+    result = run(command, *arguments, "-o", str(tmp_path / "c"))
+    assert result.exit_code == 2
+    assert "hold different tokens; remove or correct" in result.stderr.splitlines()[-1]
     assert not (tmp_path / "c").exists()
 
 
 def test_former_spellings(tiny, terms, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("hellos\n", encoding="utf-8")
-    now = out("add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "a"), "--way", "added", str(text))
-    result = run("add", terms, "-m", tiny, "-o", str(tmp_path / "b"), "--as", "added", "-t", str(text))
+    now = out(
+        "add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "a"), "--way", "added", str(text)
+    )
+    result = run(
+        "add", terms, "-m", tiny, "-o", str(tmp_path / "b"), "--as", "added", "-t", str(text)
+    )
     assert result.exit_code == 0
     assert result.stdout.split("\n")[:-2] == [
         line.replace(str(tmp_path / "a"), str(tmp_path / "b")) for line in now[:-1]
@@ -149,14 +235,23 @@ def test_errors_save_nothing(tiny, terms, tmp_path):
     assert error(*given, str(tmp_path)).startswith(
         f"{tmp_path} is a directory, and --terms takes a file with a term on"
     )
-    assert error(*given, "-", stdin=" \n\n") == "there is no term in standard input; write one on each line"
+    assert (
+        error(*given, "-", stdin=" \n\n")
+        == "there is no term in standard input; write one on each line"
+    )
     none = error(*given, "-", "--way", "wordpiece", stdin="\na b\n")
-    assert none.startswith("no term is added: left out: 'a b', number 2: this tokenizer splits it into 2")
+    assert none.startswith(
+        "no term is added: left out: 'a b', number 2: this tokenizer splits it into 2"
+    )
     none = error(*given, "-", "-m", tiny, "--way", "wordpiece", stdin="hello\nworld\na b\n")
-    assert none.startswith("no term is added: 2 known already: hello, world; left out: 'a b', number 3: ")
+    assert none.startswith(
+        "no term is added: 2 known already: hello, world; left out: 'a b', number 3: "
+    )
     assert "byte 0xff" in error(*given, "-", stdin=b"a\n\xff\n")
     assert "is there already" in error("add", "--terms", terms, "-o", str(tmp_path))
-    assert "2 new terms and 0 free slots" in error(*given, "-", "-m", tiny, "--way", "unused", stdin="x\ny\n")
+    assert "2 new terms and 0 free slots" in error(
+        *given, "-", "-m", tiny, "--way", "unused", stdin="x\ny\n"
+    )
     assert "is not special" in error(*given, terms, "--special", "--way", "wordpiece")
     assert "--way" in usage_error(*given, terms, "--way", "anyhow")
     assert "Missing option '--terms'" in usage_error("add", "-o", new)

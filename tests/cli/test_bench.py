@@ -42,7 +42,9 @@ def test_a_table(packages, tiny, text):
     summary, head, ours, theirs, too_small = out("bench", text, "-m", tiny, *ONCE)
     assert summary.startswith(f"3 lines, 2.1e-05 MB, {tiny}; CPU time")
     assert summary.endswith(", median of 1 round")
-    assert too_small.startswith("the text is too small for these figures to mean anything: a pass took ")
+    assert too_small.startswith(
+        "the text is too small for these figures to mean anything: a pass took "
+    )
     assert head.split()[:3] == ["tokenizer", "version", "load"]
     assert (ours.split()[0], len(ours.split())) == ("trietok", 6)  # it is not compared with itself
     assert theirs.split()[:2] == ["flash-tokenizer", "9.9"]
@@ -53,11 +55,17 @@ def test_a_table(packages, tiny, text):
 
 def test_json(packages, tiny, text):
     write_flash(packages, OTHER)
-    (line,) = run("bench", text, "-m", tiny, *ONCE, "--validate", "--most", "1", "--json").stdout.splitlines()
+    (line,) = run(
+        "bench", text, "-m", tiny, *ONCE, "--validate", "--most", "1", "--json"
+    ).stdout.splitlines()
     values = json.loads(line)
     assert [result["contender"] for result in values["results"]] == ["trietok", "flash-tokenizer"]
     (validation,) = values["validation"]
-    assert (validation["lines"], validation["differing"], len(validation["differences"])) == (3, 2, 1)
+    assert (validation["lines"], validation["differing"], len(validation["differences"])) == (
+        3,
+        2,
+        1,
+    )
     assert "validation" not in json.loads(out("bench", text, "-m", tiny, *ONCE, "--json")[0])
 
 
@@ -78,10 +86,17 @@ def test_the_exit_code_says_whether_ids_differ(packages, tiny, text):
 
 
 def test_a_library_that_was_asked_for_and_cannot_be_run_is_trouble(packages, tiny, text):
-    write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
+    write_package(
+        packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')"
+    )
     result = run("bench", text, "-m", tiny, *IDS_ONLY)
-    assert (result.exit_code, result.stdout) == (2, "flash-tokenizer: not installed: pip install flash-tokenizer\n")
-    assert result.stderr.startswith("trietok: warning: no ids were compared: none of the other tokenizers could be")
+    assert (result.exit_code, result.stdout) == (
+        2,
+        "flash-tokenizer: not installed: pip install flash-tokenizer\n",
+    )
+    assert result.stderr.startswith(
+        "trietok: warning: no ids were compared: none of the other tokenizers could be"
+    )
 
 
 def test_standard_input(packages, tiny):
@@ -100,7 +115,16 @@ def test_a_terminal(packages, tiny, text):
     write_flash(packages, OTHER)
     write_package(packages, "tokenizers", "")
     shown = on_terminal(
-        *("bench", text, "-m", tiny, *ONCE[:4], "--with", "tokenizers,flash-tokenizer", "--validate"),
+        *(
+            "bench",
+            text,
+            "-m",
+            tiny,
+            *ONCE[:4],
+            "--with",
+            "tokenizers,flash-tokenizer",
+            "--validate",
+        ),
         PYTHONPATH=os.pathsep.join([str(packages), str(ROOT)]),
         columns=100,
     )
@@ -128,16 +152,27 @@ def test_a_terminal(packages, tiny, text):
 
 
 def test_errors(tiny, tmp_path):
-    assert error("bench", str(tmp_path / "none.txt")).endswith("none.txt: No such file or directory")
-    assert "'nobody' is none of trietok, transformers, " in usage_error("bench", "-", "--with", "nobody", stdin="a")
+    assert error("bench", str(tmp_path / "none.txt")).endswith(
+        "none.txt: No such file or directory"
+    )
+    assert "'nobody' is none of trietok, transformers, " in usage_error(
+        "bench", "-", "--with", "nobody", stdin="a"
+    )
     assert error("bench", "-", stdin="") == "the files hold no text; there is nothing to measure"
-    assert error("bench", "-", stdin="\n\n") == "the files hold no text; there is nothing to measure"
-    assert "standard input, line 2: byte 0xff at offset 3" in error("bench", "-", stdin=b"a\nb\xff\n")
+    assert (
+        error("bench", "-", stdin="\n\n") == "the files hold no text; there is nothing to measure"
+    )
+    assert "standard input, line 2: byte 0xff at offset 3" in error(
+        "bench", "-", stdin=b"a\nb\xff\n"
+    )
     assert "neither a directory nor a file" in error("bench", "-", "-m", "/no/such", stdin="a")
 
 
 def test_options_that_make_no_sense(tiny, text):
     assert "--rounds 0 needs --validate." in usage_error("bench", text, "--rounds", "0")
-    assert "--validate compares with others" in usage_error("bench", text, "--validate", "--with", "trietok")
+    assert "--validate compares with others" in usage_error(
+        "bench", text, "--validate", "--with", "trietok"
+    )
     assert "--passes" in usage_error("bench", text, "--passes", "1")
-    assert error("bench") == "the files hold no text; there is nothing to measure"  # what a pipe gives
+    # what a pipe gives
+    assert error("bench") == "the files hold no text; there is nothing to measure"

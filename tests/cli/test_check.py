@@ -17,7 +17,11 @@ def test_the_command(tmp_path):
     assert "\x1b" not in result.stdout
     bad = str(make(tmp_path / "bad", {**vocab(), CONFIG: decoder(id7="[NEW]")}))
     assert run("check", "-m", bad).exit_code == 1
-    for arguments in (["check"], ["check", "-m", folder, "--renumber"], ["check", "-m", folder, "--frobnicate"]):
+    for arguments in (
+        ["check"],
+        ["check", "-m", folder, "--renumber"],
+        ["check", "-m", folder, "--frobnicate"],
+    ):
         assert run(*arguments).exit_code == 2
 
 
@@ -33,21 +37,27 @@ def test_the_command_as_json(tmp_path):
     folder = str(make(tmp_path / "model", vocab("un", "\u2028")))
     (line,) = out("check", "-m", folder, "--json")
     assert json.loads(line) == check(folder).to_dict()
-    (line,) = out("check", "-m", folder, "--json", "--fix", "-o", str(tmp_path / "out"), "--renumber")
+    (line,) = out(
+        "check", "-m", folder, "--json", "--fix", "-o", str(tmp_path / "out"), "--renumber"
+    )
     assert json.loads(line)["id_map"]["9"] == 8
 
 
 def test_the_command_with_each_finding(tmp_path):
     folder = str(make(tmp_path / "model", vocab(*(f"##{sign}" for sign in "!?.,;:-"))))
     assert len(out("check", "-m", folder)) < 5
-    assert len([line for line in out("check", "-m", folder, "--all") if "no text gives" in line]) == 7
+    assert (
+        len([line for line in out("check", "-m", folder, "--all") if "no text gives" in line]) == 7
+    )
 
 
 def test_the_command_fixing(tmp_path):
     folder = str(make(tmp_path / "model", vocab("un")))
     written = out("check", "-m", folder, "--fix", "-o", str(tmp_path / "out"))
     assert written[1] == "  line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 8"
-    assert error("check", "-m", folder, "--fix", "-o", str(tmp_path / "out")).endswith("replace it with --force")
+    assert error("check", "-m", folder, "--fix", "-o", str(tmp_path / "out")).endswith(
+        "replace it with --force"
+    )
 
 
 @posix

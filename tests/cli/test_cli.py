@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import trietok
-from tests.cli.commands import environment, error, posix, process, run, usage_error
+from tests.cli.commands import environment, error, out, posix, process, run, usage_error
 from trietok.cli.app import COMMANDS, app
 from trietok.cli.output import Utf8
 
@@ -24,20 +24,29 @@ def test_bad_utf8_names_file_and_line(tmp_path, command):
     result = run(command, "--file", str(path))
     assert result.exit_code == 2
     assert result.stdout.count("\n") == 2
-    assert result.stderr == (
-        f"trietok: error: {path}, line 3: byte 0xe9 at offset 5 of the line is not UTF-8; convert the input to UTF-8\n"
+    assert (
+        result.stderr
+        == f"trietok: error: {path}, line 3: byte 0xe9 at offset 5 of the line is not UTF-8;"
+        " convert the input to UTF-8\n"
     )
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    assert error("encode", "-f", "nothing here.txt") == "cannot read nothing here.txt: No such file or directory"
-    assert error("encode", "-f", str(tmp_path)).startswith(f"{tmp_path} is a directory; give its files")
+    assert (
+        error("encode", "-f", "nothing here.txt")
+        == "cannot read nothing here.txt: No such file or directory"
+    )
+    assert error("encode", "-f", str(tmp_path)).startswith(
+        f"{tmp_path} is a directory; give its files"
+    )
     assert error("encode", "-f", "").startswith("cannot read '': ")
     assert error("encode", "-f", "a\x1b\nb").startswith("cannot read a\\x1b\\nb: ")
 
 
 def test_models_that_cannot_be_loaded_are_named(tmp_path):
-    assert error("encode", "-m", "no/such/model", "a").startswith("no/such/model is neither a directory nor a file")
+    assert error("encode", "-m", "no/such/model", "a").startswith(
+        "no/such/model is neither a directory nor a file"
+    )
     assert "has no vocab.txt" in error("encode", "-m", str(tmp_path), "a")
     (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n\xff\n")
     assert "vocab.txt, line 2: byte 0xff" in error("decode", "-m", str(tmp_path), "1")
@@ -69,7 +78,9 @@ def test_unknown_commands_and_options_are_usage_errors():
 )
 def test_usage_errors_have_one_form_and_name_what_may_have_been_meant(arguments, message):
     words = arguments.split()
-    command = " ".join(["trietok", *words[: 2 if words[0] == "train" else int(words[0] in COMMANDS)]])
+    command = " ".join(
+        ["trietok", *words[: 2 if words[0] == "train" else int(words[0] in COMMANDS)]]
+    )
     said = usage_error(*words)
     assert said.startswith(f"Usage: {command} [OPTIONS] ")
     assert said.endswith(f" for help. Error: {message}")
@@ -106,7 +117,10 @@ def test_a_standard_output_that_is_closed_is_an_error_and_not_silence(written):
     arguments, env = arguments_of(written)
     child = process(*arguments, stdout=None, env=env, preexec_fn=lambda: os.close(1))
     _, stderr = child.communicate()
-    assert (child.returncode, stderr) == (2, b"trietok: error: cannot write: standard output is closed\n")
+    assert (child.returncode, stderr) == (
+        2,
+        b"trietok: error: cannot write: standard output is closed\n",
+    )
 
 
 @posix
@@ -157,18 +171,20 @@ def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
 @pytest.mark.parametrize("package", ["click", "rich"])
 def test_without_its_packages_the_command_says_how_to_get_them(package):
     code = f"import sys; sys.modules[{package!r}] = None; import trietok.cli; trietok.cli.main()"
-    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "trietok's command needs click and rich, which come with its extra cli: pip install 'trietok[cli]', or in a "
-        "checkout: pip install '.[cli]'\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True
     )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "trietok's command needs click and rich: pip install click rich\n"
 
 
 @pytest.mark.parametrize("module", ["trietok", "trietok.cli"])
 def test_modules_run_the_command(module):
     done = subprocess.run(
-        [sys.executable, "-m", module, "--version"], env=environment(), capture_output=True, text=True
+        [sys.executable, "-m", module, "--version"],
+        env=environment(),
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (
         0,
@@ -178,7 +194,10 @@ def test_modules_run_the_command(module):
 
 
 def test_a_command_imports_what_it_runs():
-    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, sep='\\n')); import trietok.cli; "
+    code = (
+        "import atexit, sys; atexit.register(lambda: print(*sys.modules, sep='\\n')); import"
+        " trietok.cli; "
+    )
     done = subprocess.run(
         [sys.executable, "-c", code + "trietok.cli.main()", "encode", "-q", "a"],
         env=environment(),
@@ -205,7 +224,10 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
     assert sorted(listed) == sorted(COMMANDS)
     kinds, shown = ("bpe", "wordpiece"), run("train", "-h").stdout
     assert all(re.search(rf"^  {kind}  +[A-Z].*\w\.$", shown, re.MULTILINE) for kind in kinds)
-    for command in (*(command for command in COMMANDS if command != "train"), *(f"train {kind}" for kind in kinds)):
+    for command in (
+        *(command for command in COMMANDS if command != "train"),
+        *(f"train {kind}" for kind in kinds),
+    ):
         shown = run(*command.split(), "--help").stdout
         assert shown.startswith(f"Usage: trietok {command} [OPTIONS]")
         assert ("--offline" in shown) or command == "docs"
@@ -220,7 +242,11 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
     ],
 )
 def test_the_shell_completes_commands_names_of_files_and_choices(typed, completed):
-    asked = {"_TRIETOK_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    asked = {
+        "_TRIETOK_COMPLETE": "bash_complete",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(typed.count(" ")),
+    }
     stdout, stderr = process(env=environment(**asked)).communicate()
     assert (stdout.decode().split(), stderr) == (completed, b"")
 
@@ -232,14 +258,28 @@ def test_output_of_a_process_is_utf8_whatever_the_locale(tiny):
     assert (stdout.decode(), stderr, child.returncode) == (f"東 京 hello{chr(10)}", b"", 0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere an argument is UTF-8")
+def test_arguments_of_a_process_are_utf8_whatever_the_locale(tiny):
+    env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    child = process("tokenize", "-q", "-m", tiny, "東京 hello".encode(), env=env)
+    stdout, stderr = child.communicate()
+    assert (stdout.decode(), stderr, child.returncode) == (f"東 京 hello{chr(10)}", b"", 0)
+
+
 def test_help():
-    for arguments in (["--help"], ["-h"], ["encode", "-h"], ["tokenize", "--help"], ["decode", "--help"]):
+    for arguments in (
+        ["--help"],
+        ["-h"],
+        ["encode", "-h"],
+        ["tokenize", "--help"],
+        ["decode", "--help"],
+    ):
         assert run(*arguments).exit_code == 0
     assert "[CLS]" in run("encode", "--help").stdout
     assert "encode" in run().output
 
 
-# ---- arguments that are not UTF-8 -----------------------------------------------------------------------------------
+# ---- arguments that are not UTF-8 ----------------------------------------------------------------
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere an argument is UTF-8")
@@ -256,8 +296,10 @@ def test_bytes_that_are_not_utf_8_are_refused_as_in_a_file(tmp_path, arguments):
     child = process(*arguments, cwd=tmp_path)
     written, said = child.communicate()
     assert (child.returncode, written) == (2, b"")
-    assert said.decode() == (
-        "trietok: error: na\\xefve: byte 0xef at offset 2 is not UTF-8; convert the input to UTF-8\n"
+    assert (
+        said.decode()
+        == "trietok: error: na\\xefve: byte 0xef at offset 2 is not UTF-8; convert the input to"
+        " UTF-8\n"
     )
     assert os.listdir(tmp_path) == []
 
@@ -278,3 +320,76 @@ def test_every_text_of_every_command_is_looked_at():
     types = [parameter.type for command in commands(app) for parameter in command.params]
     assert len([each for each in types if isinstance(each, Utf8)]) > 20
     assert not [each for each in types if each.name == "text" and not isinstance(each, Utf8)]
+
+
+# ---- one form of answers -------------------------------------------------------------------------
+
+
+def test_errors_are_json_where_json_is_asked_for(tmp_path):
+    gone = str(tmp_path / "gone")
+    result = run("encode", "--json", "-m", gone, "a")
+    assert (result.exit_code, result.stderr.startswith(f"trietok: error: {gone} is neither")) == (
+        2,
+        True,
+    )
+    answer = json.loads(result.stdout)
+    assert (answer["ok"], answer["kind"], answer["path"]) == (False, "FileError", gone)
+    assert f"trietok: error: {answer['error']}\n" == result.stderr
+    result = run("encode", "--json", "--max-length", "x", "a")
+    assert json.loads(result.stdout)["error"].startswith("Invalid value for '--max-length'")
+    assert run("encode", "-m", gone, "--", "--json").stdout == ""
+
+
+def test_the_version_has_a_short_option():
+    assert run("-V").stdout == run("--version").stdout != ""
+
+
+def test_a_dry_run_writes_nothing(tiny, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "terms.txt").write_text("covid\n")
+    before = sorted(tmp_path.rglob("*"))
+    for command in (
+        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "--save-plan", "plan.json"),
+        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "-o", "out"),
+        ("trim", "-m", tiny, "--dry-run", "terms.txt"),
+    ):
+        assert any("dry run: nothing is written" in line for line in out(*command))
+        assert json.loads(run(*command, "--json").stdout)["ok"]
+    assert sorted(tmp_path.rglob("*")) == before
+    assert "--dry-run goes without" in usage_error("add", "-m", tiny, "--terms", "terms.txt")
+
+
+def test_a_report_is_a_page_too(tiny, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("diff", tiny, "trietok-en", "--page", str(page)).exit_code == 1
+    assert "the tokenizers differ" in page.read_text(encoding="utf-8")
+    assert "is there already" in usage_error("diff", tiny, tiny, "--page", str(page))
+
+
+def test_the_plan_of_words_that_were_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.txt").write_text("covid covid covid covid\n")
+    out("suggest", "texts.txt", "-o", "new", "--save-plan", "plan.json")
+    assert (
+        trietok.RowPlan.load("plan.json").after
+        == trietok.AutoTokenizer.from_pretrained("new").fingerprint()
+    )
+    assert "--save-plan needs --output" in usage_error(
+        "suggest", "texts.txt", "--save-plan", "other.json"
+    )
+
+
+def test_the_options_of_a_long_command_stand_in_groups():
+    shown = run("adapt", "--help").stdout
+    titles = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
+    assert titles == [
+        "Options",
+        "Words to add",
+        "What they do",
+        "Rows of the model",
+        "Reading texts",
+    ]
+    assert "--profile [slow|fast]" in shown
+    assert (
+        shown.index("Words to add:") < shown.index("--phrases") < shown.index("Rows of the model:")
+    )

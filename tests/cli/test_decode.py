@@ -9,27 +9,48 @@ from tests.cli.commands import error, out, run, usage_error
 
 @pytest.mark.parametrize(
     "arguments",
-    [["2", "7", "8", "6", "3"], ["2 7,8", "6,3"], ["[2, 7, 8, 6, 3]"], ["[2,", "7,8,6,", "3]"], ["--", "2", "7 8 6 3"]],
+    [
+        ["2", "7", "8", "6", "3"],
+        ["2 7,8", "6,3"],
+        ["[2, 7, 8, 6, 3]"],
+        ["[2,", "7,8,6,", "3]"],
+        ["--", "2", "7 8 6 3"],
+    ],
 )
 def test_decode_takes_one_sequence_as_arguments(tiny, arguments):
     assert out("decode", "-m", tiny, *arguments) == ["[CLS] hello world [SEP]"]
 
 
 def test_decode_skips_special_tokens(tiny):
-    assert out("decode", "-m", tiny, "--no-special-tokens", "2", "7", "8", "6", "3") == ["hello world"]
+    assert out("decode", "-m", tiny, "--no-special-tokens", "2", "7", "8", "6", "3") == [
+        "hello world"
+    ]
 
 
 def test_decode_json_has_all_tokens(tiny):
     assert out("decode", "-m", tiny, "--json", "--no-special-tokens", "2", "9", "3") == [
-        '{"text": "東", "tokens": ["[CLS]", "東", "[SEP]"], "input_ids": [2, 9, 3]}'
+        '{"text": "東", "tokens": ["[CLS]", "東", "[SEP]"], "input_ids": [2, 9, 3], "profile":'
+        ' "fast"}'
     ]
 
 
 @pytest.mark.parametrize(
-    "line", ["5 6", "5,6", " 5 , 6\t\r", "[5, 6]", '{"input_ids": [5, 6]}', '{"text": "?", "input_ids": [5, 6]} ']
+    "line",
+    [
+        "5 6",
+        "5,6",
+        " 5 , 6\t\r",
+        "[5, 6]",
+        '{"input_ids": [5, 6]}',
+        '{"text": "?", "input_ids": [5, 6]} ',
+    ],
 )
 def test_decode_reads_lines(tiny, tmp_path, line):
-    assert out("decode", "-m", tiny, stdin=f"{line}\n\n{line}") == ["hello world", "", "hello world"]
+    assert out("decode", "-m", tiny, stdin=f"{line}\n\n{line}") == [
+        "hello world",
+        "",
+        "hello world",
+    ]
     path = tmp_path / "ids.txt"
     path.write_text(f"{line}\n", newline="")
     assert out("decode", "-m", tiny, "-f", str(path)) == ["hello world"]
@@ -42,9 +63,13 @@ def test_what_encode_writes_can_be_decoded():
         assert out("decode", "--no-special-tokens", stdin=written) == texts
 
 
-@pytest.mark.parametrize("arguments", [["-1"], ["5", "-1"], ["-1", "5", "--json"], ["--", "-1"], ["-1,", "5"]])
+@pytest.mark.parametrize(
+    "arguments", [["-1"], ["5", "-1"], ["-1", "5", "--json"], ["--", "-1"], ["-1,", "5"]]
+)
 def test_a_negative_id_is_an_error_of_the_ids(arguments):
-    assert error("decode", *arguments).startswith("id -1 is outside the vocabulary, whose ids run from 0 to 7999")
+    assert error("decode", *arguments).startswith(
+        "id -1 is outside the vocabulary, whose ids run from 0 to 7999"
+    )
 
 
 def test_an_id_out_of_range_names_the_line(tiny):

@@ -30,9 +30,13 @@ def test_the_exit_code_says_whether_ids_differ(two):
     assert "'\\x1b[2j東': 19" in different.stdout
 
 
-@pytest.mark.parametrize("arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "{}/none"], ["NEW", ""]])
+@pytest.mark.parametrize(
+    "arguments", [["NEW", "{}/none"], ["NEW"], ["NEW", "NEW", "{}/none"], ["NEW", ""]]
+)
 def test_an_error_ends_with_exit_code_2(two, tmp_path, arguments):
-    result = run("diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments))
+    result = run(
+        "diff", *(argument.format(tmp_path).replace("NEW", two[1]) for argument in arguments)
+    )
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "rror" in result.stderr
@@ -42,13 +46,20 @@ def test_the_report_as_json(two):
     result = run("diff", *two, "--json")
     assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
     report = compare(*map(BertTokenizerFast.from_pretrained, two)).to_dict()
-    assert json.loads(result.stdout) == {"profile": "fast", "profile_why": WHY, **report}
+    assert json.loads(result.stdout) == {
+        "ok": False,
+        "profile": "fast",
+        "profile_why": WHY,
+        **report,
+    }
     assert "東" in result.stdout
 
 
 def test_texts_from_files_and_standard_input(two, tmp_path):
     (tmp_path / "texts").write_text("x <y>\n\nab\n", encoding="utf-8")
-    report = json.loads(run("diff", *two, "--json", str(tmp_path / "texts"), "-", stdin="<y>").stdout)
+    report = json.loads(
+        run("diff", *two, "--json", str(tmp_path / "texts"), "-", stdin="<y>").stdout
+    )
     assert (report["texts"], report["differing"]) == (4, 2)
     assert report["examples"][0] == {
         "text": "<y>",  # files are read in the order of their names
@@ -68,9 +79,12 @@ def test_the_report_on_a_terminal(two):
     assert "\x1b[32m18\x1b[0m" in printed
     assert "\x1b[2J" not in printed
     plain = re.sub(r"\x1b\[[0-9;]*m", "", printed)
-    assert re.search(r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE)
+    assert re.search(
+        r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE
+    )
     assert re.search(r"^  - .*\n  \+ \[CLS\] <y>", plain, re.MULTILINE)
     assert re.search(
-        "\n18 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint trietok-1:[0-9a-f]{8} → trietok-1:[0-9a-f]{8}$",
+        "\n18 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint trietok-1:[0-9a-f]{8} →"
+        " trietok-1:[0-9a-f]{8}$",
         plain.rstrip(),
     )

@@ -37,8 +37,11 @@ from trietok.corpus.shard_files import FORMATS
 
 def test_a_summary(english, tmp_path):
     write(tmp_path / "a.txt")
-    assert out("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1") == [
-        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows in 1 shard"
+    assert out(
+        "encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"
+    ) == [
+        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows"
+        " in 1 shard"
     ]
     assert rows_in(tmp_path / "ids") == ids_of(english)
 
@@ -48,9 +51,14 @@ def test_the_options(english, tmp_path, vocab_file):
 
     def rows(*options):
         ids = tmp_path / str(len(list(tmp_path.iterdir())))
-        result = run("encode-files", path, "-o", str(ids), "--workers", "1", "--column", "body", *options)
+        result = run(
+            "encode-files", path, "-o", str(ids), "--workers", "1", "--column", "body", *options
+        )
         left_out = "trietok: warning: 2 tokens of 34 are left out, since they fill no row\n"
-        assert (result.exit_code, result.stderr) == (0, left_out if "--drop-last" in options else "")
+        assert (result.exit_code, result.stderr) == (
+            0,
+            left_out if "--drop-last" in options else "",
+        )
         return rows_in(ids)
 
     assert rows() == ids_of(english)
@@ -60,7 +68,9 @@ def test_the_options(english, tmp_path, vocab_file):
     assert rows("--shard-size", "0.0001", "--format", "bin") == ids_of(english)
     joined = [token_id for row in ids_of(english) for token_id in row]
     assert rows("--pack", "8") == [joined[start : start + 8] for start in range(0, len(joined), 8)]
-    assert rows("--pack", "8", "--drop-last") == [joined[at : at + 8] for at in range(0, len(joined) - 7, 8)]
+    assert rows("--pack", "8", "--drop-last") == [
+        joined[at : at + 8] for at in range(0, len(joined) - 7, 8)
+    ]
     assert rows("--model", str(vocab_file("a"))) != ids_of(english)
 
 
@@ -69,16 +79,31 @@ def test_other_columns(english, tmp_path):
     command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
     out(*command, "--keep-columns", "id, text", "--include", "attention_mask,special_tokens_mask")
     corpus = open_corpus(tmp_path / "ids")
-    assert corpus.column_names == ("input_ids", "attention_mask", "special_tokens_mask", "id", "text")
+    assert corpus.column_names == (
+        "input_ids",
+        "attention_mask",
+        "special_tokens_mask",
+        "id",
+        "text",
+    )
     assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
     assert "'offsets' is none of attention_mask, " in usage_error(*command, "--include", "offsets")
 
 
 def test_json(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
-    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1", "--json"]
+    command = [
+        "encode-files",
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(tmp_path / "ids"),
+        "--workers",
+        "1",
+        "--json",
+    ]
     assert list(map(json.loads, out(*command, "--on-error", "skip"))) == [
         {
+            "ok": True,
             "profile": "fast",
             "profile_why": WHY_OF_CLASS,
             "output": str(tmp_path / "ids"),
@@ -99,8 +124,19 @@ def test_what_a_resumed_run_keeps_and_removes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.txt", "b.txt"):
         write(tmp_path / name, [f"the people of {name}"])
-    command = ["-o", "ids", "--workers", "1", "--resume", "--shard-size", "0.00002"]  # a file has a shard of its own
-    assert out("encode-files", "a.txt", "b.txt", *command)[1:] == ["kept from earlier runs: 0 shards"]
+    # a file has a shard of its own
+    command = [
+        "-o",
+        "ids",
+        "--workers",
+        "1",
+        "--resume",
+        "--shard-size",
+        "0.00002",
+    ]
+    assert out("encode-files", "a.txt", "b.txt", *command)[1:] == [
+        "kept from earlier runs: 0 shards"
+    ]
     assert out("encode-files", "b.txt", *command)[1:] == [
         "kept from earlier runs: 1 shard",
         "removed: 1 shard of a.txt, which is not among the files any more",
@@ -113,20 +149,48 @@ def test_what_a_resumed_run_keeps_and_removes(tmp_path, monkeypatch):
 def test_much_that_is_left_out_is_warned_of(tmp_path):
     for number in range(100):
         write(tmp_path / f"{number:03}.txt", ["the people of the United States"] * 3)
-    command = ["encode-files", str(tmp_path / "*.txt"), "--workers", "1", "--pack", "70", "--drop-last", "-o"]
-    for size, dropped in (("16", 20), ("0.0001", 20)):  # in one shard, and in fifty: no more than a row of a run
+    command = [
+        "encode-files",
+        str(tmp_path / "*.txt"),
+        "--workers",
+        "1",
+        "--pack",
+        "70",
+        "--drop-last",
+        "-o",
+    ]
+    # in one shard, and in fifty: no more than a row of a run
+    for size, dropped in (
+        ("16", 20),
+        ("0.0001", 20),
+    ):
         result = run(*command, str(tmp_path / size), "--shard-size", size)
         assert f"left out at the end: {dropped} tokens" in result.stdout
         assert result.stderr == ""
     result = run(*command[:4], "--pack", "2000", "--drop-last", "-o", str(tmp_path / "much"))
-    assert "trietok: warning: 400 tokens of 2,400 are left out, since they fill no row\n" in result.stderr
+    assert (
+        "trietok: warning: 400 tokens of 2,400 are left out, since they fill no row\n"
+        in result.stderr
+    )
 
 
 def test_a_bad_row(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
-    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"]
-    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. ")
-    assert out(*command, "--on-error", "skip")[1] == "kept aside: 1 row without text, listed in rejects.jsonl"
+    command = [
+        "encode-files",
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(tmp_path / "ids"),
+        "--workers",
+        "1",
+    ]
+    assert error(*command).startswith(
+        f"{tmp_path / 'a.txt'}, row 2: byte 0xff at offset 0 of the text is not UTF-8. "
+    )
+    assert (
+        out(*command, "--on-error", "skip")[1]
+        == "kept aside: 1 row without text, listed in rejects.jsonl"
+    )
 
 
 def test_force_replaces_a_run_that_was_interrupted(english, tmp_path):
@@ -150,16 +214,26 @@ def test_mistakes_of_files_and_columns(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("body,id\nThe people,1\n")
     (tmp_path / "bad.txt.gz").write_bytes(b"no gzip")
     command = ("encode-files", "-o", "ids", "--workers", "1")
-    assert "Workers read FILES, so standard input is none of them" in usage_error(*command, "-", "a.txt")
-    told = (
-        "; choose a field with column=... (--column). 0 finished shards stay in ids; with another column a run begins"
+    assert "Workers read FILES, so standard input is none of them" in usage_error(
+        *command, "-", "a.txt"
     )
-    assert f"a.jsonl, row 1: the object has no field 'text', only 'body', 'id'{told}" in error(*command, "a.jsonl")
+    told = (
+        "; choose a field with column=... (--column). 0 finished shards stay in ids; with another"
+        " column a run begins"
+    )
+    assert f"a.jsonl, row 1: the object has no field 'text', only 'body', 'id'{told}" in error(
+        *command, "a.jsonl"
+    )
     assert "has no column 'text'; choose one of 'body', 'id' with" in error(*command, "a.csv")
-    assert error(*command, "bad.txt.gz", "--on-error", "skip").startswith("bad.txt.gz is damaged, or no gzip file")
+    assert error(*command, "bad.txt.gz", "--on-error", "skip").startswith(
+        "bad.txt.gz is damaged, or no gzip file"
+    )
     assert list((tmp_path / "ids").iterdir()) == []  # no plan of a run with nothing to go on with
     result = run(*command, "a.txt", "--column", "body")
-    assert result.stderr == "trietok: warning: the files have no column 'body': each line of a .txt is a text\n"
+    assert (
+        result.stderr
+        == "trietok: warning: the files have no column 'body': each line of a .txt is a text\n"
+    )
     out(*command, "a.jsonl", "--column", "body", "--force")
     (tmp_path / "b.jsonl").write_text('{"body": 1}\n')
     told = error(*command, "a.jsonl", "b.jsonl", "--column", "body", "--resume")
@@ -170,8 +244,10 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
     write(tmp_path / "a.txt", ["a " * 600])
     command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
     result = run(*command, str(tmp_path / "plain"))
-    assert result.stderr == (
-        "trietok: warning: the longest text has 602 tokens, more than the 512 the model takes; --truncation truncates\n"
+    assert (
+        result.stderr
+        == "trietok: warning: the longest text has 602 tokens, more than the 512 the model takes;"
+        " --truncation truncates\n"
     )
     for options in (["--truncation"], ["--pack", "512"]):
         assert run(*command, str(tmp_path / options[0]), *options).stderr == ""
@@ -191,7 +267,9 @@ def test_usage_errors(tmp_path):
     assert "Missing argument" in usage_error("encode-files", "-o", str(tmp_path))
     assert "Missing option" in usage_error("encode-files", "a.txt")
     for size in ("inf", "nan", "-1", "0"):
-        assert "--shard-size" in usage_error("encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size)
+        assert "--shard-size" in usage_error(
+            "encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size
+        )
     choices = {"--format": FORMATS, "--on-error": ("fail", "skip")}
     for option, known in choices.items():
         said = usage_error("encode-files", "a.txt", "-o", str(tmp_path), option, "csv")
@@ -206,7 +284,10 @@ def test_usage_errors(tmp_path):
 def test_a_bar_on_a_terminal(tmp_path):
     write(tmp_path / "a.txt", TEXTS * 100)
     shown = COLOURS.sub(
-        "", on_terminal("encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1")
+        "",
+        on_terminal(
+            "encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"
+        ),
     )
     size = f"{(tmp_path / 'a.txt').stat().st_size / 1000:.1f}"
     assert f"{size} of {size} kB" in shown
@@ -306,7 +387,9 @@ def test_lines_off_a_terminal(tmp_path, monkeypatch):
     later = [line for line in said if line != said[0]]
     for line in later:
         assert re.fullmatch(
-            rf"trietok: encoding: \d+ of {size} bytes, \d shards?, [\d.]+ (bytes|kB)/s  [\d,]+ tokens/s", line
+            rf"trietok: encoding: \d+ of {size} bytes, \d shards?, [\d.]+ (bytes|kB)/s  [\d,]+"
+            r" tokens/s",
+            line,
         )
     assert len(later) > 5
     monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 30)
@@ -317,7 +400,9 @@ def test_lines_off_a_terminal(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kernel", ["0", "1"])
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.parquet"])
 def test_a_full_disk_is_one_error_and_leaves_nothing_unfinished(tmp_path, kernel, name):
-    """Files have a size at which writing fails as on a full disk; shards of the second file reach it."""
+    """Files have a size at which writing fails as on a full disk; shards of the second file reach
+    it.
+    """
     import resource
 
     import pyarrow.parquet
@@ -333,13 +418,23 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_unfinished(tmp_path, kernel
     else:
         write(tmp_path / name, ["people " * 10] * 4000)
     ids = tmp_path / "ids"
-    command = ["encode-files", str(tmp_path / "0.txt"), str(tmp_path / name), "-o", str(ids), "--shard-size", "0.1"]
+    command = [
+        "encode-files",
+        str(tmp_path / "0.txt"),
+        str(tmp_path / name),
+        "-o",
+        str(ids),
+        "--shard-size",
+        "0.1",
+    ]
     command += ["--workers", "2", "-q", "--format", "npy"]
     done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
     said = done.communicate()[1].decode()
     assert done.returncode == 2
     assert re.fullmatch(
-        r"trietok: error: cannot write \S+/[0-9a-f]{40}: File too large\. \d finished shards? stays? in .*\n", said
+        r"trietok: error: cannot write \S+/[0-9a-f]{40}: File too large\. \d finished shards?"
+        r" stays? in .*\n",
+        said,
     )
     assert not [path for path in ids.rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     out(*command, "--resume")
@@ -358,11 +453,22 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_unfinished(tmp_path, kernel
     ],
 )
 def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
-    """To the command alone, or to all of its processes, as from a scheduler; with threads and with processes."""
+    """To the command alone, or to all of its processes, as from a scheduler; with threads and with
+    processes.
+    """
     rng = random.Random(3)
     write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
     ids = tmp_path / "ids"
-    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
+    command = [
+        "encode-files",
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(ids),
+        "--shard-size",
+        "0.027",
+        "--workers",
+        workers,
+    ]
     env = {**environment(), "TRIETOK_KERNEL": kernel}
     child = process(*command, "-q", env=env, start_new_session=True)
     while len(finished(ids)) < 2:
@@ -370,8 +476,10 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
         time.sleep(0.01)
     os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
     assert (child.wait(30), child.stdout.read()) == (143, b"")
-    assert child.stderr.read().decode() == (
-        f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
+    assert (
+        child.stderr.read().decode()
+        == f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the"
+        " rest\n"
     )
     assert not [path for path in ids.rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     out(*command, "--resume")
@@ -388,15 +496,26 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
     rng = random.Random(3)
     write(tmp_path / "a.txt", [f"{rng.randrange(10**60):x}" for _ in range(16_000)])
     ids = tmp_path / "ids"
-    command = ["encode-files", str(tmp_path / "a.txt"), "-o", str(ids), "--shard-size", "0.027", "--workers", workers]
+    command = [
+        "encode-files",
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(ids),
+        "--shard-size",
+        "0.027",
+        "--workers",
+        workers,
+    ]
     child = process(*command, "-q", preexec_fn=heed_interrupts)
     while len(finished(ids)) < 2:
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)
     assert (child.wait(), child.stdout.read()) == (130, b"")
-    assert child.stderr.read().decode() == (
-        f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
+    assert (
+        child.stderr.read().decode()
+        == f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the"
+        " rest\n"
     )
     assert not list((ids / ".trietok-encode").glob("*temporary-*"))
     assert not (ids / "manifest.json").exists()

@@ -56,7 +56,9 @@ def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
     page = tmp_path / "page.html"
     said = [f"written to {page}: 1 text"]
     assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello") == said
-    assert out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello", "--force") == said
+    assert (
+        out("explain", "-m", tiny, "-o", str(page), "<script>x</script> hello", "--force") == said
+    )
     assert "is there already" in error("explain", "-m", tiny, "-o", str(page), "a")
     html = page.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
@@ -64,18 +66,26 @@ def test_a_page_for_a_browser(tiny, tmp_path: pathlib.Path):
     table = html.partition("<h4>Reasons</h4>")[2]
     assert "The whole word “hello” is an entry" in table  # on paper nobody clicks
     assert "<tbody>" in table
-    assert "there is no folder" in error("explain", "-m", tiny, "-o", str(tmp_path / "no" / "page.html"), "a")
+    assert "there is no folder" in error(
+        "explain", "-m", tiny, "-o", str(tmp_path / "no" / "page.html"), "a"
+    )
     assert "not both" in usage_error("explain", "-o", f"{page}.html", "--json", "a")
 
 
 def test_against_a_vocabulary_and_a_profile(tiny):
     lines = out("explain", "-m", tiny, "hello hel\u0378", "--profile", "slow", "--against", "fast")
-    assert "            cleaned: the left deletes U+0378 <reserved-0378>, the right does not" in lines
+    assert (
+        "            cleaned: the left deletes U+0378 <reserved-0378>, the right does not" in lines
+    )
     values = json.loads(out("explain", "-m", tiny, "hello", "--against", "slow", "--json")[0])
     assert (values["left"]["profile"], values["right"]["profile"]) == ("fast", "slow")
     assert values["same_ids"] is True
     values = json.loads(out("explain", "-m", tiny, "hello", "--against", "trietok-en", "--json")[0])
-    assert (values["left"]["profile"], values["right"]["profile"], values["same_ids"]) == ("fast", "fast", False)
+    assert (values["left"]["profile"], values["right"]["profile"], values["same_ids"]) == (
+        "fast",
+        "fast",
+        False,
+    )
 
 
 def test_what_a_call_refuses_is_one_line(tiny):

@@ -1,8 +1,10 @@
-"""One grammar: an option has one meaning in all commands, a meaning has one option, and the page's tables hold them.
+"""One grammar: an option has one meaning in all commands, a meaning has one option, and the page's
+tables hold them.
 
-The tables are in docs/command_line.md. One has a row for each option that many commands have: its spellings, its
-meaning, the commands that have it. The other has a row for each command that has options of its own, whose meaning the
-help of the command says, and with it the page of the site that is made of the help.
+The tables are in docs/command_line.md. One has a row for each option that many commands have: its
+spellings, its meaning, the commands that have it. The other has a row for each command that has
+options of its own, whose meaning the help of the command says, and with it the page of the site
+that is made of the help.
 """
 
 from __future__ import annotations
@@ -15,10 +17,20 @@ import pytest
 
 from tests.cli.commands import PAGE, out, run, usage_error
 from trietok.cli.app import COMMANDS, app
-from trietok.cli.former import ARGUMENTS, OPTIONS
+from trietok.cli.former_spellings import ARGUMENTS, OPTIONS
 
-# Options of which each command says in its own words what it writes, lists or asks: the meaning is that of the table.
-OWN_WORDS = {"--model", "--output", "--most", "--with", "--format", "--min-frequency", "--vocab-size", "--terms"}
+# Options of which each command says in its own words what it writes, lists or asks: the meaning is
+# that of the table.
+OWN_WORDS = {
+    "--model",
+    "--output",
+    "--most",
+    "--with",
+    "--format",
+    "--min-frequency",
+    "--vocab-size",
+    "--terms",
+}
 OWN_WORDS |= {"--initial-alphabet", "--unused", "--way"}
 
 
@@ -28,7 +40,11 @@ def commands():
     for name in COMMANDS:
         command = app.get_command(context, name)
         below = getattr(command, "commands", None)
-        yield from [(name, command)] if below is None else ((f"{name} {kind}", each) for kind, each in below.items())
+        yield from (
+            [(name, command)]
+            if below is None
+            else ((f"{name} {kind}", each) for kind, each in below.items())
+        )
 
 
 def long_name(option) -> str:
@@ -52,7 +68,9 @@ def rows_of(section: str) -> list[list[str]]:
 def table() -> dict[str, tuple[str, str, str]]:
     """The options that many commands have: the long name of each, then the cells of its row."""
     rows = rows_of("Options that many commands have")
-    return {re.search(r"--[a-z-]+", spelt)[0]: (spelt, meaning, which) for spelt, meaning, which in rows}
+    return {
+        re.search(r"--[a-z-]+", spelt)[0]: (spelt, meaning, which) for spelt, meaning, which in rows
+    }
 
 
 def of_few() -> dict[str, list[str]]:
@@ -67,7 +85,10 @@ def of_few() -> dict[str, list[str]]:
 def named(cell: str) -> set[str]:
     """The commands that a cell of the table names."""
     given = {
-        name for name, _ in commands() for word in re.findall("`(.*?)`", cell) if f"{name} ".startswith(f"{word} ")
+        name
+        for name, _ in commands()
+        for word in re.findall("`(.*?)`", cell)
+        if f"{name} ".startswith(f"{word} ")
     }
     return {name for name, _ in commands()} - given if cell.startswith("all") else given
 
@@ -76,13 +97,17 @@ def test_the_tables_have_each_option_once_and_no_other():
     text = PAGE.read_text(encoding="utf-8")
     assert {*table(), *of_few()} == {name for name, _, _ in options()}
     assert table().keys().isdisjoint(of_few())
-    assert len(re.findall(r"^\| `(?:-\w`, `)?--[a-z-]+.*\|.*\|.*\|$", text, re.MULTILINE)) == len(table())
+    assert len(re.findall(r"^\| `(?:-\w`, `)?--[a-z-]+.*\|.*\|.*\|$", text, re.MULTILINE)) == len(
+        table()
+    )
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in options()}))
 def test_a_row_says_how_an_option_is_spelt_and_which_commands_have_it(name):
     if name not in table():
-        assert sorted(of_few()[name]) == sorted(command for each, command, _ in options() if each == name)
+        assert sorted(of_few()[name]) == sorted(
+            command for each, command, _ in options() if each == name
+        )
         return
     spelt, _, which = table()[name]
     known = [(command, option) for each, command, option in options() if each == name]
@@ -97,10 +122,20 @@ def test_no_option_has_two_meanings():
     for name, command, option in options():
         help_text = None if name in OWN_WORDS else option.help
         default = None if name in OWN_WORDS | {"--min-frequency"} else repr(option.default)
-        is_many = option.multiple and (command, name) != ("play", "--model")  # it shows several beside each other
-        meanings[name].add((is_many, option.is_flag, tuple(sorted(option.opts)), help_text, default))
+        # it shows several beside each other
+        is_many = option.multiple and (command, name) != (
+            "play",
+            "--model",
+        )
+        meanings[name].add(
+            (is_many, option.is_flag, tuple(sorted(option.opts)), help_text, default)
+        )
     several = {name: each for name, each in meanings.items() if len(each) > 1}
-    assert set(several) <= {"--max-words", "--on-error"}, several  # how many; encode-files replaces no bytes
+    assert set(several) <= {
+        "--max-words",
+        "--on-error",
+        "--resume",
+    }, several  # how many; encode-files replaces no bytes; of what
 
 
 def test_no_meaning_has_two_options():
@@ -122,12 +157,21 @@ def test_commands_about_many_texts_read_them_alike():
         assert ("files" in arguments) == ("--on-error" in has), name
         assert ("--output" in has) == ("--force" in has), name
         assert ("--model" in has) or name in ("diff", "docs", "train wordpiece", "train bpe")
-        assert not {"files", "texts", "ids", "lock", "old", "new", "page"}.isdisjoint(arguments) or not arguments
+        assert (
+            not {"files", "texts", "ids", "lock", "old", "new", "page", "command"}.isdisjoint(
+                arguments
+            )
+            or not arguments
+        )
 
 
 def test_the_page_lists_all_former_spellings():
-    text = PAGE.read_text(encoding="utf-8").partition("### Former spellings")[2].partition("\n## ")[0]
-    listed = re.findall(r"(?<![\w-])--?[a-z][a-z-]*", "".join(re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE)))
+    text = (
+        PAGE.read_text(encoding="utf-8").partition("### Former spellings")[2].partition("\n## ")[0]
+    )
+    listed = re.findall(
+        r"(?<![\w-])--?[a-z][a-z-]*", "".join(re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE))
+    )
     assert set(listed) == {old for each in OPTIONS.values() for old in each}
 
 
@@ -136,7 +180,10 @@ FORMER = [(command, old, new) for command, each in OPTIONS.items() for old, new 
 
 @pytest.mark.parametrize(("command", "old", "new"), FORMER)
 def test_former_spellings_lead_to_options_that_are_there(command, old, new):
-    known = {name: {*(spelt for each in it.params for spelt in each.opts), "FILES", ""} for name, it in commands()}
+    known = {
+        name: {*(spelt for each in it.params for spelt in each.opts), "FILES", ""}
+        for name, it in commands()
+    }
     where = [command] if command else list(known)
     assert any(new.split(" ")[0] in known[name] and old not in known[name] for name in where)
 
@@ -144,18 +191,46 @@ def test_former_spellings_lead_to_options_that_are_there(command, old, new):
 def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("hello\nworld\n")
-    now = out("export", "-m", tiny, "--format", "vocab.txt", "-o", "v.txt", "--most", "1", "texts.txt", "--json")
-    former = run("export", tiny, "--to=vocab.txt", "-o", "w.txt", "--show", "1", "--texts", "texts.txt", "--json")
+    now = out(
+        "export",
+        "-m",
+        tiny,
+        "--format",
+        "vocab.txt",
+        "-o",
+        "v.txt",
+        "--most",
+        "1",
+        "texts.txt",
+        "--json",
+    )
+    former = run(
+        "export",
+        tiny,
+        "--to=vocab.txt",
+        "-o",
+        "w.txt",
+        "--show",
+        "1",
+        "--texts",
+        "texts.txt",
+        "--json",
+    )
     assert former.exit_code == 0
     assert former.stdout.replace("w.txt", "v.txt").splitlines() == now
     assert former.stderr.splitlines() == [
         "trietok: warning: --to is spelt --format now, and the former spelling will go",
         "trietok: warning: --show is spelt --most now, and the former spelling will go",
         "trietok: warning: --texts is spelt FILES now, and the former spelling will go",
-        f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former spelling will go",
+        (
+            f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former"
+            " spelling will go"
+        ),
     ]
-    assert out("encode", "-m", tiny, "--", "--texts") == out("encode", "-m", tiny, "--", "--texts")  # a text
-    assert "No such option '--texts'" in run("encode", "-m", tiny, "--texts", "hello").stderr  # it never had one
+    # a text
+    assert out("encode", "-m", tiny, "--", "--texts") == out("encode", "-m", tiny, "--", "--texts")
+    # it never had one
+    assert "No such option '--texts'" in run("encode", "-m", tiny, "--texts", "hello").stderr
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
@@ -167,7 +242,9 @@ def test_what_was_the_first_argument_is_missed(command):
 def test_the_help_is_narrow_and_every_option_has_a_sentence():
     for name, command in commands():
         lines = out(*name.split(), "--help")
-        assert not [line for line in lines if len(line) > 80 and not line.startswith("    trietok ")], name
+        assert not [
+            line for line in lines if len(line) > 80 and not line.startswith("    trietok ")
+        ], name
         for each in command.params:
             if isinstance(each, click.Option) and not each.hidden:
                 assert re.match(r"[A-Z].*\.(  \[required\])?$", each.help), (name, each.opts)

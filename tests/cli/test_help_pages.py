@@ -1,4 +1,6 @@
-"""The help of each command has examples that the command accepts, and ends with the page that says more."""
+"""The help of each command has examples that the command accepts, and ends with the page that says
+more.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ def test_all_pages_are_listed_and_a_misspelt_one_is_answered():
     assert [line.split()[0] for line in out("docs")] == [page.stem for page in pages]
     assert len({page.stem for page in pages}) == len(pages)
     for page, meant in (("lockin", " Did you mean 'locking'?"), ("nope", "")):
-        assert f"No such page '{page}'.{meant} trietok docs lists all pages." in run("docs", page).stderr
+        assert (
+            f"No such page '{page}'.{meant} trietok docs lists all pages."
+            in run("docs", page).stderr
+        )
 
 
 @pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)
@@ -50,14 +55,20 @@ def test_the_examples_of_the_help_are_calls_that_the_command_accepts(command):
         program, *arguments = shlex.split(call)
         assert program == "trietok"
         context = app.make_context(program, arguments)
-        protected = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"  # click 8.1
+        # click 8.1
+        protected = "_protected_args" if hasattr(context, "_protected_args") else "protected_args"
         while arguments := [*getattr(context, protected), *context.args]:
             name, below, rest = context.command.resolve_command(context, arguments)
-            context = below.make_context(name, rest, parent=context)  # it parses; a wrong call is an error
+            # it parses; a wrong call is an error
+            context = below.make_context(name, rest, parent=context)
             if not hasattr(below, "commands"):
                 break
 
 
 def test_no_summary_of_a_command_is_cut_off():
     for command in ((), ("train",)):
-        assert not [line for line in out(*command, "--help") if line.endswith("...") and not line.startswith("Usage:")]
+        assert not [
+            line
+            for line in out(*command, "--help")
+            if line.endswith("...") and not line.startswith("Usage:")
+        ]

@@ -31,7 +31,12 @@ def test_only_a_line_feed_ends_a_line():
 
 def test_standard_input(tiny):
     assert out("tokenize", "-m", tiny, stdin="hello\nworld\n") == ["hello", "world"]
-    assert out("tokenize", "-m", tiny, "東", "-", "京", stdin="hello\nworld\n") == ["東", "hello", "world", "京"]
+    assert out("tokenize", "-m", tiny, "東", "-", "京", stdin="hello\nworld\n") == [
+        "東",
+        "hello",
+        "world",
+        "京",
+    ]
     assert out("tokenize", "-m", tiny, "-f", "-", stdin="hello\n") == ["hello"]
     assert out("decode", "-m", tiny, "-", stdin="5\n6\n") == ["hello", "world"]
 

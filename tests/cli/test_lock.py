@@ -14,7 +14,9 @@ from trietok import BertTokenizer, BertTokenizerFast, Lock
 
 @pytest.fixture
 def lock(tmp_path, tiny):
-    """A function that locks the tiny vocabulary, and returns the path of the lock and what the command says."""
+    """A function that locks the tiny vocabulary, and returns the path of the lock and what the
+    command says.
+    """
 
     def locking(*arguments: str):
         path = tmp_path / "trietok.lock.json"
@@ -31,12 +33,17 @@ def test_golden_texts_from_files_of_several_kinds(lock, tmp_path, tiny):
     path, said = lock(*(str(tmp_path / name) for name in ("c.txt.gz", "a.txt", "b.txt")))
     loaded = Lock.load(path)
     assert [each.text for each in loaded.texts] == ["hello", "", "world", "hel", "hello hello"]
-    assert said == [f"written to {path}: 5 texts, 15 ids, 5 special ids, {BertTokenizerFast(tiny).fingerprint()}"]
+    assert said == [
+        f"written to {path}: 5 texts, 15 ids, 5 special ids,"
+        f" {BertTokenizerFast(tiny).fingerprint()}"
+    ]
     path, _ = lock(str(tmp_path / "b.jsonl"), "--column", "body", "--force")
     assert [each.text for each in Lock.load(path).texts] == ["東京"]
 
 
-@pytest.mark.parametrize(("asked", "kind"), [((), BertTokenizerFast), (("--profile", "slow"), BertTokenizer)])
+@pytest.mark.parametrize(
+    ("asked", "kind"), [((), BertTokenizerFast), (("--profile", "slow"), BertTokenizer)]
+)
 def test_without_texts_and_in_each_profile(lock, tiny, asked, kind):
     path, said = lock(*asked)
     assert Lock.load(path).fingerprint == kind(tiny).fingerprint()
@@ -47,7 +54,11 @@ def test_without_texts_and_in_each_profile(lock, tiny, asked, kind):
 def test_the_lock_as_json(lock):
     path, said = lock("--json")
     values = json.loads(said[0])
-    assert values.pop("profile_why") == WHY
+    assert (values.pop("ok"), values.pop("output"), values.pop("profile_why")) == (
+        True,
+        str(path),
+        WHY,
+    )
     assert values == json.loads(path.read_text(encoding="utf-8"))
     assert json.loads(said[0])["model"] == "./vocab.txt"
 
@@ -82,19 +93,31 @@ def test_mistakes(tmp_path, tiny):
     assert error(*arguments, str(tmp_path / "empty.txt")).startswith(
         "every text is empty, so the lock would prove noth"
     )
-    assert error(*arguments, str(tmp_path / "none.txt")).startswith("there is no text, so the lock would prove nothing")
-    assert error(*arguments, str(tmp_path / "half.jsonl")).startswith("text 1 holds U+D83D, half of a surrogate pair")
+    assert error(*arguments, str(tmp_path / "none.txt")).startswith(
+        "there is no text, so the lock would prove nothing"
+    )
+    assert error(*arguments, str(tmp_path / "half.jsonl")).startswith(
+        "text 1 holds U+D83D, half of a surrogate pair"
+    )
     assert error(*arguments, str(tmp_path / "no.txt")).endswith("no.txt: No such file or directory")
     assert error("lock", "-m", str(tmp_path / "no"), "-o", str(path)).startswith(
         f"{tmp_path / 'no'} is neither a directory nor a file"
     )
     assert not path.exists()
     (tmp_path / "a.txt").write_text("a\n")
-    assert error("lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", f"{tmp_path}/./a.txt", "--force") == (
-        f"{tmp_path}/./a.txt is what the command reads; name another place with -o"
+    assert (
+        error("lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", f"{tmp_path}/./a.txt", "--force")
+        == f"{tmp_path}/./a.txt is what the command reads; name another place with -o"
     )
     assert (tmp_path / "a.txt").read_text() == "a\n"
-    arguments = ["lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", str(tmp_path / "no" / "lock.json")]
+    arguments = [
+        "lock",
+        "-m",
+        tiny,
+        str(tmp_path / "a.txt"),
+        "-o",
+        str(tmp_path / "no" / "lock.json"),
+    ]
     assert error(*arguments) == f"there is no folder {tmp_path / 'no'} to write to; make it"
 
 

@@ -1,4 +1,6 @@
-"""Every command that reads texts reads what `trietok encode-files` reads, and says the same of it."""
+"""Every command that reads texts reads what `trietok encode-files` reads, and says the same of
+it.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def test_encode_files_knows_them_too(english, tmp_path):
 
 def test_packed_standard_input(monkeypatch):
     packed = io.BufferedReader(io.BytesIO(gzip.compress(b"the people\n")))
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1))
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1)
+    )
     from trietok.cli.options import Lines
 
     assert [line.text for line in Lines(files=["-"])] == ["the people"]
@@ -78,7 +82,9 @@ def test_another_column_and_globs(tmp_path):
 
 
 def test_places_where_lines_hold_no_text(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "☃"}\n{"text": null}\n\n{"text": "the"}\n{"text": "☃☃"}\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "☃"}\n{"text": null}\n\n{"text": "the"}\n{"text": "☃☃"}\n'
+    )
     (tmp_path / "b.txt").write_text("the\n☃☃☃\n")
     lines = "\n".join(out("unknown", str(tmp_path / "a.jsonl"), str(tmp_path / "b.txt")))
     for place in ("a.jsonl:1", "a.jsonl:5", "b.txt:2"):

@@ -43,7 +43,11 @@ def test_what_is_there_is_replaced_by_force_alone(tmp_path, texts, command):
     there = sorted(path.name for path in (out.iterdir() if out.is_dir() else [out]))
     again = run(*call)
     assert again.exit_code == 2
-    else_ = "go on with its run (" if command == "encode-files" else "name another place with -o, or replace it with --"
+    else_ = (
+        "go on with its run ("
+        if command == "encode-files"
+        else "name another place with -o, or replace it with --"
+    )
     assert f"trietok: error: {out} is there already; {else_}" in again.stderr
     if out.is_dir():
         (out / "stale").touch()
@@ -85,8 +89,14 @@ def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("rows", "-m", "model", "--new-tokenizer", "a"), "Missing option '--output' / '-o'."),
-        (("adapt", "-m", "model", "x", "-o", "s3://b/a"), "s3://b/a is not on this machine; write to a directory here"),
+        (
+            ("rows", "-m", "model", "--new-tokenizer", "a"),
+            "Missing option '--output' / '-o'; --dry-run goes without.",
+        ),
+        (
+            ("adapt", "-m", "model", "x", "-o", "s3://b/a"),
+            "s3://b/a is not on this machine; write to a directory here",
+        ),
         (("check", "-m", "trietok-en", "-o", "a"), "--fix and --output go together: --fix -o DIR."),
         (("check", "-m", "trietok-en", "--fix"), "--fix and --output go together: --fix -o DIR."),
         (("check", "trietok-en", "a"), "Got unexpected extra argument (a)"),

@@ -1,4 +1,6 @@
-"""`trietok play`: what it serves, to whom, and what it says where it cannot. `tests/browser/` has the page itself."""
+"""`trietok play`: what it serves, to whom, and what it says where it cannot. `tests/browser/` has
+the page itself.
+"""
 
 from __future__ import annotations
 
@@ -24,28 +26,43 @@ class Served:
         self.process = process
         self.port = int(process.stdout.readline().split(":")[2].partition("/")[0])
 
-    def request(self, path: str = "/", asked: object = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    def request(
+        self, path: str = "/", asked: object = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
         """GET a path; or POST what is asked as JSON, if anything is."""
         own = f"localhost:{self.port}"
-        headers = {"Host": own, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        headers = {
+            "Host": own,
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         if asked is None:
             connection.request("GET", path, headers=headers)
         else:
             body = asked if isinstance(asked, bytes) else json.dumps(asked).encode()
-            headers = {"Content-Type": "application/json", "Origin": f"http://{headers['Host']}", **headers}
+            headers = {
+                "Content-Type": "application/json",
+                "Origin": f"http://{headers['Host']}",
+                **headers,
+            }
             connection.request("POST", path, body, headers)
         response = connection.getresponse()
-        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        return (
+            response.status,
+            {name.lower(): value for name, value in response.getheaders()},
+            response.read(),
+        )
 
     def ask(self, **asked: object) -> dict:
         status, _, content = self.request("/ask", asked)
         assert status == 200
         return json.loads(content)
 
-    def explain(self, text: str, *models: str, profile: str = "slow") -> dict:
-        asked = [{"model": model, "profile": profile, "names": ["the first", model]} for model in models]
-        return self.ask(do="explain", text=text, tokenizers=asked)
+    def explain(self, text: str, *models: str, profile: str = "slow", **options: object) -> dict:
+        asked = [
+            {"model": model, "profile": profile, "names": ["the first", model]} for model in models
+        ]
+        return self.ask(do="explain", text=text, tokenizers=asked, **options)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +70,17 @@ def serve():
     started = []
 
     def start(*arguments: str) -> Served:
-        command = [sys.executable, "-m", "trietok", "play", "--port", "0", "--no-browser", "-q", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "trietok",
+            "play",
+            "--port",
+            "0",
+            "--no-browser",
+            "-q",
+            *arguments,
+        ]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         started.append(subprocess.Popen(command, cwd=ROOT, text=True, **pipes))
         return Served(started[-1])
@@ -92,7 +119,14 @@ def test_only_the_page_itself_is_answered(served):
     asked = {"do": "models"}
     assert served.request("/ask", asked)[0] == 200
     assert served.request("/ask", asked, Host=f"127.0.0.1:{served.port}")[0] == 200
-    for host in ("evil.example", f"evil.example:{served.port}", "localhost", "127.0.0.1:1", ""):  # rebound names
+    # rebound names
+    for host in (
+        "evil.example",
+        f"evil.example:{served.port}",
+        "localhost",
+        "127.0.0.1:1",
+        "",
+    ):
         assert served.request("/", Host=host)[0] == 403
         assert served.request("/ask", asked, Host=host)[0] == 403
     for origin in (
@@ -102,20 +136,36 @@ def test_only_the_page_itself_is_answered(served):
         f"http://127.0.0.1:{served.port}",
     ):
         assert served.request("/ask", asked, Origin=origin)[0] == 403
-    for kind in ("text/plain", "application/x-www-form-urlencoded"):  # what a form of another page can send
+    # what a form of another page can send
+    for kind in (
+        "text/plain",
+        "application/x-www-form-urlencoded",
+    ):
         assert served.request("/ask", asked, Content_Type=kind)[0] == 403
 
 
 def test_requests_are_bounded_and_odd_ones_are_answered(served):
     assert "300,000 characters" in served.explain("a" * 300_001, "trietok-en")["error"]
+    padded = {"padding": "max_length", "max_length": 10**9}
+    assert "a max_length of at most 300,000" in served.explain("a", "trietok-en", **padded)["error"]
     assert served.request("/ask", asked={}, Content_Length="99999999999")[0] == 413
     assert served.request("/ask", asked={}, Content_Length="-1")[0] == 413
-    for odd in (b"", b"[]", b"\xff", b'{"do": "go"}', b'{"do": "explain", "text": 1}', b"[" * 100_000):
+    for odd in (
+        b"",
+        b"[]",
+        b"\xff",
+        b'{"do": "go"}',
+        b'{"do": "explain", "text": 1}',
+        b"[" * 100_000,
+    ):
         status, _, content = served.request("/ask", odd)
         assert status == 200
         assert "trietok could not answer" in json.loads(content)["error"]
     for models in (["/etc"], ["trietok-en", "/etc"]):  # only those that it was given
-        assert "the page has no vocabulary '/etc' in the slow profile" in served.explain("a", *models)["error"]
+        assert (
+            "the page has no vocabulary '/etc' in the slow profile"
+            in served.explain("a", *models)["error"]
+        )
     assert "in the quick profile" in served.explain("a", "trietok-en", profile="quick")["error"]
     ids = trietok.BertTokenizer.from_pretrained("trietok-en")("a")["input_ids"]
     assert served.explain("a \ud800", "trietok-en")["ids"] == ids
@@ -126,12 +176,25 @@ def test_several_models_stand_side_by_side(serve, tiny, tmp_path):
     other.add_tokens(["hellx"])
     other.save_pretrained(tmp_path / "mine" / "model")
     other.save_pretrained(tmp_path / "yours" / "model")
-    names = ["-m", tiny, "-m", str(tmp_path / "mine" / "model"), "-m", str(tmp_path / "yours" / "model"), "-m", tiny]
+    names = [
+        "-m",
+        tiny,
+        "-m",
+        str(tmp_path / "mine" / "model"),
+        "-m",
+        str(tmp_path / "yours" / "model"),
+        "-m",
+        tiny,
+    ]
     served = serve(*names, "--profile", "slow")
     models = served.ask(do="models")
     first, *others = models["shown"]
     assert tiny.endswith(first)
-    assert others == ["model", str(tmp_path / "yours" / "model")]  # the name that is taken is told in whole
+    # the name that is taken is told in whole
+    assert others == [
+        "model",
+        str(tmp_path / "yours" / "model"),
+    ]
     assert models["models"]["model"] == ["slow", "fast"]
     assert models["models"]["trietok-zh"] == ["fast", "slow"]
     answer = served.explain("hello hellx", first, *others)
@@ -160,6 +223,9 @@ def test_a_port_in_use_and_a_model_that_is_not_there(monkeypatch):
 
 
 def test_a_file_of_texts_is_no_tokenizer(tmp_path):
-    for name, said in (("a.csv", "a.csv holds no vocabulary, and -m takes a tokenizer"), ("a.txt", "add it as a line")):
+    for name, said in (
+        ("a.csv", "a.csv holds no vocabulary, and -m takes a tokenizer"),
+        ("a.txt", "add it as a line"),
+    ):
         (tmp_path / name).write_text("text,label\nthe people,1\n")
         assert said in error("play", "--no-browser", "-m", str(tmp_path / name))

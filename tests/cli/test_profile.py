@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cli.commands import WHY, WHY_OF_CLASS, run_saying_all, usage_error
-from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast, TokenizerClassError
+from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
 from trietok.cli.app import COMMANDS
 from trietok.corpus import open_corpus
 from trietok.tokenizer.auto import choose
@@ -45,7 +45,9 @@ def test_the_files_of_a_directory_decide(directory, vocab_file):
     assert chosen() == chosen("trietok-en") == f"fast, {WHY_OF_CLASS}"
     config.write_text('{"tokenizer_class": "BertTokenizerLegacy"}')
     assert chosen() == "slow, because BertTokenizerLegacy has no fast class"
-    config.write_text('{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}')
+    config.write_text(
+        '{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}'
+    )
     assert chosen() == "slow, because BertJapaneseTokenizer has no fast class"
     config.write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     assert chosen() == "fast, because AutoTokenizer takes PreTrainedTokenizerFast"
@@ -55,8 +57,7 @@ def test_the_files_of_a_directory_decide(directory, vocab_file):
     (directory / "tokenizer.json").write_text(whole, encoding="utf-8")
     assert chosen() == chosen(directory / "tokenizer.json") == f"fast, {WHY}"
     for name in (directory, directory / "tokenizer.json", vocab_file("a")):
-        with pytest.raises(TokenizerClassError, match="says which tokenizer"):
-            AutoTokenizer.from_pretrained(name)
+        assert AutoTokenizer.from_pretrained(name).profile == "fast"
     (directory / "tokenizer.json").unlink()
     (directory / "config.json").write_text('{"model_type": "electra"}')
     assert chosen() == "fast, because AutoTokenizer takes the fast class for model_type electra"
@@ -70,18 +71,29 @@ def test_commands_and_auto_tokenizer_give_the_same_ids(directory, tmp_path, prof
     ids, tokens = tokenizer.encode(TEXT), tokenizer.tokenize(TEXT)
     assert (len(ids) == 4) == (profile == "slow")
     model = ["-m", str(directory), *(["--profile", profile] if profile else [])]
-    line = f"{tokenizer.profile}, {'as asked for' if profile else 'because tokenizer.json is there'}"
-    shown = f"trietok: profile: {line}\n"
+    line = (
+        f"{tokenizer.profile}, {'as asked for' if profile else 'because tokenizer.json is there'}"
+    )
+    # nobody needs to be told what was asked for
+    shown = "" if profile else f"trietok: profile: {line}\n"
     assert said("encode", *model, TEXT) == (" ".join(map(str, ids)) + "\n", shown)
     assert said("tokenize", *model, TEXT) == (" ".join(tokens) + "\n", shown)
     assert said("decode", *model, *map(str, ids)) == (tokenizer.decode(ids) + "\n", shown)
     assert said("explain", *model, TEXT)[1] == shown
     values = json.loads(said("unknown", *model, "--json", stdin="hallo")[0])
-    assert (values["profile"], f"{values['profile']}, {values['profile_why']}") == (tokenizer.profile, line)
-    _, on_error = said("encode-files", *model, str(tmp_path / "texts.txt"), "-o", str(tmp_path / "ids"))
+    assert (values["profile"], f"{values['profile']}, {values['profile_why']}") == (
+        tokenizer.profile,
+        line,
+    )
+    _, on_error = said(
+        "encode-files", *model, str(tmp_path / "texts.txt"), "-o", str(tmp_path / "ids")
+    )
     assert on_error == shown
     assert list(open_corpus(tmp_path / "ids").row(0, ["input_ids"])["input_ids"]) == ids
     assert said("encode", "--quiet", *model, TEXT)[1] == ""
+    assert said("encode", "-v", *model, TEXT)[1] == f"trietok: profile: {line}\n"
+    assert said("encode", TEXT)[1] == ""  # a built-in vocabulary
+    assert said("encode", "-v", TEXT)[1].startswith("trietok: profile: fast, because ")
 
 
 def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_path):
@@ -90,40 +102,53 @@ def test_a_comparison_is_of_one_profile_unless_two_are_asked_for(directory, tmp_
     texts.write_text(TEXT + "\n", encoding="utf-8")
     for arguments, lines in (
         ((), "trietok: profile: fast, because tokenizer.json is there\n"),
-        (("--profile", "slow"), "trietok: profile: slow, as asked for\n"),
+        (("--profile", "slow", "-v"), "trietok: profile: slow, as asked for\n"),
     ):
         output, on_error = said("diff", model, model, str(texts), *arguments)
         assert output.startswith("the ids are the same\n")
         assert on_error.startswith(lines)
-    output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow")
+    output, on_error = said("diff", model, model, str(texts), "--new-profile", "slow", "-v")
     assert output.startswith("the tokenizers differ")
     assert on_error.endswith(f"trietok: profile: slow, as asked for ({model})\n")
-    assert said("lock", "-m", model, str(texts), "-o", lock)[1].endswith("fast, because tokenizer.json is there\n")
+    assert said("lock", "-m", model, str(texts), "-o", lock)[1].endswith(
+        "fast, because tokenizer.json is there\n"
+    )
     output, on_error = said("verify", lock)
-    assert ("as locked" in output, on_error) == (True, "trietok: profile: fast, as the lock has it\n")
-    output, on_error = said("verify", lock, "--profile", "slow")
-    assert ("has other ids than the lock" in output, on_error) == (True, "trietok: profile: slow, as asked for\n")
+    assert ("as locked" in output, on_error) == (
+        True,
+        "trietok: profile: fast, as the lock has it\n",
+    )
+    output, on_error = said("verify", lock, "--profile", "slow", "-v")
+    assert ("has other ids than the lock" in output, on_error) == (
+        True,
+        "trietok: profile: slow, as asked for\n",
+    )
 
 
 def test_what_a_profile_is_not_there_for(directory):
     (directory / "tokenizer_config.json").write_text('{"tokenizer_class": "BertJapaneseTokenizer"}')
     result = run_saying_all("encode", "-m", str(directory), "--profile", "fast", "a")
-    assert result.stderr == (
-        f"trietok: error: {directory} is a BertJapaneseTokenizer, which has only the slow profile\n"
+    assert (
+        result.stderr
+        == f"trietok: error: {directory} is a BertJapaneseTokenizer, which has only the slow"
+        " profile\n"
     )
     assert "'slow', 'fast'" in usage_error("encode", "--profile", "quick", "a")
 
 
 def test_former_options_say_what_replaces_them(directory):
-    assert said("explain", "-m", str(directory), "--fast", "hello")[1].startswith("trietok: warning: --fast ")
+    assert said("explain", "-m", str(directory), "--fast", "hello")[1].startswith(
+        "trietok: warning: --fast "
+    )
 
 
 def test_every_command_that_makes_ids_takes_a_profile():
     without = {"check", "docs", "play", "train"}
     for command in set(COMMANDS) - without:
         shown = run_saying_all(command, "--help").stdout
-        assert re.search(r"^  --profile PROFILE ", shown, re.MULTILINE), command
+        assert re.search(r"^  --profile \[slow\|fast\] ", shown, re.MULTILINE), command
         assert re.search(r"^  -q, --quiet ", shown, re.MULTILINE), command
+        assert re.search(r"^  -v, --verbose ", shown, re.MULTILINE), command
 
 
 def test_a_slow_class_says_once_that_the_files_ask_for_another(directory, caplog):
@@ -141,9 +166,10 @@ def test_a_slow_class_says_once_that_the_files_ask_for_another(directory, caplog
     assert warnings() == []
     BertTokenizer.from_pretrained(directory)
     (line,) = warnings()
-    assert line == (
-        f"{directory} has a tokenizer.json, whose ids are those of the fast profile; BertTokenizer gives the slow "
-        "one's, which differ for some texts; AutoTokenizer takes the profile that the files ask for"
+    assert (
+        line == f"{directory} has a tokenizer.json, whose ids are those of the fast profile;"
+        " BertTokenizer gives the slow one's, which differ for some texts; AutoTokenizer takes"
+        " the profile that the files ask for"
     )
     BertTokenizer.from_pretrained(directory)
     assert warnings() == []

@@ -1,4 +1,6 @@
-"""Bars on a terminal: which commands show them, what they say, and that results stay clean of them."""
+"""Bars on a terminal: which commands show them, what they say, and that results stay clean of
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ pytestmark = posix
 def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") -> tuple[str, bytes]:
     """What a run says on standard error, a terminal, and the input it got.
 
-    That comes from the file `stdin`; or `lines` again and again, until a bar is seen, and then `last`.
+    That comes from the file `stdin`; or `lines` again and again, until a bar is seen, and then
+    `last`.
     """
     import pty
 
@@ -80,7 +83,8 @@ def test_a_bar_while_texts_are_read(tmp_path, command, phase, lines):
 
 
 def test_a_file_has_an_end(tmp_path, monkeypatch):
-    monkeypatch.setenv("TRIETOK_KERNEL", "0")  # the compiled kernel is done before there is anything to show
+    # the compiled kernel is done before there is anything to show
+    monkeypatch.setenv("TRIETOK_KERNEL", "0")
     rng = random.Random(3)
     path = tmp_path / "texts.txt"
     path.write_text("".join(f"{rng.randrange(10**60):x}\n" for _ in range(25_000)))
@@ -99,7 +103,11 @@ def test_none_where_results_go_to_a_pipe():
     ours, theirs = pty.openpty()
     child = process("encode", "-q", stderr=theirs)
     os.close(theirs)
-    for line, ids in ((b"the people\n", b"2 134 289 3\n"), (b"people\n", b"2 289 3\n"), (b"the\n", b"2 134 3\n")):
+    for line, ids in (
+        (b"the people\n", b"2 134 289 3\n"),
+        (b"people\n", b"2 289 3\n"),
+        (b"the\n", b"2 134 3\n"),
+    ):
         child.stdin.write(line)
         child.stdin.flush()
         assert child.stdout.readline() == ids
@@ -123,5 +131,7 @@ def test_a_warning_stands_above_the_bar(tmp_path):
     with open(tmp_path / "results", "wb") as results:
         shown, sent = watched("encode", lines=[b"a\n"], last=b"a " * 600 + b"\n", stdout=results)
     number = sent.count(b"\n")
-    assert f"trietok: warning: standard input, line {number} has 602 tokens" in " ".join(shown.split())
+    assert f"trietok: warning: standard input, line {number} has 602 tokens" in " ".join(
+        shown.split()
+    )
     assert (tmp_path / "results").read_text().count("\n") == number

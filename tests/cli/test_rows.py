@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
 
+import trietok
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
 
 pytest.importorskip("numpy")
 pytest.importorskip("safetensors")
 
 from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers
-from trietok import AutoTokenizer, RowPlan
+from trietok import AutoTokenizer, BertTokenizer, RowPlan
 
 ROWS, AFTER = 11, 13
 
@@ -49,18 +51,53 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
         "configuration: vocab_size 13",
         f"written to {tmp_path / 'out'}",
         "11 of 11 rows kept (0 moved), 0 lost, 2 new",
-        f"11 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint {plan.before[:18]} → {plan.after[:18]}",
+        (
+            f"11 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint {plan.before[:18]} →"
+            f" {plan.after[:18]}"
+        ),
     ]
-    assert AutoTokenizer.from_pretrained(tmp_path / "out", use_fast=False).fingerprint() == plan.after
+    assert (
+        AutoTokenizer.from_pretrained(tmp_path / "out", use_fast=False).fingerprint() == plan.after
+    )
     assert len(table_of(tmp_path / "out")) == AFTER
 
 
+def test_spellings_of_a_term_start_with_its_row(model, tmp_path):
+    (tmp_path / "terms.txt").write_text("covid\n", encoding="utf-8")
+    (tmp_path / "texts.txt").write_text("covids of a covid\n", encoding="utf-8")
+    given = ["-m", model, "--terms", str(tmp_path / "terms.txt"), str(tmp_path / "texts.txt")]
+    saved, plan = str(tmp_path / "more"), str(tmp_path / "plan.json")
+    lines = out("add", *given, "-o", saved, "--variants", "same", "--save-plan", plan)
+    _, command = lines[-2].split("trietok rows ")
+    out("rows", *command.split())
+    tokenizer = AutoTokenizer.from_pretrained(f"{saved}-model")
+    table = table_of(tmp_path / "more-model")
+    covid, covids = tokenizer.convert_tokens_to_ids(["covid", "covids"])
+    assert {covid, covids} == {ROWS, ROWS + 1}
+    assert table[covid].tobytes() == table[covids].tobytes()
+
+
 def test_json(model, new, two, tmp_path):
-    given = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, "--profile", "slow")
+    given = (
+        "rows",
+        "-m",
+        model,
+        "-o",
+        str(tmp_path / "out"),
+        "--new-tokenizer",
+        new,
+        "--profile",
+        "slow",
+    )
     (line,) = out(*given, "--multiple-of", "8", "--json")
     values = json.loads(line)
     assert values["plan"] == {
-        **{"before": two[2].before, "after": two[2].after, "rows_before": ROWS, "rows_after": AFTER},
+        **{
+            "before": two[2].before,
+            "after": two[2].after,
+            "rows_before": ROWS,
+            "rows_after": AFTER,
+        },
         **{"kept": 11, "moved": 0, "lost": 0, "made": 2},
     }
     assert (values["rows_before"], values["rows_after"], values["has_tokenizer"]) == (11, 16, True)
@@ -89,7 +126,17 @@ def test_a_plan_kept_and_used_again(model, new, two, tmp_path):
     result = run("rows", "-m", model, "-o", str(tmp_path / "again"), "--plan", str(plan))
     assert result.exit_code == 0
     assert "has no tokenizer; give --new-tokenizer DIR" in result.stderr
-    out("rows", "-m", model, "-o", str(tmp_path / "whole"), "--plan", str(plan), "--new-tokenizer", new)
+    out(
+        "rows",
+        "-m",
+        model,
+        "-o",
+        str(tmp_path / "whole"),
+        "--plan",
+        str(plan),
+        "--new-tokenizer",
+        new,
+    )
     tables = [table_of(tmp_path / name).tobytes() for name in ("out", "again", "whole")]
     assert len(set(tables)) == 1
     two[1].save_pretrained(tmp_path / "fast", tokenizer_json=True)
@@ -118,17 +165,102 @@ def test_another_vocabulary_is_taken_only_by_force(model, two, tmp_path, vocab_f
     other = str(vocab_file(*(f"word{number}" for number in range(20))))
     command = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", other)
     change = "5 of 11 rows kept (0 moved), 6 lost, 20 new"
-    assert error(*command) == (
-        f"the new tokenizer has another vocabulary than that of {model}: {change}; give the tokenizer that was made "
-        "from the model's, or write the model nevertheless with --allow-other-vocabulary"
+    assert (
+        error(*command)
+        == f"the new tokenizer has another vocabulary than that of {model}: {change}; give the"
+        " tokenizer that was made from the model's, or write the model nevertheless with"
+        " --allow-other-vocabulary"
     )
     assert not (tmp_path / "out").exists()
     result = run(*command, "--allow-other-vocabulary")
     assert result.exit_code == 0
-    assert result.stderr == (
-        f"trietok: warning: {tmp_path / 'out'} is written with the rows of another vocabulary: {change}\n"
+    assert (
+        result.stderr
+        == f"trietok: warning: {tmp_path / 'out'} is written with the rows of another vocabulary:"
+        f" {change}\n"
     )
     assert len(table_of(tmp_path / "out")) == 25
+
+
+def test_a_trimmed_model_is_given_its_former_vocabulary_only_by_force(tmp_path, vocab_file):
+    words = [f"{first}{second}" for first in "abcdefghijkl" for second in "mnopqrstuvwxyz"] + [
+        "☃☃",
+        "☕",
+    ]
+    whole = BertTokenizer(str(vocab_file(*words)))
+    trimmed = trietok.trim(whole, ["am an bo", "the"]).tokenizer
+    size = trimmed.max_id + 1
+    model = str(save_model(tmp_path / "trimmed", bert(size), size, tokenizer=trimmed))
+    whole.save_pretrained(tmp_path / "whole")
+    command = (
+        "rows",
+        "-m",
+        model,
+        "-o",
+        str(tmp_path / "out"),
+        "--new-tokenizer",
+        str(tmp_path / "whole"),
+    )
+    many = len(words) - 3
+    said = error(*command)
+    assert said.startswith(
+        f"{many} of {len(words) + 5} rows would be new, such as those of ao, ap, aq, ar, as and "
+    )
+    assert said.endswith(
+        "the one that was trimmed, or write them nevertheless with --allow-many-new"
+    )
+    assert not (tmp_path / "out").exists()
+    lines = out(*command, "--allow-many-new")
+    assert (
+        f"no piece of {many} new tokens is known to the tokenizer of {model}: ao, ap, aq, "
+        in "\n".join(lines)
+    )
+    (line,) = out(*command, "--allow-many-new", "--force", "--json")
+    assert len(json.loads(line)["unknown"]) == many
+    plan = tmp_path / "plan.json"
+    trietok.plan_rows(trimmed, whole).save(plan)
+    by_plan = ("rows", "-m", model, "-o", str(tmp_path / "by-plan"), "--plan", str(plan))
+    assert error(*by_plan).startswith(
+        f"{many} of {len(words) + 5} rows would be new: {model} knows nothing of them"
+    )
+    assert run(*by_plan, "--allow-many-new").exit_code == 0
+
+
+@pytest.mark.parametrize(("more", "is_taken"), [(100, True), (101, False)])
+def test_a_hundred_new_rows_are_no_other_vocabulary(two, model, tmp_path, more, is_taken):
+    after = copy.deepcopy(two[0])
+    after.add_wordpieces(
+        ["co" + f"{number:07b}".replace("0", "v").replace("1", "id") for number in range(more)]
+    )
+    after.save_pretrained(tmp_path / "new")
+    result = run(
+        "rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", str(tmp_path / "new")
+    )
+    assert (result.exit_code == 0) == is_taken == (tmp_path / "out").exists()
+    assert "no piece of" not in result.stdout
+
+
+def test_what_cannot_be_saved_is_told_before_a_row_is_made(two, model, tmp_path, monkeypatch):
+    after = copy.deepcopy(two[0])
+    after.add_tokens(["a b", "c d"])
+    after.remove_tokens(["a b"])
+    after.save_pretrained(tmp_path / "new")
+    command = (
+        "rows",
+        "-m",
+        model,
+        "--new-tokenizer",
+        str(tmp_path / "new"),
+        "-o",
+        str(tmp_path / "out"),
+    )
+    assert run(*command, "--profile", "slow").exit_code == 0
+    monkeypatch.setattr("trietok.cli.adapt.write_rows", None)
+    saved = ("--save-plan", str(tmp_path / "plan.json"), "--force")
+    assert error(*command, *saved, "--profile", "fast").startswith(
+        "tokenizer.json: added_tokens[5] ('c d') has the id 12"
+    )
+    assert not (tmp_path / "plan.json").exists()
 
 
 def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
@@ -140,7 +272,9 @@ def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
         *("rows", "-m", directory, "-o", str(tmp_path / "out"), "--new-tokenizer", new),
         *("--also", "scorer.table", "--leave", "scorer.o*"),
     )
-    assert any(line.split() == ["scorer.table", "11", "×", "3", "13", "×", "3", "F32"] for line in lines)
+    assert any(
+        line.split() == ["scorer.table", "11", "×", "3", "13", "×", "3", "F32"] for line in lines
+    )
 
 
 def test_mistakes(model, new, tmp_path):
@@ -153,11 +287,21 @@ def test_mistakes(model, new, tmp_path):
         "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--start", "copy:nothing"
     )
     assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
-    assert "not a row plan" in error("rows", "-m", model, "-o", target, "--plan", f"{model}/config.json")
-    assert "not there" in error("rows", "-m", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path))
+    assert "not a row plan" in error(
+        "rows", "-m", model, "-o", target, "--plan", f"{model}/config.json"
+    )
+    assert "not there" in error(
+        "rows", "-m", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path)
+    )
     wanted = "give the directory of a model, with its config.json and weights"
-    assert error("rows", "-m", "nowhere", "-o", target, "--new-tokenizer", new) == f"nowhere is not there; {wanted}"
-    assert error("rows", "-m", new, "-o", target, "--new-tokenizer", new) == f"{new} has no config.json; {wanted}"
+    assert (
+        error("rows", "-m", "nowhere", "-o", target, "--new-tokenizer", new)
+        == f"nowhere is not there; {wanted}"
+    )
+    assert (
+        error("rows", "-m", new, "-o", target, "--new-tokenizer", new)
+        == f"{new} has no config.json; {wanted}"
+    )
     assert not (tmp_path / "out").exists()
 
 
@@ -169,7 +313,10 @@ def _plan(directory) -> str:
 @posix
 def test_on_a_terminal(model, new, tmp_path):
     shown = COLOURS.sub(
-        "", on_terminal("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, columns=120)
+        "",
+        on_terminal(
+            "rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, columns=120
+        ),
     )
     lines = [line.rstrip() for line in shown.split("\n")]
     assert "cls.predictions.bias                    11      13      F32" in lines

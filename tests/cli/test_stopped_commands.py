@@ -1,5 +1,6 @@
-"""Commands that write, killed or interrupted at each step on the file system: all of the output is there or nothing,
-nothing is in the way of the same command, and it writes the same bytes then."""
+"""Commands that write, killed or interrupted at each step on the file system: all of the output is
+there or nothing, nothing is in the way of the same command, and it writes the same bytes then.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +16,34 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cli.commands import posix, run
+from tests.cli.commands import error, posix, run
 from tests.files.saving import without_flushing
 from trietok import BertTokenizer
 from trietok.cli.app import app
 
 pytestmark = posix
 
-INTERRUPTED = 130
-STEPS = ("chmod", "fsync", "link", "mkdir", "open", "rename", "replace", "rmdir", "symlink", "unlink", "write")
+STATUS = {"killed": -signal.SIGKILL, "interrupted": 130, "terminated": 143}
+STEPS = (
+    "chmod",
+    "fsync",
+    "link",
+    "mkdir",
+    "open",
+    "rename",
+    "replace",
+    "rmdir",
+    "symlink",
+    "unlink",
+    "write",
+)
 TEXTS = "the vac co\nvaccine covid the\n" * 4
 
 
 class Case(NamedTuple):
-    """A command line; what it writes; what is there before; and whether it needs the extra `model`."""
+    """A command line; what it writes; what is there before; and whether it needs the extra
+    `model`.
+    """
 
     command: str
     outputs: tuple[str, ...] = ("out",)
@@ -37,14 +52,20 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "add": Case("add --terms terms.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
-    "add below directories that are not there": Case("add --terms terms.txt -m model -o a/b/out", ("a",)),
+    "add": Case(
+        "add --terms terms.txt -m model -o out --save-plan plan.json", ("out", "plan.json")
+    ),
+    "add below directories that are not there": Case(
+        "add --terms terms.txt -m model -o a/b/out", ("a",)
+    ),
     "trim": Case("trim texts.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
     "trim into an empty directory": Case("trim texts.txt -m model -o out", before="directory"),
     "suggest": Case("suggest texts.txt -m model --output out --min-frequency 2"),
     "adapt": Case("adapt texts.txt -m model -o out", needs_model=True),
     "rows": Case(
-        "rows -m model -o out --new-tokenizer new --save-plan plan.json", ("out", "plan.json"), needs_model=True
+        "rows -m model -o out --new-tokenizer new --save-plan plan.json",
+        ("out", "plan.json"),
+        needs_model=True,
     ),
     "train wordpiece": Case("train wordpiece texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train bpe": Case("train bpe texts.txt -o out --vocab-size 40 --min-frequency 1"),
@@ -53,7 +74,9 @@ CASES = {
     "lock": Case("lock texts.txt -m model -o out"),
     "lock that replaces": Case("lock texts.txt -m model -o out --force", before="file"),
     "export tokenizer.json": Case("export texts.txt -m model --format tokenizer.json -o out"),
-    "export vocab.txt": Case("export texts.txt -m model --format vocab.txt -o out --force", before="file"),
+    "export vocab.txt": Case(
+        "export texts.txt -m model --format vocab.txt -o out --force", before="file"
+    ),
     "explain": Case("explain vaccine -m model -o out"),
 }
 
@@ -62,7 +85,19 @@ CASES = {
 def given(tmp_path_factory):
     """A directory with what the commands read."""
     folder = tmp_path_factory.mktemp("given")
-    words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "co", "##v", "##id", "vac", "##cine")
+    words = (
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "the",
+        "co",
+        "##v",
+        "##id",
+        "vac",
+        "##cine",
+    )
     (folder / "vocab.txt").write_text("".join(f"{word}\n" for word in words))
     BertTokenizer(folder / "vocab.txt").save_pretrained(folder / "model")
     new = BertTokenizer(folder / "vocab.txt")
@@ -111,7 +146,8 @@ def _files(path) -> dict[str, bytes | None]:
 
 
 def _run(folder, command, moment=-1, way="") -> tuple[int, int]:
-    """Run a command in a process of its own, which is stopped before, or after, its step of the number `moment`.
+    """Run a command in a process of its own, which is stopped before, or after, its step of the
+    number `moment`.
 
     Returns:
         The status of its end, and how many moments it came to.
@@ -131,6 +167,9 @@ def _run(folder, command, moment=-1, way="") -> tuple[int, int]:
         if count[0] - 1 == moment:
             if way == "killed":
                 os.kill(os.getpid(), signal.SIGKILL)
+            if way == "terminated":
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
             raise KeyboardInterrupt
 
     def stopping(function):
@@ -175,7 +214,8 @@ def _check(given, tmp_path, monkeypatch, name, way, choose) -> None:
     there_before = set(os.listdir(folder))
     without_flushing(monkeypatch)
     monkeypatch.chdir(folder)
-    assert run(*case.command.split()).exit_code == 0  # in this process: the others find everything imported
+    # in this process: the others find everything imported
+    assert run(*case.command.split()).exit_code == 0
     _reset(folder, case)
     status, moments = _run(folder, case.command)
     assert (status, moments > 8) == (0, True)
@@ -186,17 +226,22 @@ def _check(given, tmp_path, monkeypatch, name, way, choose) -> None:
     for moment in choose(range(moments)):
         _reset(folder, case)
         status, _ = _run(folder, case.command, moment, way)
-        assert status == (-signal.SIGKILL if way == "killed" else INTERRUPTED), moment
+        assert status == STATUS[way], moment
         found = {output: _files(folder / output) for output in case.outputs}
         for output in case.outputs:
             if output == "a":  # a directory of the user's, in which another is made
-                assert all(value is None for value in found[output].values()) or found[output] == whole[output], moment
+                assert (
+                    all(value is None for value in found[output].values())
+                    or found[output] == whole[output]
+                ), moment
             else:
                 assert found[output] in (before[output], whole[output]), (moment, output)
-        left = {entry for entry in os.listdir(folder) if way == "interrupted" or not entry.startswith(".")}
+        left = {
+            entry for entry in os.listdir(folder) if way != "killed" or not entry.startswith(".")
+        }
         assert left <= there, moment
         tally["all" if found == whole else "nothing"] += 1
-        if any(found[output] == whole[output] for output in case.outputs):  # none is replaced without --force
+        if found[case.outputs[0]] == whole[case.outputs[0]]:  # it is not replaced without --force
             _reset(folder, case)
         assert _run(folder, case.command)[0] == 0, moment
         assert {output: _files(folder / output) for output in case.outputs} == whole, moment
@@ -205,16 +250,48 @@ def _check(given, tmp_path, monkeypatch, name, way, choose) -> None:
     print(f"\n{name}, {way}: {moments} moments, {tally}")
 
 
+@pytest.mark.parametrize("name", ["add", "trim", "rows"])
+def test_a_plan_without_its_output_is_that_of_a_killed_command(given, tmp_path, monkeypatch, name):
+    """The command writes it first, and then goes on with the same; one of another command is not
+    replaced.
+    """
+    case = CASES[name]
+    monkeypatch.chdir(_prepared(given, tmp_path / "here", case))
+    assert run(*case.command.split()).exit_code == 0
+    whole = _files(Path())
+    shutil.rmtree("out")
+    assert run(*case.command.split()).exit_code == 0
+    assert _files(Path()) == whole
+    for other in (whole["plan.json"].replace(b"1", b"0"), b"mine", b""):
+        shutil.rmtree("out")
+        Path("plan.json").write_bytes(other)
+        said = (
+            "plan.json is there already; name another place with --save-plan, or replace it with"
+            " --force"
+        )
+        assert error(*case.command.split()) == said
+        assert (Path("plan.json").read_bytes(), Path("out").exists()) == (other, False)
+        assert run(*case.command.split(), "--force").exit_code == 0
+        assert _files(Path()) == whole
+
+
 @pytest.mark.faults
-@pytest.mark.parametrize("way", ["killed", "interrupted"])
+@pytest.mark.parametrize("way", STATUS)
 @pytest.mark.parametrize("name", CASES)
 def test_at_each_step(given, tmp_path, monkeypatch, name, way):
     """All of them, or as many as `TRIETOK_STEPS` says."""
     most = int(os.environ.get("TRIETOK_STEPS", "100000"))
-    _check(given, tmp_path, monkeypatch, name, way, lambda steps: random.sample(steps, min(most, len(steps))))
+    _check(
+        given,
+        tmp_path,
+        monkeypatch,
+        name,
+        way,
+        lambda steps: random.sample(steps, min(most, len(steps))),
+    )
 
 
-@pytest.mark.parametrize("way", ["killed", "interrupted"])
+@pytest.mark.parametrize("way", STATUS)
 def test_at_some_step(given, tmp_path, monkeypatch, way):
     seed = random.randrange(1 << 32)
     print("seed", seed)

@@ -30,7 +30,10 @@ def text(tmp_path) -> str:
 def test_a_table(tiny, text):
     assert out("suggest", text, "-m", tiny, "--min-frequency", "1", "-n", "2") == [
         "2 suggestions from 2 texts: 9.50 tokens a text become 3.00, 1 unknown token becomes 1",
-        "the first 2: 3.00 tokens a text, 1 unknown; 92.9% of the extra tokens of split or unknown words avoided",
+        (
+            "the first 2: 3.00 tokens a text, 1 unknown; 92.9% of the extra tokens of split or"
+            " unknown words avoided"
+        ),
         "word    frequency  tokens saved  now",
         "covid           2             8  c ##o ##v ##i ##d",
         "covids          1             5  c ##o ##v ##i ##d ##s",
@@ -43,7 +46,9 @@ def test_whole_words_under_both_names_and_phrases(tiny, text):
     assert out(*asked, "added", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
     assert out(*asked, "auto", "--phrases", "2") == out(*asked, "single-word", "--phrases", "2")
     assert out(*asked, "auto") == out(*asked, "wordpiece")
-    assert error(*asked, "wordpiece", "--phrases", "2").endswith("; suggest phrases with way='single-word'")
+    assert error(*asked, "wordpiece", "--phrases", "2").endswith(
+        "; suggest phrases with way='single-word'"
+    )
     assert "'auto', 'wordpiece', 'single-word'" in usage_error(*asked, "anyhow")
 
 
@@ -65,14 +70,27 @@ def test_every_kind_of_file(tiny, text, tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"body": line}) + "\n" for line in texts))
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
     pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"body": texts}), tmp_path / "c.parquet")
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pyarrow.table({"body": texts}), tmp_path / "c.parquet"
+    )
     for name in ("a.jsonl", "b.txt.gz", "c.parquet", "*.jsonl"):
-        given = ("suggest", str(tmp_path / name), "-m", tiny, "--min-frequency", "1", "--column", "body")
+        given = (
+            "suggest",
+            str(tmp_path / name),
+            "-m",
+            tiny,
+            "--min-frequency",
+            "1",
+            "--column",
+            "body",
+        )
         assert out(*given) == expected, name
 
 
 def test_bytes_that_are_not_utf8_can_be_replaced(tiny):
-    lines = out("suggest", "-m", tiny, "--min-frequency", "1", "--on-error", "replace", stdin=b"covid\xff\n")
+    lines = out(
+        "suggest", "-m", tiny, "--min-frequency", "1", "--on-error", "replace", stdin=b"covid\xff\n"
+    )
     assert lines[3].startswith("covid ")
 
 
@@ -90,7 +108,10 @@ def test_apply(tiny, text, tmp_path, way):
     options = ("-m", tiny, "--min-frequency", "2", "--way", way, "--output", str(saved))
     lines = out("suggest", text, *options)
     assert lines[-2:] == [
-        f"1 term added: 1 {'entry of the vocabulary' if way == 'wordpiece' else 'added token (whole words)'}",
+        (
+            "1 term added: 1"
+            f" {'entry of the vocabulary' if way == 'wordpiece' else 'added token (whole words)'}"
+        ),
         f"written to {saved}; the model needs 13 embedding rows; 16 as a multiple of 8",
     ]
     tokenizer = BertTokenizer.from_pretrained(saved)
@@ -102,7 +123,11 @@ def test_apply_as_json(tiny, text, tmp_path):
     saved = str(tmp_path / "out")
     (line,) = out("suggest", text, "-m", tiny, "--output", saved, "--json", "--min-frequency", "2")
     applied = json.loads(line)["applied"]
-    assert (applied["out"], applied["added"], applied["entries"]) == (saved, {"covid": 12}, ["covid"])
+    assert (applied["out"], applied["added"], applied["entries"]) == (
+        saved,
+        {"covid": 12},
+        ["covid"],
+    )
 
 
 def test_leave_others_and_the_weight(tiny, text):
@@ -110,18 +135,41 @@ def test_leave_others_and_the_weight(tiny, text):
     values = json.loads(line)
     assert [each["word"] for each in values["suggestions"]] == ["covids", ","]
     assert [each["word"] for each in values["left_out"]] == ["covid"]
-    (line,) = out("suggest", text, "-m", tiny, "--min-frequency", "1", "--unknown-weight", "9", "--most", "1", "--json")
+    (line,) = out(
+        "suggest",
+        text,
+        "-m",
+        tiny,
+        "--min-frequency",
+        "1",
+        "--unknown-weight",
+        "9",
+        "--most",
+        "1",
+        "--json",
+    )
     assert json.loads(line)["suggestions"][0]["word"] == ","
 
 
 def test_few_words_in_memory(tiny):
-    lines = out("suggest", "-m", tiny, "--max-words", "2", "--min-frequency", "1", stdin="covid\ncovid the\ncods\n")
+    lines = out(
+        "suggest",
+        "-m",
+        tiny,
+        "--max-words",
+        "2",
+        "--min-frequency",
+        "1",
+        stdin="covid\ncovid the\ncods\n",
+    )
     assert "1 of 4 words were forgotten to save memory; a count may be 1 too low" not in lines
     assert any("words were forgotten to save memory" in line for line in lines)
 
 
 def test_nothing_to_suggest_is_no_error(tiny, tmp_path):
-    assert out("suggest", "-m", tiny, stdin="the\nthe c\n") == ["nothing to suggest: 2 texts, 3 tokens"]
+    assert out("suggest", "-m", tiny, stdin="the\nthe c\n") == [
+        "nothing to suggest: 2 texts, 3 tokens"
+    ]
     saved = tmp_path / "out"
     lines = out("suggest", "-m", tiny, "--output", str(saved), stdin="the\n")
     assert lines[1:] == ["0 terms added", f"written to {saved}; {SAME}"]
@@ -129,11 +177,17 @@ def test_nothing_to_suggest_is_no_error(tiny, tmp_path):
 
 
 def test_errors(tiny, text, tmp_path):
-    assert error("suggest", "-m", tiny, stdin="") == "there is no word in the 0 texts; give texts that hold words"
+    assert (
+        error("suggest", "-m", tiny, stdin="")
+        == "there is no word in the 0 texts; give texts that hold words"
+    )
     assert "there is no word in the 2 texts" in error("suggest", "-m", tiny, stdin="\n \n")
     assert error("suggest", "no.txt", "-m", tiny) == "cannot read no.txt: No such file or directory"
     assert "standard input, line 2: byte 0xff" in error("suggest", "-m", tiny, stdin=b"the\n\xff\n")
-    assert error("suggest", str(tmp_path / "*.csv"), "-m", tiny) == f"no file matches {tmp_path / '*.csv'}"
+    assert (
+        error("suggest", str(tmp_path / "*.csv"), "-m", tiny)
+        == f"no file matches {tmp_path / '*.csv'}"
+    )
     assert "is there already" in error("suggest", text, "-m", tiny, "--output", str(tmp_path))
     assert "is there already" in error("suggest", text, "-m", tiny, "--output", text)
     assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))
@@ -167,14 +221,39 @@ def test_a_terminal_is_no_input():
 def test_the_copy_has_the_profile_of_the_model(tiny, text, tmp_path):
     BertTokenizerFast.from_pretrained(tiny).save_pretrained(tmp_path / "model")
     for number, options in enumerate(((), ("--profile", "slow"))):
-        out("suggest", text, "-m", str(tmp_path / "model"), "-o", str(tmp_path / f"out{number}"), *options)
+        out(
+            "suggest",
+            text,
+            "-m",
+            str(tmp_path / "model"),
+            "-o",
+            str(tmp_path / f"out{number}"),
+            *options,
+        )
         assert (tmp_path / f"out{number}" / "tokenizer.json").exists() == (not options)
 
 
 def test_words_that_save_tokens_come_first(tiny):
-    lines = out("suggest", "-m", tiny, "--min-frequency", "1", stdin="\u201ccovid\u201d, \u201ccovid\u201d\n")
+    lines = out(
+        "suggest",
+        "-m",
+        tiny,
+        "--min-frequency",
+        "1",
+        stdin="\u201ccovid\u201d, \u201ccovid\u201d\n",
+    )
     assert [line.split()[0] for line in lines[3:]] == ["covid", "\u201c", "\u201d", ","]
     (line,) = out(
-        "suggest", "-m", tiny, "--min-frequency", "1", "-n", "1", "--unknown-weight", "9", "--json", stdin="covid, ,\n"
+        "suggest",
+        "-m",
+        tiny,
+        "--min-frequency",
+        "1",
+        "-n",
+        "1",
+        "--unknown-weight",
+        "9",
+        "--json",
+        stdin="covid, ,\n",
     )
     assert json.loads(line)["suggestions"][0]["word"] == ","

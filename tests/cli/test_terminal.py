@@ -6,17 +6,23 @@ import re
 
 from tests.cli.commands import COLOURS, PAGE, on_terminal, out, posix, unframed
 
-# ---- on a terminal --------------------------------------------------------------------------------------------------
+# ---- on a terminal -------------------------------------------------------------------------------
 
 
 def cells(shown: str) -> list[list[str]]:
     """The rows of the tables on a terminal."""
-    return [[cell.strip() for cell in line.split("│")] for line in COLOURS.sub("", shown).split("\n") if "│" in line]
+    return [
+        [cell.strip() for cell in line.split("│")]
+        for line in COLOURS.sub("", shown).split("\n")
+        if "│" in line
+    ]
 
 
 @posix
 def test_a_terminal_gets_a_table_for_each_text(tiny):
-    shown = COLOURS.sub("", on_terminal("encode", "-m", tiny, "hello hel\x1b[2Jlo [bold]", "東京タワー", ""))
+    shown = COLOURS.sub(
+        "", on_terminal("encode", "-m", tiny, "hello hel\x1b[2Jlo [bold]", "東京タワー", "")
+    )
     assert [line.rstrip() for line in shown.split("\n")] == [
         r"hello hel\x1b[2Jlo [bold]",
         "9 tokens, 2 special, 5 unknown",
@@ -60,7 +66,10 @@ def test_long_texts_and_wide_characters_fit_the_terminal(tiny):
 
 @posix
 def test_json_and_decoded_text_look_alike_on_a_terminal(tiny):
-    assert on_terminal("encode", "-m", tiny, "--json", "東") == f"{out('encode', '-m', tiny, '--json', '東')[0]}\n"
+    assert (
+        on_terminal("encode", "-m", tiny, "--json", "東")
+        == f"{out('encode', '-m', tiny, '--json', '東')[0]}\n"
+    )
     assert on_terminal("decode", "-m", tiny, "2", "9") == "[CLS] 東\n"
 
 
@@ -70,11 +79,15 @@ def test_a_terminal_that_could_be_typed_at_is_no_input():
     assert "Give texts as arguments, by -f FILE or through a pipe; - reads what you type." in shown
 
 
-# ---- the page in docs/ ----------------------------------------------------------------------------------------------
+# ---- the page in docs/ ---------------------------------------------------------------------------
 
 
 @posix
 def test_the_page_shows_the_table_of_a_terminal():
-    table = re.search(r"^```text\n(Tokenizers .*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    table = re.search(
+        r"^```text\n(Tokenizers .*?)^```$",
+        PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
     shown = COLOURS.sub("", on_terminal("encode", table[1].split("\n")[0]))
     assert [line.rstrip() for line in shown.split("\n")] == table[1].split("\n")

@@ -31,7 +31,7 @@ def files_in(directory: str) -> list[str]:
     return sorted(path.name for path in pathlib.Path(directory).iterdir())
 
 
-# ---- what is written ------------------------------------------------------------------------------------------------
+# ---- what is written -----------------------------------------------------------------------------
 
 
 def test_wordpiece(text):
@@ -46,7 +46,18 @@ def test_wordpiece(text):
 
 def test_wordpiece_options(text):
     options = "--cased --min-frequency 4 --limit-alphabet 9 --initial-alphabet xy --max-token-length 4".split()
-    out("train", "wordpiece", text, "-o", "out", *options, "--special-token", "[X]", "--special-token", "[SEP]")
+    out(
+        "train",
+        "wordpiece",
+        text,
+        "-o",
+        "out",
+        *options,
+        "--special-token",
+        "[X]",
+        "--special-token",
+        "[SEP]",
+    )
     tokenizer = BertTokenizer.from_pretrained("out")
     expected = train_wordpiece(
         TextFiles(text),
@@ -74,16 +85,36 @@ def test_words_as_another_tokenizer_makes_them(text):
     BertTokenizer("vocab.txt", do_basic_tokenize=False).save_pretrained("plain")
     out("train", "wordpiece", text, "-o", "out2", "--like", "plain")
     assert BertTokenizer.from_pretrained("out2").tokenize("low. wider!") == ["low.", "wider!"]
-    assert "Give --cased or --like, not both." in usage_error(
+    assert "Give --cased, --uncased or --like, not two of them." in usage_error(
         "train", "wordpiece", text, "-o", "new", "--like", "other", "--cased"
     )
+
+
+def test_both_trainers_take_case_alike(text):
+    pathlib.Path("capitals.txt").write_text("LOW low Low\n" * 9, encoding="utf-8")
+    for kind, by_default in (("wordpiece", "--uncased"), ("bpe", "--cased")):
+        found = {}
+        for said in ("--cased", "--uncased", None):
+            out("train", kind, "capitals.txt", "-o", f"{kind}{said}", *([said] if said else []))
+            file = pathlib.Path(
+                f"{kind}{said}", "vocab.txt" if kind == "wordpiece" else "vocab.json"
+            )
+            found[said] = file.read_text(encoding="utf-8")
+        assert "LOW" in found["--cased"]
+        assert "LOW" not in found["--uncased"]
+        assert found[None] == found[by_default]
 
 
 def test_bpe(text):
     options = "--vocab-size 40 --end-of-word-suffix </w> --special-token <s> --unk-token [U] --uncased".split()
     lines = out("train", "bpe", text, "-o", "out", *options)
     assert lines == ["written to out: 40 tokens from 9 texts, 48 words (12 different)"]
-    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+    assert files_in("out") == [
+        "merges.txt",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.json",
+    ]
     expected = train_bpe(
         TextFiles(text),
         vocab_size=40,
@@ -101,6 +132,7 @@ def test_the_summary_as_json(text):
     summary = json.loads(line)
     assert summary.pop("seconds") >= 0
     assert summary == {
+        "ok": True,
         "kind": "bpe",
         "output": "out",
         "files": ["text.txt"],
@@ -114,20 +146,38 @@ def test_the_summary_as_json(text):
 
 
 def test_the_chinese_recipe(text):
-    pathlib.Path("zh.txt").write_text("床前明月光，疑是地上霜。\n举 头 望 明 月 ，\n", encoding="utf-8")
+    pathlib.Path("zh.txt").write_text(
+        "床前明月光，疑是地上霜。\n举 头 望 明 月 ，\n", encoding="utf-8"
+    )
     pathlib.Path("test.txt").write_text("望明月?\n", encoding="utf-8")
-    command = ["train", "bpe", "zh.txt", "--recipe", "chinese", "--vocab-size", "100", "--test", "test.txt"]
+    command = [
+        "train",
+        "bpe",
+        "zh.txt",
+        "--recipe",
+        "chinese",
+        "--vocab-size",
+        "100",
+        "--test",
+        "test.txt",
+    ]
     assert out(*command, "-o", "out") == ["written to out: 15 tokens from 2 texts"]
     assert files_in("out") == ["result.txt", "result_left_to_right.txt", "train.log", "vocab.txt"]
     assert pathlib.Path("out/result.txt").read_text(encoding="utf-8") == "望 明月 <unk>\n"
     assert (
-        pathlib.Path("out/train.log").read_text(encoding="utf-8") == "1 merges, vocabulary 12, best pair '明月' (2)\n"
+        pathlib.Path("out/train.log").read_text(encoding="utf-8")
+        == "1 merges, vocabulary 12, best pair '明月' (2)\n"
     )
     summary = json.loads(out(*command, "-o", "other", "--json")[0])
-    assert (summary["subwords"], summary["punctuation"], summary["merges"], summary["texts"]) == (12, 2, 1, 2)
+    assert (summary["subwords"], summary["punctuation"], summary["merges"], summary["texts"]) == (
+        12,
+        2,
+        1,
+        2,
+    )
 
 
-# ---- what is read ---------------------------------------------------------------------------------------------------
+# ---- what is read --------------------------------------------------------------------------------
 
 
 def test_every_kind_of_file_gives_the_same_vocabulary(text):
@@ -136,7 +186,9 @@ def test_every_kind_of_file_gives_the_same_vocabulary(text):
     pathlib.Path("b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
     pyarrow = pytest.importorskip("pyarrow")
     pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"body": texts}), "c.parquet")
-    for number, name in enumerate([text, "a.jsonl", "b.txt.gz", "c.parquet", "te*.txt", "**/text.txt"]):
+    for number, name in enumerate(
+        [text, "a.jsonl", "b.txt.gz", "c.parquet", "te*.txt", "**/text.txt"]
+    ):
         out("train", "wordpiece", name, "--column", "body", "-o", f"out{number}")
     out("train", "wordpiece", "-", "-o", "out6", stdin=TEXT)
     assert len({pathlib.Path(f"out{number}/vocab.txt").read_bytes() for number in range(7)}) == 1
@@ -149,25 +201,36 @@ def test_bytes_that_are_not_utf8_can_be_replaced(text):
     assert not os.path.exists("out")
     out("train", "wordpiece", "bad.txt", "-o", "out", "--on-error", "replace")
     assert "lowr" in BertTokenizer.from_pretrained("out").vocab
-    assert "offset 3 of the file" in error("train", "wordpiece", "-", "-o", "new", stdin=b"low\xe9r\n")
+    assert "offset 3 of the file" in error(
+        "train", "wordpiece", "-", "-o", "new", stdin=b"low\xe9r\n"
+    )
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def test_bad_input_is_one_clear_line(text):
     pathlib.Path("empty.txt").write_text("")
     pathlib.Path("a.jsonl").write_text('{"body": "low"}\n')
     train = ("train", "wordpiece", "-o", "out")
-    assert error(*train, "empty.txt") == "there is no text to train on; the files or the iterator are empty"
-    assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
-    assert error(*train, "a.jsonl") == (
-        "a.jsonl, line 1: the object has no field 'text', only 'body'; choose a field with column=... (--column)"
+    assert (
+        error(*train, "empty.txt")
+        == "there is no text to train on; the files or the iterator are empty"
     )
-    assert error(*train, text, "--vocab-size", "20").startswith("a vocabulary of 20 has no room for the ")
+    assert "no word in the 1 text: only whitespace" in error(*train, "-", stdin=" \n")
+    assert (
+        error(*train, "a.jsonl")
+        == "a.jsonl, line 1: the object has no field 'text', only 'body'; choose a field with"
+        " column=... (--column)"
+    )
+    assert error(*train, text, "--vocab-size", "20").startswith(
+        "a vocabulary of 20 has no room for the "
+    )
     assert error(*train, "missing.txt") == "cannot read missing.txt: No such file or directory"
     assert error(*train, "*.csv") == "no file matches *.csv"
-    assert "'ignore' is not one of 'fail', 'skip', 'replace'" in usage_error(*train, text, "--on-error", "ignore")
+    assert "'ignore' is not one of 'fail', 'skip', 'replace'" in usage_error(
+        *train, text, "--on-error", "ignore"
+    )
     assert "is a directory" in error(*train, ".")
     assert not os.path.exists("out")
 
@@ -188,22 +251,35 @@ def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
         assert message == f"cannot write to {output!r}: {here / text} is not a directory"
     pathlib.Path("link").symlink_to("nowhere")
     out("train", "bpe", text, "-o", "link")
-    assert files_in("nowhere") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+    assert files_in("nowhere") == [
+        "merges.txt",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.json",
+    ]
     pathlib.Path("there").mkdir()
-    monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)  # nobody stops the superuser
+    # nobody stops the superuser
+    monkeypatch.setattr("os.access", lambda path, mode: mode & os.W_OK == 0)
     message = error("train", "bpe", "missing.txt", "-o", "new/out")
     assert message == f"cannot write to 'new/out': {here} is not writable"
-    assert error("train", "bpe", "missing.txt", "-o", "there") == "cannot write to 'there': it is not writable"
+    assert (
+        error("train", "bpe", "missing.txt", "-o", "there")
+        == "cannot write to 'there': it is not writable"
+    )
 
 
 def test_options_that_do_not_go_together(text):
     command = ("train", "bpe", text, "-o", "out")
-    assert "There is no recipe 'german'; there is chinese." in usage_error(*command, "--recipe", "german")
+    assert "There is no recipe 'german'; there is chinese." in usage_error(
+        *command, "--recipe", "german"
+    )
     message = usage_error(*command, "--recipe", "chinese", "--min-frequency", "0")
     assert "--min-frequency does not work with --recipe chinese." in message
     assert out(*command, "--recipe", "chinese", "--offline")
     assert "--test needs --recipe chinese." in usage_error(*command[:-1], "new", "--test", text)
-    assert "--num-merges needs --recipe chinese." in usage_error(*command[:-1], "new", "--num-merges", "3")
+    assert "--num-merges needs --recipe chinese." in usage_error(
+        *command[:-1], "new", "--num-merges", "3"
+    )
     assert "there is no text" in error("train", "bpe", "-o", "new")  # what a pipe gives
     for kind in ("wordpiece", "bpe"):
         message = usage_error("train", kind, text, "-o", "out", "--limit-alphabet", "0")
@@ -216,22 +292,40 @@ def test_words_are_counted_on_an_engine(text, monkeypatch, kind):
     monkeypatch.setattr("trietok.corpus.engines.map_on", lambda *names: asked.append(names) or map)
     monkeypatch.setattr("trietok.training.word_counts._JOB_BYTES", 30)
     out("train", kind, text, "-o", "here", "--vocab-size", "50")
-    out("train", kind, text, "-o", "there", "--vocab-size", "50", "--engine", "spark", "--address", "local[2]")
+    out(
+        "train",
+        kind,
+        text,
+        "-o",
+        "there",
+        "--vocab-size",
+        "50",
+        "--engine",
+        "spark",
+        "--address",
+        "local[2]",
+    )
     assert asked == [("spark", "local[2]")]
     assert files_in("here") == files_in("there")
     for name in files_in("here"):
         assert pathlib.Path("here", name).read_bytes() == pathlib.Path("there", name).read_bytes()
-    assert "--address needs --engine" in usage_error("train", kind, text, "-o", "a", "--address", "auto")
+    assert "--address needs --engine" in usage_error(
+        "train", kind, text, "-o", "a", "--address", "auto"
+    )
     assert "--workers is of this machine" in usage_error(
         "train", kind, text, "-o", "a", "--engine", "ray", "--workers", "2"
     )
-    assert "cannot read standard input" in error("train", kind, "-", "-o", "a", "--engine", "ray", stdin="low")
+    assert "cannot read standard input" in error(
+        "train", kind, "-", "-o", "a", "--engine", "ray", stdin="low"
+    )
 
 
 def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
     result = run("train", "wordpiece", text, "-o", "out", "--max-words", "6", "--json")
     assert result.exit_code == 0
-    assert result.stderr.startswith("trietok: warning: more than 6 different words: those that occurred no more than ")
+    assert result.stderr.startswith(
+        "trietok: warning: more than 6 different words: those that occurred no more than "
+    )
     assert json.loads(result.stdout)["pruned_below"] > 0
 
 
@@ -256,8 +350,12 @@ def test_what_is_segmented_is_read_before_the_training(text, monkeypatch):
     monkeypatch.setattr("trietok.cli.train.train_chinese_bpe", trained)
     pathlib.Path("bad.txt").write_bytes(b"fine\nlow\xe9r\n")
     command = ("train", "bpe", "--recipe", "chinese", "-o", "out")
-    assert error(*command, text, "--test", "bad.txt").startswith("bad.txt, line 2: byte 0xe9 at offset 8")
-    assert error(*command, text, "--test", "no.txt") == "cannot read no.txt: No such file or directory"
+    assert error(*command, text, "--test", "bad.txt").startswith(
+        "bad.txt, line 2: byte 0xe9 at offset 8"
+    )
+    assert (
+        error(*command, text, "--test", "no.txt") == "cannot read no.txt: No such file or directory"
+    )
     assert "line 1: byte 0xff" in error(*command, text, "--test", "-", stdin=b"\xff\n")
     assert "Standard input can be read once" in usage_error(*command, "-", text, "--test", "-")
     assert files_in(".") == ["bad.txt", "text.txt"]
@@ -272,7 +370,7 @@ def test_texts_or_sentences_from_standard_input(text):
     assert len(pathlib.Path("two/result.txt").read_text().splitlines()) == 9
 
 
-# ---- stopping it ----------------------------------------------------------------------------------------------------
+# ---- stopping it ---------------------------------------------------------------------------------
 
 
 def heed_interrupts():  # a test run in the background may have been told to ignore them
@@ -285,7 +383,8 @@ def heed_interrupts():  # a test run in the background may have been told to ign
 def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
     command = ("train", "wordpiece", "-", "-o", "out", "--workers", processes)
     child = process(*command, preexec_fn=heed_interrupts)
-    child.stdin.write(TEXT.encode() * 30_000)  # more than a pipe holds: it is being read, and several batches long
+    # more than a pipe holds: it is being read, and several batches long
+    child.stdin.write(TEXT.encode() * 30_000)
     child.stdin.flush()
     time.sleep(0.2)
     os.killpg(child.pid, signal.SIGINT)
@@ -298,7 +397,9 @@ def test_an_interrupt_leaves_nothing_and_says_so(text, processes):
 @pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.faults), "2"])
 def test_sigterm_leaves_nothing_and_says_so(text, processes):
     """It goes to the command alone; a process that were left would keep standard error open."""
-    child = process("train", "wordpiece", "-", "-o", "out", "--workers", processes, start_new_session=True)
+    child = process(
+        "train", "wordpiece", "-", "-o", "out", "--workers", processes, start_new_session=True
+    )
     child.stdin.write(TEXT.encode() * 30_000)
     child.stdin.flush()
     child.terminate()
@@ -316,7 +417,9 @@ CHINESE = ("--recipe", "chinese", "--test", "text.txt")
 
 @pytest.mark.parametrize("options", [(), CHINESE])
 @pytest.mark.parametrize("output", ["out", "new/out", "there"])
-def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypatch, options, output):
+def test_an_interrupt_while_the_files_are_written_leaves_nothing(
+    text, monkeypatch, options, output
+):
     pathlib.Path("there").mkdir()
     monkeypatch.setattr("os.fsync", interrupted)
     result = run("train", "bpe", text, "-o", output, *options)
@@ -329,10 +432,15 @@ def test_an_interrupt_while_the_files_are_written_leaves_nothing(text, monkeypat
 def test_a_save_that_counts_is_finished_after_an_interrupt(text, monkeypatch, options):
     calls = []
     original = os.fsync
-    counts = "out/vocab.txt" if options else "out/vocab.json"  # there from the moment from which the save counts
+    # there from the moment from which the save counts
+    counts = "out/vocab.txt" if options else "out/vocab.json"
 
     def interrupted_once(handle):
-        if not calls and os.path.samestat(os.fstat(handle), os.stat("out")) and os.path.exists(counts):
+        if (
+            not calls
+            and os.path.samestat(os.fstat(handle), os.stat("out"))
+            and os.path.exists(counts)
+        ):
             calls.append(handle)
             raise KeyboardInterrupt
         original(handle)
@@ -356,10 +464,15 @@ def test_an_interrupt_while_the_staging_folder_goes(text, monkeypatch):
             raise KeyboardInterrupt
         original(path, **options)
 
-    monkeypatch.setattr("trietok.files.atomic.shutil.rmtree", interrupted_once)
+    monkeypatch.setattr("trietok.files.staging.shutil.rmtree", interrupted_once)
     result = run("train", "bpe", text, "-o", "out")
     assert (result.exit_code, result.stderr) == (130, "trietok: stopped; out is complete\n")
-    assert files_in("out") == ["merges.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json"]
+    assert files_in("out") == [
+        "merges.txt",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.json",
+    ]
 
 
 def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeypatch):
@@ -369,13 +482,15 @@ def test_an_interrupt_while_sentences_are_segmented_leaves_nothing(text, monkeyp
     assert files_in(".") == ["text.txt"]
 
 
-# ---- on a terminal --------------------------------------------------------------------------------------------------
+# ---- on a terminal -------------------------------------------------------------------------------
 
 
 @posix
 def test_a_terminal_shows_each_phase(text):
     shown = COLOURS.sub("", on_terminal("train", "wordpiece", text, "-o", "out", columns=120))
-    assert re.search(r"counting words +━+ (\d+) of \1 bytes +[\d.]+ (bytes|kB|MB)/s +in \d+:\d\d", shown)
+    assert re.search(
+        r"counting words +━+ (\d+) of \1 bytes +[\d.]+ (bytes|kB|MB)/s +in \d+:\d\d", shown
+    )
     assert re.search(r"counting pairs +━+ \d+ of \d+ words +[\d,]+ words/s", shown)
     assert re.search(r"merging +━+ \d+ of \d+ tokens +[\d,]+ tokens/s", shown)
     assert re.search(r"\d+ tokens from 9 texts", shown)
@@ -383,7 +498,9 @@ def test_a_terminal_shows_each_phase(text):
 
 
 def test_each_kind_has_its_own_default_in_its_help():
-    wordpiece, bpe = (" ".join(" ".join(out("train", kind, "--help")).split()) for kind in ("wordpiece", "bpe"))
+    wordpiece, bpe = (
+        " ".join(" ".join(out("train", kind, "--help")).split()) for kind in ("wordpiece", "bpe")
+    )
     assert "--recipe" not in wordpiece
     assert "special tokens and single characters included. [default: 30000; x>=1]" in wordpiece
     assert "by default 30000, or 10000 with --recipe." in bpe

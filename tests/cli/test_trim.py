@@ -23,16 +23,28 @@ def text(tmp_path) -> str:
 def test_what_is_written_and_said(tiny, text, tmp_path):
     saved, plan, held = str(tmp_path / "out"), str(tmp_path / "plan.json"), tmp_path / "held.txt"
     held.write_text("hello\nhello hello-lo hellolo\n", encoding="utf-8")
-    lines = out("trim", "-m", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan, *SLOW)
+    lines = out(
+        "trim", "-m", tiny, text, "-o", saved, "--check", str(held), "--save-plan", plan, *SLOW
+    )
     before, after = BertTokenizer.from_pretrained(tiny), BertTokenizer.from_pretrained(saved)
     assert lines == [
         "12 tokens become 10 (83.3%)",
         "3 texts, 5 tokens: 0 texts differ",
-        "held back: 2 texts, 7 tokens: 1 text differs in 2 tokens; unknown tokens: 2 before, 3 after",
+        (
+            "held back: 2 texts, 7 tokens: 1 text differs in 2 tokens; unknown tokens: 2 before, 3"
+            " after: hellolo (1)"
+        ),
         f"written to {saved}; the model needs 10 embedding rows; 16 as a multiple of 8",
         compare(before, after, []).proof,
     ]
-    assert after.tokenize("Hello world 東京 hel hellos") == ["hello", "world", "東", "京", "hel", "[UNK]"]
+    assert after.tokenize("Hello world 東京 hel hellos") == [
+        "hello",
+        "world",
+        "東",
+        "京",
+        "hel",
+        "[UNK]",
+    ]
     assert RowPlan.load(plan) == plan_rows(before, after)
 
 
@@ -61,11 +73,24 @@ def test_options(tiny, text, tmp_path):
 def test_standard_input_json_and_the_fast_profile(tiny, text, tmp_path):
     with open(text, encoding="utf-8") as file:
         (line,) = out(
-            "trim", "-m", tiny, "-", "-o", str(tmp_path / "out"), "--json", "--profile", "fast", stdin=file.read()
+            "trim",
+            "-m",
+            tiny,
+            "-",
+            "-o",
+            str(tmp_path / "out"),
+            "--json",
+            "--profile",
+            "fast",
+            stdin=file.read(),
         )
     values = json.loads(line)
     fast = BertTokenizerFast.from_pretrained(tmp_path / "out")
-    assert (values["texts"]["differing"], values["held_back"], values["tokens_after"]) == (0, None, 10)
+    assert (values["texts"]["differing"], values["held_back"], values["tokens_after"]) == (
+        0,
+        None,
+        10,
+    )
     assert values["after"] == fast.fingerprint()
     assert "tokenizer.json" in os.listdir(tmp_path / "out")
 
@@ -84,8 +109,13 @@ def test_a_model_in_the_directory(tiny, text, tmp_path):
 
 def test_errors_save_nothing(tiny, text, tmp_path):
     new = str(tmp_path / "new")
-    assert error("trim", "-m", tiny, "no.txt", "-o", new) == "cannot read no.txt: No such file or directory"
-    assert error("trim", "-m", tiny, "-", "-o", new, stdin="").startswith("there is no token in the 0 texts; give")
+    assert (
+        error("trim", "-m", tiny, "no.txt", "-o", new)
+        == "cannot read no.txt: No such file or directory"
+    )
+    assert error("trim", "-m", tiny, "-", "-o", new, stdin="").startswith(
+        "there is no token in the 0 texts; give"
+    )
     assert "is there already" in error("trim", "-m", tiny, text, "-o", os.path.dirname(tiny))
     message = "these tokens to keep are not in the vocabulary: 'Hello world', '東京'"
     assert error("trim", "-m", tiny, text, "-o", new, "--keep", text) == message
@@ -94,7 +124,9 @@ def test_errors_save_nothing(tiny, text, tmp_path):
     )
     assert "has 0 free slots" in error("trim", "-m", tiny, text, "-o", new, "--unused", "1")
     assert "byte 0xff" in error("trim", "-m", tiny, "-", "-o", new, stdin=b"a\n\xff\n")
-    assert "--unused takes a number, or all" in usage_error("trim", "-m", tiny, text, "-o", new, "--unused", "-1")
+    assert "--unused takes a number, or all" in usage_error(
+        "trim", "-m", tiny, text, "-o", new, "--unused", "-1"
+    )
     assert error("trim", "-m", tiny, "-o", new).startswith("there is no token in the 0 texts; give")
     assert run("trim", "-m", tiny, text).exit_code == 2
     assert not (tmp_path / "new").exists()

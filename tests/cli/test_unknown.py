@@ -27,6 +27,7 @@ def test_unknown_words_as_json(tiny, tmp_path):
     path.write_text("\n\n京 x\n", encoding="utf-8")
     (line,) = out("unknown", "-m", tiny, "--json", str(path))
     assert json.loads(line) == {
+        "ok": True,
         "profile": "fast",
         "profile_why": WHY,
         "texts": 3,
@@ -47,13 +48,18 @@ def test_unknown_words_as_json(tiny, tmp_path):
 
 
 def test_unknown_words_of_a_file_that_is_not_there(tiny):
-    assert error("unknown", "-m", tiny, "no such file") == "cannot read no such file: No such file or directory"
+    assert (
+        error("unknown", "-m", tiny, "no such file")
+        == "cannot read no such file: No such file or directory"
+    )
 
 
 @posix
 def test_unknown_words_on_a_terminal(tiny, tmp_path):
     (tmp_path / "a.txt").write_text("[b] 東\x1bx x\n", encoding="utf-8")
-    shown = COLOURS.sub("", on_terminal("unknown", "-m", tiny, "-n", "2", str(tmp_path / "a.txt"), columns=300))
+    shown = COLOURS.sub(
+        "", on_terminal("unknown", "-m", tiny, "-n", "2", str(tmp_path / "a.txt"), columns=300)
+    )
     lines = [line.rstrip() for line in shown.rstrip("\n").split("\n")]
     assert lines[0] == "4 kinds of unknown words, 5 times in 1 of 1 text (83.33% of 6 tokens)"
     assert lines[1].split() == ["count", "word", "why", "first", "at"]

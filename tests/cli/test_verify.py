@@ -38,7 +38,12 @@ def packages(tmp_path, monkeypatch):
 
 def test_one_line_of_proof(model, tmp_path):
     proof = verify(BertTokenizer.from_pretrained(model), "trietok.lock.json").summary
-    assert out("verify") == out("verify", "trietok.lock.json") == out("verify", "-m", "model") == [proof]
+    assert (
+        out("verify")
+        == out("verify", "trietok.lock.json")
+        == out("verify", "-m", "model")
+        == [proof]
+    )
     os.chdir("/")
     assert out("verify", str(tmp_path / "trietok.lock.json")) == [proof]
 
@@ -53,17 +58,34 @@ def test_a_change_is_exit_code_1_and_the_report(model, vocab_file):
     result = run("verify")
     assert (result.exit_code, result.stderr) == (1, "")
     assert result.stdout == str(verify(BertTokenizer.from_pretrained(model), Lock.load())) + "\n"
-    assert "  vocabulary: the lock has the token “world”, which is no token here now\n" in result.stdout
+    assert (
+        "  vocabulary: the lock has the token “world”, which is no token here now\n"
+        in result.stdout
+    )
     as_json = run("verify", "--json")
     assert as_json.exit_code == 1
-    assert json.loads(as_json.stdout)["changed_texts"][0]["locked_tokens"] == ["[CLS]", "hello", "world", "[SEP]"]
+    assert json.loads(as_json.stdout)["changed_texts"][0]["locked_tokens"] == [
+        "[CLS]",
+        "hello",
+        "world",
+        "[SEP]",
+    ]
 
 
 def test_several_libraries(model, packages):
     write_flash(packages, "def answer(text, ids): return ids if text != 'Hello' else [2, 7, 8, 3]")
     pytest.importorskip("tokenizers")
     BertTokenizer.from_pretrained(model).save_pretrained(model, tokenizer_json=True)
-    result = run("verify", "--with", "flash-tokenizer", "--with", "tokenizers", "--with", "tokenizers", "--json")
+    result = run(
+        "verify",
+        "--with",
+        "flash-tokenizer",
+        "--with",
+        "tokenizers",
+        "--with",
+        "tokenizers",
+        "--json",
+    )
     assert result.exit_code == 1
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(each["engine"], each["differing"]) for each in found] == [
@@ -74,15 +96,23 @@ def test_several_libraries(model, packages):
 
 
 def test_a_library_that_is_not_installed(model, packages):
-    write_package(packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')")
     write_package(
-        packages, "transformers", "import trietok\n__version__ = '9.9'\nBertTokenizer = trietok.BertTokenizer"
+        packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')"
+    )
+    write_package(
+        packages,
+        "transformers",
+        "import trietok\n__version__ = '9.9'\nBertTokenizer = trietok.BertTokenizer",
     )
     result = run("verify", "--with", "flash-tokenizer", "--with", "transformers")
     assert result.exit_code == 2
-    assert result.stdout.split("\n")[1].startswith("transformers 9.9: 3 texts, ")  # it is asked all the same
+    # it is asked all the same
+    assert result.stdout.split("\n")[1].startswith("transformers 9.9: 3 texts, ")
     assert result.stdout.count("\n") == 2
-    assert result.stderr == "trietok: error: flash-tokenizer is not installed: pip install flash-tokenizer\n"
+    assert (
+        result.stderr
+        == "trietok: error: flash-tokenizer is not installed: pip install flash-tokenizer\n"
+    )
     assert "rust" in usage_error("verify", "--with", "rust")
 
 
@@ -90,14 +120,21 @@ def test_what_cannot_be_verified(model, tmp_path):
     result = run("verify", "no.json")
     assert (result.exit_code, result.stderr) == (
         2,
-        "trietok: error: cannot read no.json: No such file or directory; trietok lock writes a lock\n",
+        (
+            "trietok: error: cannot read no.json: No such file or directory; trietok lock writes a"
+            " lock\n"
+        ),
     )
     model.rename(tmp_path / "gone")
-    assert run("verify").stderr == (
-        "trietok: error: the lock is of the model ./model, which is not there; say where it is now (-m DIR)\n"
+    assert (
+        run("verify").stderr
+        == "trietok: error: the lock is of the model ./model, which is not there; say where it is"
+        " now (-m DIR)\n"
     )
     assert run("verify", "-m", "gone").exit_code == 0
-    assert "error: ./model is neither a directory nor a file" in run("verify", "-m", "./model").stderr
+    assert (
+        "error: ./model is neither a directory nor a file" in run("verify", "-m", "./model").stderr
+    )
     (tmp_path / "trietok.lock.json").write_text('{"format": "trietok-lock-9"}')
     assert "of a newer trietok" in run("verify", "-m", "gone").stderr
 
@@ -106,6 +143,9 @@ def test_what_cannot_be_verified(model, tmp_path):
 def test_on_a_terminal(model, vocab_file):
     vocab_file("hello", "\x1b[2J", *WORDS[2:], name="model/vocab.txt")
     shown = on_terminal("verify", columns=300)
-    assert f"\x1b[1;31mtrietok {trietok.__version__}: 1 of 3 texts has other ids than the lock" in shown
+    assert (
+        f"\x1b[1;31mtrietok {trietok.__version__}: 1 of 3 texts has other ids than the lock"
+        in shown
+    )
     assert "[SEP] [3]" in COLOURS.sub("", shown)
     assert "\x1b[2J" not in shown

@@ -1,4 +1,6 @@
-"""What the tests of clients share: a tokenizer in both profiles, transformers' own beside it, tiny random models."""
+"""What the tests of clients share: a tokenizer in both profiles, transformers' own beside it, tiny
+random models.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,13 @@ import pytest
 import trietok
 
 PACKAGES = """
-    transformers tokenizers torch sentence-transformers setfit keybert accelerate datasets langchain-text-splitters
-    docling-core fastembed model2vec semantic-text-splitter bert-score onnxruntime spacy-transformers flagembedding
-    txtai bertopic flair peft adapters optimum-onnx llama-index-core shap chonkie
+    transformers tokenizers torch sentence-transformers setfit keybert accelerate datasets
+    langchain-text-splitters docling-core fastembed model2vec semantic-text-splitter bert-score
+    onnxruntime spacy-transformers flagembedding txtai bertopic flair peft adapters optimum-onnx
+    llama-index-core shap chonkie
 """.split()
-# The last word of the first text has an unassigned character, which the slow profile deletes and Rust's keeps.
+# The last word of the first text has an unassigned character, which the slow profile deletes and
+# Rust's keeps.
 TEXTS = [
     "The [E1] people of flurbomycin say héllo, unaffable people\u0378.",
     "A 你好 people, say flurbomycins",
@@ -75,7 +79,11 @@ def config_of(**options: Any) -> Any:
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=LONGEST,
-        **{"initializer_range": 0.5, **options},  # wide, so that different ids give clearly different numbers
+        # wide, so that different ids give clearly different numbers
+        **{
+            "initializer_range": 0.5,
+            **options,
+        },
     )
 
 
@@ -90,7 +98,9 @@ def model_of(name: str, **options: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def directory(offline: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model and its tokenizer, which has added tokens, as trietok saves it. Tests must not change it."""
+    """A model and its tokenizer, which has added tokens, as trietok saves it. Tests must not change
+    it.
+    """
     folder = tmp_path_factory.mktemp("model")
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en", model_max_length=LONGEST)
     tokenizer.add_tokens(["flurbomycin"])
@@ -109,7 +119,9 @@ def profile(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def tokenizer(profile: str, directory: Path) -> Any:
     """The tokenizer of the directory, in each profile."""
-    return (trietok.BertTokenizer if profile == "slow" else trietok.BertTokenizerFast).from_pretrained(directory)
+    return (
+        trietok.BertTokenizer if profile == "slow" else trietok.BertTokenizerFast
+    ).from_pretrained(directory)
 
 
 @pytest.fixture
@@ -119,7 +131,9 @@ def theirs(profile: str, directory: Path) -> Any:
 
 
 def their_tokenizer(profile: str, directory: Path) -> Any:
-    """transformers' own tokenizer of a profile: of the slow one, transformers 5 has the class under another name."""
+    """transformers' own tokenizer of a profile: of the slow one, transformers 5 has the class under
+    another name.
+    """
     import transformers
 
     if profile == "fast":

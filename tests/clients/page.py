@@ -1,4 +1,6 @@
-"""The table of `docs/clients.md`: its lines of code, which the tests run as the page prints them."""
+"""The table of `docs/clients.md`: its lines of code, which the tests run as the page prints
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,17 @@ from tests.clients.conftest import is_five
 
 PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 _SETS = re.compile(r"[\w.\[\]]+ = ")
-_ROW = re.compile(r"^\| (?P<client>[^|]+) \| (?P<versions>[^|]+) \| `(?P<line>[^`]+)` \|", re.MULTILINE)
+_ROW = re.compile(
+    r"^\| (?P<client>[^|]+) \| (?P<versions>[^|]+) \| `(?P<line>[^`]+)` \|", re.MULTILINE
+)
 
 
 def rows() -> dict[str, str]:
     """Each client of the table, and its line."""
-    found = [(row["client"].strip().replace("`", ""), row["line"]) for row in _ROW.finditer(PAGE.read_text("utf-8"))]
+    found = [
+        (row["client"].strip().replace("`", ""), row["line"])
+        for row in _ROW.finditer(PAGE.read_text("utf-8"))
+    ]
     assert len(dict(found)) == len(found), "a client has two rows"
     return dict(found)
 
@@ -29,10 +36,16 @@ def rust_of(tokenizer: Any) -> dict[str, Any]:
 
 
 def saved_anyway(tokenizer: Any) -> dict[str, Any]:
-    """What `to_transformers` is in a line whose client saves the tokenizer: with the option that the page names."""
+    """What `to_transformers` is in a line whose client saves the tokenizer: with the option that
+    the page names.
+    """
     from trietok.clients import to_transformers
 
-    return {"to_transformers": partial(to_transformers, allow_differences=tokenizer.profile == "slow" and is_five())}
+    return {
+        "to_transformers": partial(
+            to_transformers, allow_differences=tokenizer.profile == "slow" and is_five()
+        )
+    }
 
 
 def run_line(client: str, **names: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Search, topics, adapters, explanations, chunks: what each makes is what it makes with transformers' tokenizer."""
+"""Search, topics, adapters, explanations, chunks: what each makes is what it makes with
+transformers' tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,14 @@ def imported(name: str) -> Any:
 
 
 @pytest.fixture
-def embeds_alike(directory: Path, tokenizer: Any, theirs: Any) -> Callable[[Callable[[Any, bool], Any]], None]:
-    """Compares what a client makes with either tokenizer, and with one that does not lower-case, so that it is asked.
+def embeds_alike(
+    directory: Path, tokenizer: Any, theirs: Any
+) -> Callable[[Callable[[Any, bool], Any]], None]:
+    """Compares what a client makes with either tokenizer, and with one that does not lower-case, so
+    that it is asked.
 
-    The function that it takes makes the embeddings with a tokenizer, which is transformers' if the second argument
-    is true.
+    The function that it takes makes the embeddings with a tokenizer, which is transformers' if the
+    second argument is true.
     """
 
     def compare(make: Callable[[Any, bool], Any]) -> None:
@@ -119,7 +124,9 @@ def test_libraries_that_change_a_model(client, tokenizer, theirs):
     library = imported(client)
     model = model_of("BertModel")
     if client == "peft":
-        model = library.get_peft_model(model, library.LoraConfig(target_modules=["query"], init_lora_weights=False))
+        model = library.get_peft_model(
+            model, library.LoraConfig(target_modules=["query"], init_lora_weights=False)
+        )
         ours = run_line("peft", model=model.eval(), tokenizer=tokenizer, texts=TEXTS)
     else:
         library.init(model)
@@ -171,10 +178,15 @@ def test_token_classification_with_a_tokenizer_as_it_is(directory):
 
     def starts(tokenizer):
         model = model_of("BertForTokenClassification")
-        made = transformers.pipeline("token-classification", model=model, tokenizer=tokenizer, ignore_labels=[])
+        made = transformers.pipeline(
+            "token-classification", model=model, tokenizer=tokenizer, ignore_labels=[]
+        )
         return [each["start"] for each in made("unaffable people")]
 
-    slow, fast = (each.from_pretrained(directory) for each in (trietok.BertTokenizer, trietok.BertTokenizerFast))
+    slow, fast = (
+        each.from_pretrained(directory)
+        for each in (trietok.BertTokenizer, trietok.BertTokenizerFast)
+    )
     assert starts(slow) == [None] * len(slow.tokenize("unaffable people"))
     assert starts(to_transformers(slow)) == starts(to_transformers(fast)) == starts(fast)
     assert None not in starts(fast)

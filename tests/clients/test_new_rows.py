@@ -1,4 +1,6 @@
-"""A directory of sentence-transformers whose new rows were fitted: it loads there and in transformers, as it was."""
+"""A directory of sentence-transformers whose new rows were fitted: it loads there and in
+transformers, as it was.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ TERMS = ["zoology", "microcephaly", "atrial fibrillation"]
 
 @pytest.fixture
 def sentences(directory: Path, tmp_path: Path) -> Path:
-    library = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    library = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
     model = library.SentenceTransformer(str(directory), device="cpu")  # makes a pooling of its own
     model.save(str(tmp_path / "sentences"))
     trietok.AutoTokenizer.from_pretrained(directory).save_pretrained(tmp_path / "sentences")
@@ -32,21 +36,30 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
     import transformers
 
     texts: list[Any] = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
-    adapted = trietok.adapt(sentences, tmp_path / "adapted", texts, terms=TERMS, way="single-word", start="distil")
+    adapted = trietok.adapt(
+        sentences, tmp_path / "adapted", texts, terms=TERMS, way="single-word", start="distil"
+    )
     assert (tmp_path / "adapted" / "modules.json").is_file()
     assert adapted.fitted is not None
     assert len(adapted.fitted.rows) == len(TERMS)
     assert adapted.fitted.cosine > adapted.fitted.start
     old, new = (
-        sentence_transformers.SentenceTransformer(str(each), device="cpu") for each in (sentences, tmp_path / "adapted")
+        sentence_transformers.SentenceTransformer(str(each), device="cpu")
+        for each in (sentences, tmp_path / "adapted")
     )
     ours = trietok.AutoTokenizer.from_pretrained(tmp_path / "adapted")
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path / "adapted")
-    assert theirs(texts)["input_ids"] == ours(texts)["input_ids"] == new.tokenizer(texts)["input_ids"]
+    assert (
+        theirs(texts)["input_ids"] == ours(texts)["input_ids"] == new.tokenizer(texts)["input_ids"]
+    )
     one, other = (model.encode(texts) for model in (old, new))
     assert (one[: len(SAME_IN_BOTH)] == other[: len(SAME_IN_BOTH)]).all()
     assert (one[len(SAME_IN_BOTH) :] != other[len(SAME_IN_BOTH) :]).any()
-    lengths = transformers.AutoModel.from_pretrained(tmp_path / "adapted").get_input_embeddings().num_embeddings
+    lengths = (
+        transformers.AutoModel.from_pretrained(tmp_path / "adapted")
+        .get_input_embeddings()
+        .num_embeddings
+    )
     assert lengths == len(ours) == len(theirs)
     # The cosines of the report are those that sentence-transformers gives.
     held = adapted.held_back
@@ -55,22 +68,69 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
     assert held.cosine == pytest.approx(sum(cosines) / len(cosines), abs=1e-4)
 
 
-EXPORT = [sys.executable, "-m", "optimum.commands.optimum_cli", "export", "onnx", "--task", "feature-extraction"]
+@pytest.mark.parametrize(
+    "modes", [("mean",), ("cls", "max", "mean_sqrt_len_tokens"), ("weightedmean", "lasttoken")]
+)
+def test_what_comes_after_the_model_is_computed_as_there(
+    directory: Path, tmp_path: Path, modes: tuple[str]
+) -> None:
+    """Each pooling, a layer of numbers before and one after it, and unit length: built by both of
+    one directory.
+    """
+    library = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
+    import sentence_transformers.sentence_transformer.modules as models
+
+    from trietok.workbench.adapting.apply_rows import read_checkpoint
+    from trietok.workbench.adapting.distil import Reader
+
+    core = models.Transformer(str(directory))
+    size = core.get_embedding_dimension()
+    before = models.Dense(size, 12, module_input_name="token_embeddings")
+    after = models.Dense(12 * len(modes), 5, bias=False, activation_function=None)
+    pooling = models.Pooling(12, pooling_mode=modes)
+    model = library.SentenceTransformer(
+        modules=[core, before, pooling, after, models.Normalize()], device="cpu"
+    )
+    model.save(str(tmp_path / "whole"))
+    tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
+    tokenizer.save_pretrained(tmp_path / "whole")
+    found = Reader(read_checkpoint(tmp_path / "whole"), tokenizer).embeddings(list(SAME_IN_BOTH))
+    assert found.shape == (len(SAME_IN_BOTH), 5)
+    assert np.allclose(found, model.encode(list(SAME_IN_BOTH)), atol=1e-5)
+
+
+EXPORT = [
+    sys.executable,
+    "-m",
+    "optimum.commands.optimum_cli",
+    "export",
+    "onnx",
+    "--task",
+    "feature-extraction",
+]
 
 
 def test_onnx_by_optimum_and_by_rows(sentences: Path, tmp_path: Path) -> None:
-    """The documented command exports the new directory; a plain file that was there before has the same with --onnx."""
+    """The documented command exports the new directory; a plain file that was there before has the
+    same with --onnx.
+    """
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     pytest.importorskip("optimum.exporters.onnx", reason="optimum-onnx is not installed")
     pytest.importorskip("onnx", reason="onnx is not installed")
     import sentence_transformers
 
     def export(directory: Path) -> None:
-        done = subprocess.run([*EXPORT, "--model", directory, directory / "onnx"], capture_output=True, text=True)
+        done = subprocess.run(
+            [*EXPORT, "--model", directory, directory / "onnx"], capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
 
     export(sentences)
-    (sentences / "onnx" / "model_quantized.onnx").write_bytes(onnx_of(np.zeros((8002, 32), np.int8)))
+    (sentences / "onnx" / "model_quantized.onnx").write_bytes(
+        onnx_of(np.zeros((8002, 32), np.int8))
+    )
     texts = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
     given: dict[str, Any] = {"terms": TERMS, "way": "single-word", "start": "distil"}
     without = trietok.adapt(sentences, tmp_path / "without", **given)
@@ -82,7 +142,9 @@ def test_onnx_by_optimum_and_by_rows(sentences: Path, tmp_path: Path) -> None:
     assert "onnx/model_quantized.onnx" in adapted.applied.left_out
     assert not (tmp_path / "adapted" / "onnx" / "model_quantized.onnx").exists()
     export(tmp_path / "without")
-    wanted = sentence_transformers.SentenceTransformer(str(tmp_path / "adapted"), device="cpu").encode(texts)
+    wanted = sentence_transformers.SentenceTransformer(
+        str(tmp_path / "adapted"), device="cpu"
+    ).encode(texts)
     tokenizer = trietok.AutoTokenizer.from_pretrained(tmp_path / "adapted")
     for name in ("adapted", "without"):
         session = onnxruntime.InferenceSession(

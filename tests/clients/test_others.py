@@ -23,7 +23,9 @@ def test_bert_score(directory, tokenizer, theirs):
 
     made = []
     for ours in (True, False):
-        scorer = library.BERTScorer(model_type=str(directory), num_layers=2, device="cpu", nthreads=0, idf=True)
+        scorer = library.BERTScorer(
+            model_type=str(directory), num_layers=2, device="cpu", nthreads=0, idf=True
+        )
         if ours:
             run_line("bert_score", scorer=scorer, tokenizer=tokenizer)
         else:
@@ -31,13 +33,17 @@ def test_bert_score(directory, tokenizer, theirs):
         scorer.compute_idf(TEXTS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the empty text
-            made.append(torch.stack(scorer.score([*TEXTS, TEXTS[0]], [TEXTS[1], *TEXTS[1:], TEXTS[2]])))
+            made.append(
+                torch.stack(scorer.score([*TEXTS, TEXTS[0]], [TEXTS[1], *TEXTS[1:], TEXTS[2]]))
+            )
     assert torch.equal(made[0], made[1])
     assert made[0].isfinite().all()
 
 
 def onnx_model(path: Path) -> None:
-    """A model of a word embedding and a type embedding: what an ONNX session is fed shows in what it gives."""
+    """A model of a word embedding and a type embedding: what an ONNX session is fed shows in what
+    it gives.
+    """
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
@@ -56,7 +62,9 @@ def onnx_model(path: Path) -> None:
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "sequence"])
         for name in ("input_ids", "attention_mask", "token_type_ids")
     ]
-    output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", 16])
+    output = helper.make_tensor_value_info(
+        "last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", 16]
+    )
     constants = [
         numpy_helper.from_array(words.astype("float32"), "words"),
         numpy_helper.from_array(types.astype("float32"), "types"),
@@ -70,7 +78,9 @@ def onnx_model(path: Path) -> None:
 def test_onnx_runtime(tokenizer, theirs, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     onnx_model(tmp_path / "model.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        tmp_path / "model.onnx", providers=["CPUExecutionProvider"]
+    )
     (ours,) = run_line("ONNX Runtime", session=session, tokenizer=tokenizer, texts=TEXTS)
     (others,) = session.run(None, dict(theirs(TEXTS, padding=True, return_tensors="np")))
     assert (ours == others).all()
@@ -94,7 +104,9 @@ def test_fastembed(tokenizer, directory, tmp_path):
         library.TextEmbedding.add_custom_model(
             model, PoolingType.MEAN, True, ModelSource(hf=model), dim=16, model_file="model.onnx"
         )
-        embedder = library.TextEmbedding(model, specific_model_path=str(folder), cache_dir=str(tmp_path))
+        embedder = library.TextEmbedding(
+            model, specific_model_path=str(folder), cache_dir=str(tmp_path)
+        )
         embeddings.append(list(embedder.embed([*TEXTS, LONG])))
     assert all((ours == others).all() for ours, others in zip(*embeddings, strict=True))
 
@@ -106,7 +118,9 @@ def test_model2vec(tokenizer, directory):
     vectors = np.random.default_rng(0).normal(size=(8002, 16)).astype("float32")
     names = {"StaticModel": library.StaticModel, "vectors": vectors, **rust_of(tokenizer)}
     ours = run_line("model2vec: StaticModel", tokenizer=tokenizer, **names)
-    others = library.StaticModel(vectors, tokenizer=their_tokenizer("fast", directory).backend_tokenizer)
+    others = library.StaticModel(
+        vectors, tokenizer=their_tokenizer("fast", directory).backend_tokenizer
+    )
     assert (ours.encode(TEXTS) == others.encode(TEXTS)).all()
     assert ours.encode(TEXTS).any()
 
@@ -118,7 +132,9 @@ def test_model2vec_distills(tokenizer, directory):
 
     if tokenizer.profile == "slow":
         with pytest.raises(NotSupportedError):
-            distill_from_model(model_of("BertModel"), to_transformers(tokenizer), pca_dims=None, device="cpu")
+            distill_from_model(
+                model_of("BertModel"), to_transformers(tokenizer), pca_dims=None, device="cpu"
+            )
         return
     made = []
     for ours in (True, False):
@@ -138,7 +154,12 @@ def test_spacy_transformers(directory, tokenizer, theirs):
 
     def made(given: Any, ours: bool) -> list[Any]:
         nlp = spacy.blank("en")
-        config = {"model": {"@architectures": "spacy-transformers.TransformerModel.v3", "name": str(directory)}}
+        config = {
+            "model": {
+                "@architectures": "spacy-transformers.TransformerModel.v3",
+                "name": str(directory),
+            }
+        }
         model = nlp.add_pipe("transformer", config=config).model
         nlp.initialize()
         if ours:
@@ -162,5 +183,7 @@ def test_visualizer(tokenizer, directory):
 
     names = {"EncodingVisualizer": EncodingVisualizer, **rust_of(tokenizer)}
     ours = run_line("EncodingVisualizer", tokenizer=tokenizer, **names)
-    others = EncodingVisualizer(their_tokenizer("fast", directory).backend_tokenizer, default_to_notebook=False)
+    others = EncodingVisualizer(
+        their_tokenizer("fast", directory).backend_tokenizer, default_to_notebook=False
+    )
     assert ours(TEXTS[0]) == others(TEXTS[0])

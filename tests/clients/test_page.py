@@ -15,7 +15,9 @@ from trietok.clients import to_rust, to_transformers
 
 @pytest.mark.clients
 def test_every_line_of_the_table_is_run():
-    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    tests = "".join(
+        path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")
+    )
     assert sorted(rows()) == sorted(set(re.findall(r'\brun(?:_line)?\(\s*"([^"]+)"', tests)))
     assert len(rows()) > 20
 
@@ -23,9 +25,17 @@ def test_every_line_of_the_table_is_run():
 @pytest.mark.clients
 @pytest.mark.usefixtures("offline")
 def test_the_other_code_of_the_page(directory):
-    library = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-    imports, example = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    space = {"trietok": trietok, "SentenceTransformer": library.SentenceTransformer, "directory": str(directory)}
+    library = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
+    imports, example = re.findall(
+        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    space = {
+        "trietok": trietok,
+        "SentenceTransformer": library.SentenceTransformer,
+        "directory": str(directory),
+    }
     exec(imports, space)
     assert (space["to_rust"], space["to_transformers"]) == (to_rust, to_transformers)
     exec(example, space)

@@ -17,7 +17,10 @@ LABELS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
 
 def names(labels: list[str]) -> dict[str, Any]:
-    return {"id2label": dict(enumerate(labels)), "label2id": {label: number for number, label in enumerate(labels)}}
+    return {
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: number for number, label in enumerate(labels)},
+    }
 
 
 def made(task: str, model: Any, tokenizer: Any, **options: Any) -> Any:
@@ -28,12 +31,18 @@ def made(task: str, model: Any, tokenizer: Any, **options: Any) -> Any:
 
 
 def run(client: str, model: Any, tokenizer: Any, **options: Any) -> Any:
-    """The pipeline that the page's line makes; with other values of the options that the line has."""
+    """The pipeline that the page's line makes; with other values of the options that the line
+    has.
+    """
     from transformers import pipeline
 
     def with_options(task: str, **given: Any) -> Any:
         given |= {name: options[name] for name in options if name in given}
-        return pipeline(task, device="cpu", **{name: value for name, value in given.items() if value is not None})
+        return pipeline(
+            task,
+            device="cpu",
+            **{name: value for name, value in given.items() if value is not None},
+        )
 
     return run_line(client, pipeline=with_options, model=model, tokenizer=tokenizer)
 
@@ -43,7 +52,9 @@ def test_fill_mask(tokenizer, theirs):
     masked = ["The [MASK] flurbomycin say.", "[E1] [MASK] people\u0378"]
     ours, others = run("pipelines: fill-mask", model, tokenizer), made("fill-mask", model, theirs)
     assert ours(masked) == others(masked)
-    assert ours(masked[0], targets=["people", "say"]) == others(masked[0], targets=["people", "say"])
+    assert ours(masked[0], targets=["people", "say"]) == others(
+        masked[0], targets=["people", "say"]
+    )
 
 
 def test_text_classification(tokenizer, theirs):
@@ -51,11 +62,15 @@ def test_text_classification(tokenizer, theirs):
     ours = run("pipelines: text-classification", model, tokenizer)
     others = made("text-classification", model, theirs)
     assert ours(TEXTS, batch_size=2) == others(TEXTS, batch_size=2)
-    assert ours({"text": TEXTS[0], "text_pair": TEXTS[1]}) == others({"text": TEXTS[0], "text_pair": TEXTS[1]})
+    assert ours({"text": TEXTS[0], "text_pair": TEXTS[1]}) == others(
+        {"text": TEXTS[0], "text_pair": TEXTS[1]}
+    )
 
 
 def test_zero_shot(tokenizer, theirs):
-    model = model_of("BertForSequenceClassification", **names(["contradiction", "neutral", "entailment"]))
+    model = model_of(
+        "BertForSequenceClassification", **names(["contradiction", "neutral", "entailment"])
+    )
     ours = run("pipelines: zero-shot", model, tokenizer)
     others = made("zero-shot-classification", model, theirs)
     labels = ["people", "héllo flurbomycin"]
@@ -64,7 +79,9 @@ def test_zero_shot(tokenizer, theirs):
 
 
 def tagger() -> Any:
-    """A model whose labels follow from each token by itself, so that a text has many entities of several labels."""
+    """A model whose labels follow from each token by itself, so that a text has many entities of
+    several labels.
+    """
     import torch
 
     model = model_of("BertForTokenClassification", initializer_range=0.02, **names(LABELS))
@@ -73,8 +90,9 @@ def tagger() -> Any:
     return model
 
 
-# transformers' slow tokenizer has no offsets, so the fast one is what both profiles are compared with, on texts whose
-# ids are the same; the words of a group are put together by each tokenizer's own `convert_tokens_to_string`.
+# transformers' slow tokenizer has no offsets, so the fast one is what both profiles are compared
+# with, on texts whose ids are the same; the words of a group are put together by each tokenizer's
+# own `convert_tokens_to_string`.
 @pytest.mark.parametrize("strategy", ["none", "simple", "first", "average", "max"])
 @pytest.mark.parametrize("stride", [None, 8])
 def test_token_classification(strategy: str, stride: int | None, tokenizer: Any, directory: Path):
@@ -89,9 +107,9 @@ def test_token_classification(strategy: str, stride: int | None, tokenizer: Any,
         options["stride"] = stride
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="Tokenizer does not support real words")
-        ours = run("pipelines: token-classification", model, tokenizer, **{"stride": None, **options})(
-            [*SAME_IN_BOTH, LONG] if stride is not None else SAME_IN_BOTH
-        )
+        ours = run(
+            "pipelines: token-classification", model, tokenizer, **{"stride": None, **options}
+        )([*SAME_IN_BOTH, LONG] if stride is not None else SAME_IN_BOTH)
     wanted = made("token-classification", model, others, **options)(
         [*SAME_IN_BOTH, LONG] if stride is not None else SAME_IN_BOTH
     )
@@ -110,8 +128,19 @@ def without_words(results: Any) -> Any:
 def test_token_classification_of_words(tokenizer, directory):
     model = tagger()
     words = ["The", "people", "flurbomycin", "héllo"]
-    ours = run("pipelines: token-classification", model, tokenizer, aggregation_strategy="simple", stride=None)
-    others = made("token-classification", model, their_tokenizer("fast", directory), aggregation_strategy="simple")
+    ours = run(
+        "pipelines: token-classification",
+        model,
+        tokenizer,
+        aggregation_strategy="simple",
+        stride=None,
+    )
+    others = made(
+        "token-classification",
+        model,
+        their_tokenizer("fast", directory),
+        aggregation_strategy="simple",
+    )
     options = {"is_split_into_words": True, "delimiter": " "}
     assert without_words(ours(words, **options)) == without_words(others(words, **options))
 

@@ -1,7 +1,10 @@
-"""sentence-transformers, and what is built on it: embeddings equal those with transformers' own tokenizer."""
+"""sentence-transformers, and what is built on it: embeddings equal those with transformers' own
+tokenizer.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,9 @@ PAIRS = [("The people", text) for text in [*TEXTS, LONG]]
 
 @pytest.fixture
 def library() -> Any:
-    return pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    return pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
 
 
 def with_tokenizer(model: Any, tokenizer: Any) -> Any:
@@ -43,7 +48,8 @@ def test_encode(library, directory, tokenizer, theirs):
 def test_the_profile_shows_in_the_embeddings(library, directory):
     model = encoder(library, directory)
     slow, fast = (
-        with_tokenizer(model, their_tokenizer(profile, directory)).encode(TEXTS) for profile in ("slow", "fast")
+        with_tokenizer(model, their_tokenizer(profile, directory)).encode(TEXTS)
+        for profile in ("slow", "fast")
     )
     assert not (slow[0] == fast[0]).all()
     assert (slow[1:] == fast[1:]).all()
@@ -58,10 +64,15 @@ def test_save_and_load(library, directory, tokenizer, tmp_path):
     model = encoder(library, directory)
     run_line("sentence-transformers: SentenceTransformer", model=model, tokenizer=tokenizer)
     if tokenizer.profile == "slow" and is_five():
-        with pytest.raises(trietok.NotSupportedError, match="'flurbomycin' as it is written, not in 'FLURBOMYCIN'"):
+        with pytest.raises(
+            trietok.NotSupportedError, match="'flurbomycin' as it is written, not in 'FLURBOMYCIN'"
+        ):
             model.save(str(tmp_path))
         run_line(
-            "sentence-transformers: SentenceTransformer", model=model, tokenizer=tokenizer, **saved_anyway(tokenizer)
+            "sentence-transformers: SentenceTransformer",
+            model=model,
+            tokenizer=tokenizer,
+            **saved_anyway(tokenizer),
         )
     model.save(str(tmp_path))
     if tokenizer.profile == "slow" and not is_five():
@@ -88,14 +99,22 @@ def test_cross_encoder(library, directory, tokenizer, theirs, tmp_path):
 def test_trainer(library, directory, tokenizer, theirs, tmp_path):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     pytest.importorskip("accelerate", reason="accelerate is not installed")
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments, losses
+    from sentence_transformers import (
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+        losses,
+    )
 
     rows = datasets.Dataset.from_dict({"anchor": TEXTS, "positive": [LONG, *TEXTS[1:]]})
     embeddings = []
     for ours in (True, False):
         model = encoder(library, directory).eval()
         if ours:
-            run_line("sentence-transformers: SentenceTransformerTrainer", model=model, tokenizer=tokenizer)
+            run_line(
+                "sentence-transformers: SentenceTransformerTrainer",
+                model=model,
+                tokenizer=tokenizer,
+            )
         else:
             with_tokenizer(model, theirs)
         before = model.encode(TEXTS)
@@ -109,7 +128,9 @@ def test_trainer(library, directory, tokenizer, theirs, tmp_path):
             learning_rate=0.1,
         )
         loss = losses.MultipleNegativesRankingLoss(model)
-        SentenceTransformerTrainer(model=model, args=arguments, train_dataset=rows, loss=loss).train()
+        SentenceTransformerTrainer(
+            model=model, args=arguments, train_dataset=rows, loss=loss
+        ).train()
         embeddings.append(model.encode(TEXTS))
         assert not (embeddings[-1] == before).all()
     assert (embeddings[0] == embeddings[1]).all()
@@ -123,7 +144,9 @@ def test_static_embedding(library, directory, tokenizer):
     embeddings = []
     for made in (
         lambda: run_line("sentence-transformers: StaticEmbedding", tokenizer=tokenizer, **names),
-        lambda: StaticEmbedding(their_tokenizer("fast", directory).backend_tokenizer, embedding_dim=32),
+        lambda: StaticEmbedding(
+            their_tokenizer("fast", directory).backend_tokenizer, embedding_dim=32
+        ),
     ):
         torch.manual_seed(0)
         embeddings.append(library.SentenceTransformer(modules=[made()], device="cpu").encode(TEXTS))
@@ -135,7 +158,10 @@ def test_setfit(library, directory, tokenizer, theirs):
     from sklearn.linear_model import LogisticRegression
 
     head = LogisticRegression().fit(encoder(library, directory).encode(TEXTS), [0, 1, 1])
-    models = [setfit.SetFitModel(model_body=encoder(library, directory), model_head=head) for _ in range(2)]
+    models = [
+        setfit.SetFitModel(model_body=encoder(library, directory), model_head=head)
+        for _ in range(2)
+    ]
     run_line("SetFit", model=models[0], tokenizer=tokenizer)
     with_tokenizer(models[1].model_body, theirs)
     texts = [*TEXTS, LONG]
@@ -148,7 +174,9 @@ def test_setfit_trains(library, directory, tokenizer, tmp_path):
     model = setfit.SetFitModel.from_pretrained(str(directory), labels=["no", "yes"], device="cpu")
     run_line("SetFit", model=model, tokenizer=tokenizer, **saved_anyway(tokenizer))
     rows = datasets.Dataset.from_dict({"text": [*TEXTS, LONG], "label": [0, 1, 0, 1]})
-    arguments = setfit.TrainingArguments(output_dir=str(tmp_path), max_steps=1, batch_size=2, report_to="none")
+    arguments = setfit.TrainingArguments(
+        output_dir=str(tmp_path), max_steps=1, batch_size=2, report_to="none"
+    )
     setfit.Trainer(model=model, args=arguments, train_dataset=rows).train()
     assert set(model.predict(TEXTS)) <= {"no", "yes"}
 
@@ -172,3 +200,19 @@ def test_keybert_on_a_pipeline(tokenizer, theirs):
     ours = run_line("KeyBERT on a pipeline", model=model, tokenizer=tokenizer, **names)
     others = keybert.KeyBERT(pipeline("feature-extraction", model=model, tokenizer=theirs))
     assert ours.extract_keywords(TEXTS[0]) == others.extract_keywords(TEXTS[0])
+
+
+def test_the_page_of_embeddings(library, directory, monkeypatch):
+    """Its lines run, with a model that is here, and give the vectors that the model gives without
+    them.
+    """
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "embeddings.md").read_text(
+        encoding="utf-8"
+    )
+    lines, measured = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {"texts": TEXTS}
+    exec(re.sub(r'name = ".*', f"name = {str(directory)!r}", lines), names)
+    assert names["model"].tokenizer.profile in ("slow", "fast")  # it is trietok's
+    expected = encoder(library, directory).encode(["The people of New York", "after COVID-19"])
+    assert (names["vectors"] == expected).all()
+    exec(measured, names)

@@ -1,4 +1,6 @@
-"""Programs that cut texts by their number of tokens: the pieces are those with transformers' own tokenizer."""
+"""Programs that cut texts by their number of tokens: the pieces are those with transformers' own
+tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,17 @@ TEXT = "\n\n".join([LONG, *TEXTS, LONG])
 
 
 def test_langchain(tokenizer, theirs):
-    splitters = pytest.importorskip("langchain_text_splitters", reason="langchain-text-splitters is not installed")
+    splitters = pytest.importorskip(
+        "langchain_text_splitters", reason="langchain-text-splitters is not installed"
+    )
     kind = splitters.RecursiveCharacterTextSplitter
-    ours = run_line("LangChain text splitters", RecursiveCharacterTextSplitter=kind, tokenizer=tokenizer)
+    ours = run_line(
+        "LangChain text splitters", RecursiveCharacterTextSplitter=kind, tokenizer=tokenizer
+    )
     pieces = ours.split_text(TEXT)
-    assert pieces == kind.from_huggingface_tokenizer(theirs, chunk_size=40, chunk_overlap=8).split_text(TEXT)
+    assert pieces == kind.from_huggingface_tokenizer(
+        theirs, chunk_size=40, chunk_overlap=8
+    ).split_text(TEXT)
     assert len(pieces) > 5
     with pytest.raises(ValueError, match="PreTrainedTokenizerBase"):
         kind.from_huggingface_tokenizer(tokenizer)
@@ -38,13 +46,18 @@ def test_docling(tokenizer, theirs):
         document.add_text(label=DocItemLabel.PARAGRAPH, text=text)
     ours = run_line("docling-core", HuggingFaceTokenizer=HuggingFaceTokenizer, tokenizer=tokenizer)
     others = HuggingFaceTokenizer(tokenizer=theirs, max_tokens=40)
-    chunks = [[each.text for each in HybridChunker(tokenizer=made).chunk(document)] for made in (ours, others)]
+    chunks = [
+        [each.text for each in HybridChunker(tokenizer=made).chunk(document)]
+        for made in (ours, others)
+    ]
     assert chunks[0] == chunks[1]
     assert len(chunks[0]) > 5
 
 
 def test_semantic_text_splitter(tokenizer: Any, directory: Path):
-    library = pytest.importorskip("semantic_text_splitter", reason="semantic-text-splitter is not installed")
+    library = pytest.importorskip(
+        "semantic_text_splitter", reason="semantic-text-splitter is not installed"
+    )
     names = {"TextSplitter": library.TextSplitter, **rust_of(tokenizer)}
     ours = run_line("semantic-text-splitter", tokenizer=tokenizer, **names)
     rust = their_tokenizer("fast", directory).backend_tokenizer

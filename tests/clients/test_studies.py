@@ -1,4 +1,6 @@
-"""The programs of docs/studies run: on a tiny random model, a tiny ontology and a few docstrings."""
+"""The programs of docs/studies run: on a tiny random model, a tiny ontology and a few
+docstrings.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ import trietok
 from tests.clients.conftest import model_of
 
 STUDIES = Path(__file__).parents[2] / "docs" / "studies"
-NEW = ["atrial fibrillation", "microcephaly", "nephrolithiasis", "osteosarcoma", "polydactyly", "scoliosis"]
+NEW = [
+    "atrial fibrillation",
+    "microcephaly",
+    "nephrolithiasis",
+    "osteosarcoma",
+    "polydactyly",
+    "scoliosis",
+]
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
@@ -31,7 +40,9 @@ def study(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.fixture(params=["BertModel"])
 def plain(request: pytest.FixtureRequest, offline: None, tmp_path: Path) -> Path:
     """A random model of a class, whose tokenizer has no added tokens."""
-    trietok.BertTokenizerFast.from_pretrained("trietok-en", model_max_length=64).save_pretrained(tmp_path / "plain")
+    trietok.BertTokenizerFast.from_pretrained("trietok-en", model_max_length=64).save_pretrained(
+        tmp_path / "plain"
+    )
     model = model_of(request.param)
     model.resize_token_embeddings(8000)
     model.save_pretrained(tmp_path / "plain")
@@ -49,7 +60,9 @@ def domain(tmp_path: Path) -> Path:
             f'def: "The people of kind {number} have {one} and at times {other}." []\n'
             f'synonym: "{other} with {number}" EXACT []'
         )
-    terms.append('[Term]\nname: gone\ndef: "This one is gone, and nothing reads it." []\nis_obsolete: true')
+    terms.append(
+        '[Term]\nname: gone\ndef: "This one is gone, and nothing reads it." []\nis_obsolete: true'
+    )
     (tmp_path / "domain.obo").write_text("format-version: 1.2\n\n" + "\n\n".join(terms) + "\n")
     return tmp_path / "domain.obo"
 
@@ -71,8 +84,12 @@ def test_starts_without_training(
     assert found["distil"][0]["cosine"] > found["resize"][0]["cosine"]
 
 
-@pytest.mark.parametrize(("plain", "fills_in"), [("BertModel", False), ("BertForMaskedLM", True)], indirect=["plain"])
-def test_starts_after_training(study: ModuleType, plain: Path, domain: Path, fills_in: bool) -> None:
+@pytest.mark.parametrize(
+    ("plain", "fills_in"), [("BertModel", False), ("BertForMaskedLM", True)], indirect=["plain"]
+)
+def test_starts_after_training(
+    study: ModuleType, plain: Path, domain: Path, fills_in: bool
+) -> None:
     how = study.Trained(2, [0, 1], 8, 32, 1e-3, [1.0, 100.0], fills_in)
     found = study.train_study(plain, domain, 5, 20, ["resize", "length"], how)
     assert {name: len(rows) for name, rows in found.items()} == {
@@ -82,7 +99,11 @@ def test_starts_after_training(study: ModuleType, plain: Path, domain: Path, fil
     for rows in found.values():
         assert all(math.isfinite(value) for row in rows for value in row.values())
     assert found["length, untrained"][0]["rows kept"] == pytest.approx(1)
-    assert found["length, trained, x100"][0]["rows kept"] < found["length, trained"][0]["rows kept"] < 1
+    assert (
+        found["length, trained, x100"][0]["rows kept"]
+        < found["length, trained"][0]["rows kept"]
+        < 1
+    )
     if fills_in:
         assert found["length, trained"][0]["loss"] != found["length, untrained"][0]["loss"]
         assert "loss at new" not in found["original, trained"][0]
@@ -99,7 +120,14 @@ def test_rows_at_their_own_rate_leave_the_others_alone(study: ModuleType, plain:
         old = model.get_input_embeddings().weight.detach().clone()
         first = len(old) - 4
         how = study.Trained(1, [0], 1, 1, 1e-3, [rate], False)
-        study.trained(model, first, 0, how, rate, lambda step, model=model: model.get_input_embeddings().weight.sum())
+        study.trained(
+            model,
+            first,
+            0,
+            how,
+            rate,
+            lambda step, model=model: model.get_input_embeddings().weight.sum(),
+        )
         tables.append(model.get_input_embeddings().weight.detach() - old)
     assert torch.equal(tables[0][:first], tables[1][:first])
     assert torch.allclose(10 * tables[0][first:], tables[1][first:], rtol=0.01, atol=1e-6)
@@ -107,10 +135,15 @@ def test_rows_at_their_own_rate_leave_the_others_alone(study: ModuleType, plain:
 
 def test_a_small_bert(tmp_path: Path) -> None:
     """The program as it is called, with its two directories."""
-    sentence_transformers = pytest.importorskip("sentence_transformers", reason="it is not installed")
+    sentence_transformers = pytest.importorskip(
+        "sentence_transformers", reason="it is not installed"
+    )
     transformers = pytest.importorskip("transformers")
     (tmp_path / "texts.txt").write_text(
-        "".join(f"Line {n} says what the people of the country say, and again, that it is {n}.\n" for n in range(99))
+        "".join(
+            f"Line {n} says what the people of the country say, and again, that it is {n}.\n"
+            for n in range(99)
+        )
         * 2
     )
     (tmp_path / "code").mkdir()
@@ -127,6 +160,9 @@ def test_a_small_bert(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "steps of masked tokens" in done.stdout
-    assert transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "small").config.vocab_size <= 300
+    assert (
+        transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "small").config.vocab_size
+        <= 300
+    )
     model = sentence_transformers.SentenceTransformer(str(tmp_path / "small-st"), device="cpu")
     assert model.encode(["people say"]).shape == (1, 64)

@@ -40,19 +40,26 @@ def test_ids_and_spans_are_those_of_the_fast_profile(options: dict[str, Any]) ->
 
 def test_a_slow_one_is_refused_unless_differences_are_allowed() -> None:
     tokenizer = made(trietok.BertTokenizer)
-    with pytest.raises(trietok.NotSupportedError, match=r"BertTokenizerFast.*allow_differences=True"):
+    with pytest.raises(
+        trietok.NotSupportedError, match=r"BertTokenizerFast.*allow_differences=True"
+    ):
         to_rust(tokenizer)
     rust = to_rust(tokenizer, allow_differences=True)
     assert rust.encode(TEXTS[2]).ids == tokenizer.encode(TEXTS[2])
     assert rust.encode(TEXTS[0]).ids != tokenizer.encode(TEXTS[0])
 
 
-@pytest.mark.parametrize("flags", [{}, {"normalized": False}, {"single_word": True, "normalized": False}])
-def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_path: Any, flags: dict[str, bool]) -> None:
+@pytest.mark.parametrize(
+    "flags", [{}, {"normalized": False}, {"single_word": True, "normalized": False}]
+)
+def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(
+    tmp_path: Any, flags: dict[str, bool]
+) -> None:
     tokenizer = made(trietok.BertTokenizerFast)
     tokenizer.add_tokens([trietok.AddedToken("[MASK]", **flags)])
     with pytest.raises(
-        trietok.NotSupportedError, match=r"added again .* save the tokenizer, load it, and pass to_rust"
+        trietok.NotSupportedError,
+        match=r"added again .* save the tokenizer, load it, and pass to_rust",
     ):
         to_rust(tokenizer)
     to_rust(tokenizer, allow_differences=True)
@@ -61,7 +68,9 @@ def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_pat
     rust = to_rust(loaded)
     for text in (*TEXTS, "a[MASK]b [mask] [MASK]"):
         assert rust.encode(text).ids == loaded.encode(text)
-        assert rust.decode(loaded.encode(text)) == loaded.decode(loaded.encode(text), skip_special_tokens=True)
+        assert rust.decode(loaded.encode(text)) == loaded.decode(
+            loaded.encode(text), skip_special_tokens=True
+        )
 
 
 def test_the_log_names_differences(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,6 @@
-"""`to_transformers`: what transformers' programs get, and what transformers reads of what is saved."""
+"""`to_transformers`: what transformers' programs get, and what transformers reads of what is
+saved.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,17 @@ from trietok.clients import to_transformers
 
 transformers = pytest.importorskip("transformers")
 IS_FOUR = transformers.__version__.startswith("4.")
-# Letters that are newer than Unicode 9, a format character and an unassigned one: the profiles differ on them.
+# Letters that are newer than Unicode 9, a format character and an unassigned one: the profiles
+# differ on them.
 TEXT = "the ĿL \u1d2c covid-19 people\u0378 x\u200by unaffable <ent> PEOPLE [X]"
 ROLES = ["unk", "cls", "sep", "pad", "mask"]
 PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
-FAMILY = [*PROFILES, trietok.DistilBertTokenizer, trietok.DistilBertTokenizerFast, trietok.MPNetTokenizerFast]
+FAMILY = [
+    *PROFILES,
+    trietok.DistilBertTokenizer,
+    trietok.DistilBertTokenizerFast,
+    trietok.MPNetTokenizerFast,
+]
 
 
 class Shouting(trietok.BertTokenizer):
@@ -87,12 +95,28 @@ def test_results_have_details_in_both_profiles(kind: type[Any]) -> None:
     theirs = to_transformers(tokenizer)
     encoding = theirs("unaffable people", "covid-19")
     assert encoding.is_fast
-    assert encoding.tokens() == ["[CLS]", "un", "##aff", "##able", "people", "[SEP]", "covid-19", "[SEP]"]
+    assert encoding.tokens() == [
+        "[CLS]",
+        "un",
+        "##aff",
+        "##able",
+        "people",
+        "[SEP]",
+        "covid-19",
+        "[SEP]",
+    ]
     assert encoding.word_ids() == [None, 0, 0, 0, 1, None, 0, None]
     assert encoding.sequence_ids() == [None, 0, 0, 0, 0, None, 1, None]
     assert encoding.char_to_token(3) == 2
-    rows = theirs("a b c d e", truncation=True, max_length=4, stride=1, return_overflowing_tokens=True)
-    assert [theirs.decode(row, skip_special_tokens=True) for row in rows.input_ids] == ["a b", "b c", "c d", "d e"]
+    rows = theirs(
+        "a b c d e", truncation=True, max_length=4, stride=1, return_overflowing_tokens=True
+    )
+    assert [theirs.decode(row, skip_special_tokens=True) for row in rows.input_ids] == [
+        "a b",
+        "b c",
+        "c d",
+        "d e",
+    ]
     assert rows["overflow_to_sample_mapping"] == [0, 0, 0, 0]
 
 
@@ -176,23 +200,38 @@ def test_what_is_saved_is_read_with_the_same_ids_or_refused(kind: type[Any], tmp
 
 
 @pytest.mark.skipif(not IS_FOUR, reason="transformers 5 reads the name that is saved")
-def test_saving_says_who_reads_a_slow_tokenizer(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_saving_says_who_reads_a_slow_tokenizer(
+    tmp_path: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     theirs = to_transformers(made(trietok.BertTokenizer))
     for _ in range(2):
         theirs.save_pretrained(tmp_path)
-    assert len([record for record in caplog.records if "saved as a BertTokenizerLegacy" in record.message]) == 1
+    assert (
+        len(
+            [
+                record
+                for record in caplog.records
+                if "saved as a BertTokenizerLegacy" in record.message
+            ]
+        )
+        == 1
+    )
 
 
 @pytest.mark.skipif(IS_FOUR, reason="transformers 4 refuses what is saved")
 def test_a_token_that_transformers_would_miss_is_not_saved(tmp_path: Any) -> None:
     theirs = to_transformers(made(trietok.BertTokenizer))
-    with pytest.raises(trietok.NotSupportedError, match="'covid-19' as it is written, not in 'COVID-19'"):
+    with pytest.raises(
+        trietok.NotSupportedError, match="'covid-19' as it is written, not in 'COVID-19'"
+    ):
         theirs.save_pretrained(tmp_path)
     assert not list(tmp_path.iterdir())
     cased = to_transformers(made(trietok.BertTokenizer, do_lower_case=False))
     cased.save_pretrained(tmp_path / "cased")
     cased.add_tokens(trietok.AddedToken("<one>", single_word=True))
-    with pytest.raises(trietok.NotSupportedError, match="'<one>' between spaces, not beside punctuation"):
+    with pytest.raises(
+        trietok.NotSupportedError, match="'<one>' between spaces, not beside punctuation"
+    ):
         cased.save_pretrained(tmp_path / "cased")
     allowed = to_transformers(made(trietok.BertTokenizer), allow_differences=True)
     allowed.save_pretrained(tmp_path / "allowed")
@@ -224,7 +263,9 @@ class Named(trietok.BertTokenizerFast):
     """A user's own class that changes nothing."""
 
 
-@pytest.mark.parametrize("kind", [trietok.MPNetTokenizer, trietok.FunnelTokenizer, Shouting, Exclaiming])
+@pytest.mark.parametrize(
+    "kind", [trietok.MPNetTokenizer, trietok.FunnelTokenizer, Shouting, Exclaiming]
+)
 def test_what_no_class_of_transformers_reads_is_refused_at_once(kind: type[Any]) -> None:
     tokenizer = made(kind)
     with pytest.raises(trietok.NotSupportedError, match=r"allow_differences=True"):
@@ -263,10 +304,14 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_an_unusual_tokenizer_is_read_as_it_is(name: str, tmp_path: Any) -> None:
-    """transformers 5 makes its BERT tokenizer of the vocabulary and the roles, whatever stands in tokenizer.json."""
+    """transformers 5 makes its BERT tokenizer of the vocabulary and the roles, whatever stands in
+    tokenizer.json.
+    """
     tokenizer = UNUSUAL[name]()
     to_transformers(tokenizer).save_pretrained(tmp_path)
-    saved = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))["tokenizer_class"]
+    saved = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))[
+        "tokenizer_class"
+    ]
     is_usual = name in ("usual", "a user's class")
     assert saved == ("BertTokenizer" if is_usual else "PreTrainedTokenizerFast")
     text = f"{TEXT} a\x07b unaffable don't"
@@ -274,7 +319,10 @@ def test_an_unusual_tokenizer_is_read_as_it_is(name: str, tmp_path: Any) -> None
         assert read.encode(text, "people") == tokenizer.encode(text, "people")
         assert list(read(text)) == list(tokenizer(text))
         assert read.decode(read.encode(text)) == tokenizer.decode(tokenizer.encode(text))
-    assert type(trietok.AutoTokenizer.from_pretrained(tmp_path, use_fast=is_usual)) is trietok.BertTokenizerFast
+    assert (
+        type(trietok.AutoTokenizer.from_pretrained(tmp_path, use_fast=is_usual))
+        is trietok.BertTokenizerFast
+    )
 
 
 @pytest.mark.skipif(IS_FOUR, reason="transformers 4 writes a small sigma wherever it stands")
@@ -311,9 +359,15 @@ def test_it_takes_tokenizers_of_trietok_only() -> None:
 
 def test_nothing_is_registered() -> None:
     auto = transformers.models.auto.tokenization_auto
-    before = dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})), dict(auto.TOKENIZER_MAPPING._extra_content)
+    before = (
+        dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})),
+        dict(auto.TOKENIZER_MAPPING._extra_content),
+    )
     to_transformers(made(trietok.BertTokenizerFast))
-    after = dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})), dict(auto.TOKENIZER_MAPPING._extra_content)
+    after = (
+        dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})),
+        dict(auto.TOKENIZER_MAPPING._extra_content),
+    )
     assert after == before
 
 
@@ -332,7 +386,9 @@ def test_a_fast_one_has_a_rust_tokenizer_behind_it() -> None:
     assert theirs.backend_tokenizer.encode(TEXT).ids == tokenizer.encode(TEXT)
     assert theirs._tokenizer is theirs.backend_tokenizer
     theirs.add_tokens(["unaffable"])
-    assert theirs.backend_tokenizer.encode(TEXT).ids == theirs.encode(TEXT) != tokenizer.encode(TEXT)
+    assert (
+        theirs.backend_tokenizer.encode(TEXT).ids == theirs.encode(TEXT) != tokenizer.encode(TEXT)
+    )
     slow = to_transformers(made(trietok.BertTokenizer))
     assert not hasattr(slow, "backend_tokenizer")
     assert slow._tokenizer.model.continuing_subword_prefix == "##"
@@ -356,8 +412,17 @@ def test_results_are_transformers_too(kind: type[Any]) -> None:
     result, plain = to_transformers(tokenizer)([TEXT, "a text"]), tokenizer([TEXT, "a text"])
     assert isinstance(result, transformers.BatchEncoding)
     assert isinstance(result, trietok.BatchEncoding)
-    theirs = {name for each in transformers.BatchEncoding.__mro__[:1] for name in vars(each) if name[0] != "_"}
-    assert [name for name in theirs if getattr(type(result), name) is getattr(transformers.BatchEncoding, name)] == []
+    theirs = {
+        name
+        for each in transformers.BatchEncoding.__mro__[:1]
+        for name in vars(each)
+        if name[0] != "_"
+    }
+    assert [
+        name
+        for name in theirs
+        if getattr(type(result), name) is getattr(transformers.BatchEncoding, name)
+    ] == []
     for each in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
         assert type(each) is type(result)
         assert each == plain
@@ -378,4 +443,8 @@ def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_pat
     ids = loaded.encode(text)
     assert theirs.encode(text) == read.encode(text) == ids
     shown = loaded.decode(ids, skip_special_tokens=True)
-    assert theirs.decode(ids, skip_special_tokens=True) == read.decode(ids, skip_special_tokens=True) == shown
+    assert (
+        theirs.decode(ids, skip_special_tokens=True)
+        == read.decode(ids, skip_special_tokens=True)
+        == shown
+    )

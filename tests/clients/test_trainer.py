@@ -24,10 +24,21 @@ def tokenizer():
 def trained(tokenizer: Any, folder: Any, kind: Any, examples: list[Any], **options: Any) -> Any:
     """The trainer, after four steps."""
     transformers.set_seed(3)
-    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    small = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
     model = kind(transformers.BertConfig(vocab_size=len(tokenizer), **small))
     arguments = transformers.TrainingArguments(
-        str(folder), max_steps=4, per_device_train_batch_size=4, use_cpu=True, report_to=[], seed=42, save_strategy="no"
+        str(folder),
+        max_steps=4,
+        per_device_train_batch_size=4,
+        use_cpu=True,
+        report_to=[],
+        seed=42,
+        save_strategy="no",
     )
     trainer = transformers.Trainer(model, arguments, train_dataset=examples, **options)
     trainer.train()
@@ -35,7 +46,9 @@ def trained(tokenizer: Any, folder: Any, kind: Any, examples: list[Any], **optio
 
 
 def weights(trainer: Any) -> bytes:
-    return b"".join(parameter.detach().numpy().tobytes() for parameter in trainer.model.parameters())
+    return b"".join(
+        parameter.detach().numpy().tobytes() for parameter in trainer.model.parameters()
+    )
 
 
 def test_a_run_without_a_seed_for_the_collator_is_repeatable(tokenizer, tmp_path):
@@ -51,7 +64,9 @@ def test_a_run_without_a_seed_for_the_collator_is_repeatable(tokenizer, tmp_path
     found = []
     for _ in range(2):
         options = {"processing_class": tokenizer, "data_collator": Collator(tokenizer)}
-        found.append(weights(trained(tokenizer, tmp_path, transformers.BertForMaskedLM, examples, **options)))
+        found.append(
+            weights(trained(tokenizer, tmp_path, transformers.BertForMaskedLM, examples, **options))
+        )
     half = len(seen) // 2
     assert seen[:half] == seen[half:]
     assert len({str(labels) for labels in seen[:half]}) == half >= 4
@@ -59,12 +74,20 @@ def test_a_run_without_a_seed_for_the_collator_is_repeatable(tokenizer, tmp_path
 
 
 def test_which_collator_trainer_takes(tokenizer, tmp_path):
-    """As the page on training batches says: only for tokenizers of transformers' classes does it pad by itself."""
-    examples = [{**tokenizer("the people " * (number + 1)), "labels": number % 2} for number in range(16)]
+    """As the page on training batches says: only for tokenizers of transformers' classes does it
+    pad by itself.
+    """
+    examples = [
+        {**tokenizer("the people " * (number + 1)), "labels": number % 2} for number in range(16)
+    ]
     kind = transformers.BertForSequenceClassification
     with pytest.raises(ValueError, match="expected sequence of length"):
         trained(tokenizer, tmp_path, kind, examples, processing_class=tokenizer)
     collator = DataCollatorWithPadding(tokenizer)
-    by_ours = trained(tokenizer, tmp_path, kind, examples, processing_class=tokenizer, data_collator=collator)
-    by_itself = trained(tokenizer, tmp_path, kind, examples, processing_class=to_transformers(tokenizer))
+    by_ours = trained(
+        tokenizer, tmp_path, kind, examples, processing_class=tokenizer, data_collator=collator
+    )
+    by_itself = trained(
+        tokenizer, tmp_path, kind, examples, processing_class=to_transformers(tokenizer)
+    )
     assert weights(by_ours) == weights(by_itself)

@@ -1,4 +1,6 @@
-"""Trainer, collators and datasets: the rows and the steps are those with transformers' own tokenizer."""
+"""Trainer, collators and datasets: the rows and the steps are those with transformers' own
+tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -48,24 +50,38 @@ def test_trainer_with_two_workers(form: str, tokenizer: Any, theirs: Any, tmp_pa
             report_to=[], use_cpu=True, seed=1, save_strategy="no", learning_rate=0.01, disable_tqdm=True,
         )  # fmt: skip
         model = model_of("BertForSequenceClassification", num_labels=2)
-        names = {"Trainer": Trainer, "model": model, "arguments": arguments, "rows": Texts(tokenizer)}
+        names = {
+            "Trainer": Trainer,
+            "model": model,
+            "arguments": arguments,
+            "rows": Texts(tokenizer),
+        }
         if tokenizer is theirs:
             collator = DataCollatorWithPadding(tokenizer)
             options = {"args": arguments, "train_dataset": Texts(tokenizer)}
-            trainer = Trainer(model=model, processing_class=tokenizer, data_collator=collator, **options)
+            trainer = Trainer(
+                model=model, processing_class=tokenizer, data_collator=collator, **options
+            )
         else:
             collator = run_line(
-                "DataCollatorWithPadding", DataCollatorWithPadding=DataCollatorWithPadding, tokenizer=tokenizer
+                "DataCollatorWithPadding",
+                DataCollatorWithPadding=DataCollatorWithPadding,
+                tokenizer=tokenizer,
             )
             trainer = run_line("Trainer", tokenizer=tokenizer, collator=collator, **names)
         weights = weights_after_training(model, trainer)
         trainer.save_model(str(folder / "saved"))
         return weights
 
-    ours = tokenizer if form == "as it is" else saved_anyway(tokenizer)["to_transformers"](tokenizer)
+    ours = (
+        tokenizer if form == "as it is" else saved_anyway(tokenizer)["to_transformers"](tokenizer)
+    )
     assert torch.equal(trained(ours, tmp_path / "ours"), trained(theirs, tmp_path / "theirs"))
     kind = trietok.BertTokenizer if tokenizer.profile == "slow" else trietok.BertTokenizerFast
-    assert kind.from_pretrained(tmp_path / "ours" / "saved")(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
+    assert (
+        kind.from_pretrained(tmp_path / "ours" / "saved")(TEXTS)["input_ids"]
+        == theirs(TEXTS)["input_ids"]
+    )
 
 
 @pytest.mark.parametrize("form", ["as it is", "to_transformers"])
@@ -92,7 +108,9 @@ def test_collators(form: str, tokenizer: Any, theirs: Any):
 
 
 @pytest.mark.parametrize("form", ["as it is", "to_transformers"])
-def test_datasets(form: str, tokenizer: Any, theirs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_datasets(
+    form: str, tokenizer: Any, theirs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
     path = tmp_path / "texts.txt"
@@ -100,7 +118,9 @@ def test_datasets(form: str, tokenizer: Any, theirs: Any, tmp_path: Path, monkey
     ours = tokenizer if form == "as it is" else to_transformers(tokenizer)
 
     def mapped(**options: Any) -> Any:
-        rows = datasets.load_dataset("text", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache"))
+        rows = datasets.load_dataset(
+            "text", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache")
+        )
         return run_line("datasets", rows=rows, tokenizer=ours, options=options)
 
     made = mapped()
@@ -120,9 +140,13 @@ def test_processor(tokenizer, theirs, tmp_path):
         def __init__(self, tokenizer: Any = None, **options: Any) -> None:
             super().__init__(tokenizer, **options)
 
-    processor = run_line("ProcessorMixin", Processor=Processor, tokenizer=tokenizer, **saved_anyway(tokenizer))
+    processor = run_line(
+        "ProcessorMixin", Processor=Processor, tokenizer=tokenizer, **saved_anyway(tokenizer)
+    )
     assert processor.tokenizer(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]
     processor.save_pretrained(tmp_path)
     kind = "fast" if tokenizer.profile == "fast" else "slow"
-    loaded = (trietok.BertTokenizerFast if kind == "fast" else trietok.BertTokenizer).from_pretrained(tmp_path)
+    loaded = (
+        trietok.BertTokenizerFast if kind == "fast" else trietok.BertTokenizer
+    ).from_pretrained(tmp_path)
     assert loaded(TEXTS)["input_ids"] == theirs(TEXTS)["input_ids"]

@@ -6,7 +6,21 @@ import tempfile
 
 from trietok.workbench.comparing.compare import Comparison
 
-WORDS = ("ab", "abc", "##c", "##d", "x", "##x", "[unused0]", "[unused1]", "[unused2]", "東", "é", "AB", "Q")
+WORDS = (
+    "ab",
+    "abc",
+    "##c",
+    "##d",
+    "x",
+    "##x",
+    "[unused0]",
+    "[unused1]",
+    "[unused2]",
+    "東",
+    "é",
+    "AB",
+    "Q",
+)
 
 
 def reloaded(tokenizer):

@@ -12,16 +12,25 @@ import sys
 import pytest
 
 from tests.comparing.parts import WORDS, parts, reloaded
-from trietok import AddedToken, BertTokenizer, InputTypeError, PreTrainedTokenizer, compare, fingerprint, google_bert
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    InputTypeError,
+    PreTrainedTokenizer,
+    compare,
+    fingerprint,
+    google_bert,
+)
 from trietok.workbench.comparing.compare import Comparison
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-# Kept by users beside what they have encoded. It may change only together with the built-in vocabulary, or with the
-# number in front: then trietok.tokenizer.fingerprint.FORMAT goes up, and the changelog says so.
+# Kept by users beside what they have encoded. It may change only together with the built-in
+# vocabulary, or with the number in front: then trietok.tokenizer.fingerprint.FORMAT goes up, and
+# the changelog says so.
 GOLDEN = "trietok-1:3bbfc06f5f08c153b647fe0da7f8f4b56b2ead8424b0f9aef7786dabdbd86f9c"
 
-# ---- one difference at a time -------------------------------------------------------------------------------------
+# ---- one difference at a time --------------------------------------------------------------------
 
 
 def test_the_built_in_vocabulary_has_the_fingerprint_it_had(english):
@@ -40,7 +49,9 @@ def test_equal_tokenizers(small):
 
 
 def planted(vocab_file, change, *, options=None, words=WORDS) -> Comparison:
-    """The comparison of a tokenizer with a changed one; the change goes for the words, the options or the tokenizer."""
+    """The comparison of a tokenizer with a changed one; the change goes for the words, the options
+    or the tokenizer.
+    """
     old = BertTokenizer(vocab_file(*WORDS))
     new = BertTokenizer(vocab_file(*words, name="new.txt"), **(options or {}))
     change(new)
@@ -58,13 +69,19 @@ def nothing(tokenizer):
 
 
 def test_how_many_ids_stay(small):
-    old, new = small("a", "b", "c", "d"), small("b", "a", "c")  # five special tokens are before them
+    # five special tokens are before them
+    old, new = (
+        small("a", "b", "c", "d"),
+        small("b", "a", "c"),
+    )
     new.add_tokens(["x", "y"])
     comparison = compare(old, new)
     assert comparison.id_counts == (6, 2, 1, 2)
     before, after = (fingerprint(tokenizer)[:18] for tokenizer in (old, new))
     said = f"6 ids unchanged, 2 moved, 1 lost, 2 new; fingerprint {before} → {after}"
-    assert comparison.proof == str(comparison).split("\n")[-1] == comparison.to_dict()["proof"] == said
+    assert (
+        comparison.proof == str(comparison).split("\n")[-1] == comparison.to_dict()["proof"] == said
+    )
     assert comparison.to_dict()["id_counts"] == {"unchanged": 6, "moved": 2, "lost": 1, "new": 2}
     assert comparison.to_dict()["unchanged"] == 6
 
@@ -106,7 +123,9 @@ def test_flags(small, flag):
 def test_an_entry_becomes_an_added_token(vocab_file):
     comparison = planted(vocab_file, lambda new: new.add_tokens(["x"]))
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "special"), (None, False))
-    assert parts(comparison) == {"flags": {"x": {"added": (False, True), "normalized": (None, True), **flags}}}
+    assert parts(comparison) == {
+        "flags": {"x": {"added": (False, True), "normalized": (None, True), **flags}}
+    }
     assert comparison.examples
     assert "'x': a plain entry -> added, normalized" in str(comparison)
 
@@ -123,7 +142,9 @@ def test_what_the_order_of_tokens_decides(small):
     # Where two begin at one character the first is kept from lower-casing, not the longest.
     old, new = small(*WORDS), small(*WORDS)
     for tokenizer, order in ((old, ["AB", "ABX"]), (new, ["ABX", "AB"])):
-        tokenizer.added_tokens_decoder = {18 + len(token): AddedToken(token, normalized=False) for token in order}
+        tokenizer.added_tokens_decoder = {
+            18 + len(token): AddedToken(token, normalized=False) for token in order
+        }
     comparison = compare(old, new)
     assert old.encode("ABX") != new.encode("ABX")
     assert parts(comparison) == {"flags": {"ABX": {"kept_from_lower_casing": (False, True)}}}
@@ -174,7 +195,9 @@ def test_the_order_of_additional_special_tokens(small):
     for tokenizer in (old, new):
         tokenizer.add_tokens(["<y>", "<z>"], special_tokens=True)
     new.additional_special_tokens = ["<z>", "<y>"]
-    assert parts(compare(old, new)) == {"roles": {"additional_special_tokens": (["<y>", "<z>"], ["<z>", "<y>"])}}
+    assert parts(compare(old, new)) == {
+        "roles": {"additional_special_tokens": (["<y>", "<z>"], ["<z>", "<y>"])}
+    }
 
 
 @pytest.mark.parametrize(
@@ -182,11 +205,17 @@ def test_the_order_of_additional_special_tokens(small):
     [
         ({"strip_accents": False}, {"strip_accents": (True, False)}),
         ({"do_lower_case": False, "strip_accents": True}, {"do_lower_case": (True, False)}),
-        ({"do_lower_case": False}, {"do_lower_case": (True, False), "strip_accents": (True, False)}),
+        (
+            {"do_lower_case": False},
+            {"do_lower_case": (True, False), "strip_accents": (True, False)},
+        ),
         ({"tokenize_chinese_chars": False}, {"tokenize_chinese_chars": (True, False)}),
         ({"never_split": ["x.", "a.b"]}, {"never_split": ([], ["a.b", "x."])}),
         ({"split_special_tokens": True}, {"split_special_tokens": (False, True)}),
-        ({"do_basic_tokenize": False}, {"do_basic_tokenize": (True, False), "do_lower_case": (True, False)}),
+        (
+            {"do_basic_tokenize": False},
+            {"do_basic_tokenize": (True, False), "do_lower_case": (True, False)},
+        ),
     ],
 )
 def test_settings(vocab_file, options, changed):
@@ -213,7 +242,9 @@ def test_settings_of_the_stages(vocab_file, stage, name, value, key):
 
 
 def test_another_stage(vocab_file):
-    comparison = planted(vocab_file, lambda new: setattr(new, "basic_tokenizer", google_bert.BasicTokenizer()))
+    comparison = planted(
+        vocab_file, lambda new: setattr(new, "basic_tokenizer", google_bert.BasicTokenizer())
+    )
     assert parts(comparison) == {"settings": {"composes": (True, False)}}
 
 
@@ -234,9 +265,14 @@ def test_duplicates_and_holes(small, tmp_path):
     old.save_pretrained(tmp_path / "holed")
     config = json.loads((tmp_path / "holed" / "tokenizer_config.json").read_text())
     (tmp_path / "holed" / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n\nb\na\n")
-    (tmp_path / "holed" / "tokenizer_config.json").write_text(json.dumps({**config, "trietok": {"vocab_holes": [5]}}))
+    (tmp_path / "holed" / "tokenizer_config.json").write_text(
+        json.dumps({**config, "trietok": {"vocab_holes": [5]}})
+    )
     holed = BertTokenizer.from_pretrained(tmp_path / "holed")
-    assert parts(compare(old, holed)) == {"duplicates": {"a": ([5, 7], [7])}, "holes": ([], [(5, 5)])}
+    assert parts(compare(old, holed)) == {
+        "duplicates": {"a": ([5, 7], [7])},
+        "holes": ([], [(5, 5)]),
+    }
     assert "5: hole" in str(compare(old, holed))
 
 
@@ -248,8 +284,17 @@ def test_a_blank_line_is_no_hole(small):
 def test_what_decides_no_id_does_not_count(small):
     old = small(*WORDS)
     for options in (
-        {"model_max_length": 7, "padding_side": "left", "truncation_side": "left", "name_or_path": "other"},
-        {"clean_up_tokenization_spaces": False, "model_input_names": ["input_ids"], "chat_template": "x"},
+        {
+            "model_max_length": 7,
+            "padding_side": "left",
+            "truncation_side": "left",
+            "name_or_path": "other",
+        },
+        {
+            "clean_up_tokenization_spaces": False,
+            "model_input_names": ["input_ids"],
+            "chat_template": "x",
+        },
         {"strip_accents": True, "verbose": True, "a_keyword_that_nothing_knows": 1},
     ):
         assert compare(old, small(*WORDS, **options)).same_ids
@@ -265,7 +310,7 @@ def test_a_token_that_came_and_went_counts_for_the_sizes_only(small):
     assert [section.title for section in comparison.sections()] == ["sizes (1)"]
 
 
-# ---- the fingerprint ------------------------------------------------------------------------------------------------
+# ---- the fingerprint -----------------------------------------------------------------------------
 
 
 def test_every_process_gives_one_fingerprint(tmp_path, small):
@@ -281,9 +326,17 @@ def test_every_process_gives_one_fingerprint(tmp_path, small):
     )
     printed = set()
     for seed in ("0", "1", "4711"):
-        command = [sys.executable, "-c", code, str(tmp_path / "saved"), str(tmp_path / "tokenizer.pickle")]
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            str(tmp_path / "saved"),
+            str(tmp_path / "tokenizer.pickle"),
+        ]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-        printed |= set(subprocess.run(command, env=environment, capture_output=True, check=True).stdout.split())
+        printed |= set(
+            subprocess.run(command, env=environment, capture_output=True, check=True).stdout.split()
+        )
     assert {line.decode() for line in printed} == {fingerprint(tokenizer)}
 
 
@@ -304,7 +357,17 @@ def test_tokens_that_could_run_together(small):
         tokenizer.add_tokens(list(tokens))
         return fingerprint(tokenizer)
 
-    hard = [("b", "c"), ("bc",), ('b","c',), ('b"', "c"), ("b\\", "c"), ("b,c",), ("b\x00c",), ("b", "[8", "c"), ()]
+    hard = [
+        ("b", "c"),
+        ("bc",),
+        ('b","c',),
+        ('b"', "c"),
+        ("b\\", "c"),
+        ("b,c",),
+        ("b\x00c",),
+        ("b", "[8", "c"),
+        (),
+    ]
     assert len({line(*tokens) for tokens in hard}) == len(hard)
 
 
@@ -312,7 +375,9 @@ class Letters(PreTrainedTokenizer):
     vocab_files_names = {"letters_file": "letters.json"}
 
     def __init__(self, letters_file=None, letters="ab", options=None, **kwargs):
-        self.letters = json.loads(pathlib.Path(letters_file).read_text()) if letters_file else letters
+        self.letters = (
+            json.loads(pathlib.Path(letters_file).read_text()) if letters_file else letters
+        )
         super().__init__(letters=letters, options=options, **{"unk_token": "<unk>", **kwargs})
 
     @property
@@ -342,8 +407,14 @@ def test_a_tokenizer_of_the_users_own():
     assert fingerprint(reloaded(letters)) == fingerprint(letters)
     assert compare(letters, Letters()).same_ids
     assert compare(letters, Letters(letters="abc")).settings == {"letters": ("ab", "abc")}
-    assert compare(letters, Letters(options={"x": (1, 2)})).settings == {"options": (None, {"x": [1, 2]})}
-    assert compare(letters, Letters(model_max_length=5, options=object())).settings == {"options": (None, None)} or True
+    assert compare(letters, Letters(options={"x": (1, 2)})).settings == {
+        "options": (None, {"x": [1, 2]})
+    }
+    assert (
+        compare(letters, Letters(model_max_length=5, options=object())).settings
+        == {"options": (None, None)}
+        or True
+    )
     assert compare(Letters(options={1, 2}), Letters(options=[1, 2])).same_ids
     # A token of one's own may be half of a surrogate pair; two halves are not the character.
     assert fingerprint(Letters(letters=["\ud83d\ude00"])) != fingerprint(Letters(letters=["😀"]))
@@ -354,7 +425,9 @@ def test_a_setting_that_json_cannot_say_is_left_out():
     assert compare(Letters(options=object()), Letters(options=object())).same_ids
 
 
-@pytest.mark.parametrize("value", [None, "trietok-en", {"a": 0}, google_bert.WordpieceTokenizer({"[UNK]": 0})])
+@pytest.mark.parametrize(
+    "value", [None, "trietok-en", {"a": 0}, google_bert.WordpieceTokenizer({"[UNK]": 0})]
+)
 def test_what_has_no_fingerprint(value, english):
     with pytest.raises(InputTypeError, match="takes a tokenizer"):
         fingerprint(value)
@@ -362,7 +435,7 @@ def test_what_has_no_fingerprint(value, english):
         compare(english, value)
 
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 
 def test_the_callers_texts(small):

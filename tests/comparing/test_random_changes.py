@@ -13,7 +13,8 @@ from tests.comparing.parts import WORDS, parts, reloaded
 from tests.conftest import examples
 from trietok import AddedToken, BertTokenizer, compare, fingerprint
 
-# No two begin alike but for their case: which of two that do is kept from lower-casing is the order of adding.
+# No two begin alike but for their case: which of two that do is kept from lower-casing is the order
+# of adding.
 CONTENTS = st.sampled_from(["<y>", "zz", "Ü", "東", "京 都", "x", "é", "Q", "[S]", "don't", "_"])
 TOKENS = st.builds(
     AddedToken,
@@ -29,10 +30,17 @@ CHANGES = st.one_of(
     st.tuples(st.just("add_tokens"), GIVEN, st.booleans()),
     st.tuples(st.just("remove_tokens"), st.lists(CONTENTS, min_size=1, max_size=2), st.booleans()),
     st.tuples(st.just("assign_unused"), st.sampled_from(WORDS[6:9]), st.one_of(CONTENTS, TOKENS)),
-    st.tuples(st.just("add_wordpieces"), st.lists(st.sampled_from(["ü", "zz", "##zz", "##b", "t"]), max_size=3)),
-    st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"additional_special_tokens": GIVEN})),
+    st.tuples(
+        st.just("add_wordpieces"),
+        st.lists(st.sampled_from(["ü", "zz", "##zz", "##b", "t"]), max_size=3),
+    ),
+    st.tuples(
+        st.just("add_special_tokens"), st.fixed_dictionaries({"additional_special_tokens": GIVEN})
+    ),
     st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"mask_token": CONTENTS})),
-    st.tuples(st.just("give_role"), st.sampled_from(["bos_token", "sep_token", "pad_token"]), CONTENTS),
+    st.tuples(
+        st.just("give_role"), st.sampled_from(["bos_token", "sep_token", "pad_token"]), CONTENTS
+    ),
 )
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -47,7 +55,10 @@ OPTIONS = st.fixed_dictionaries(
 )
 RECIPE = st.tuples(OPTIONS, st.lists(CHANGES, max_size=5))
 PROBES = st.lists(
-    st.one_of(CONTENTS, st.sampled_from([*WORDS[:6], "ab", " ", "zzü", "[unused1]", "[MASK]", ".", "AB", "ÉX"])),
+    st.one_of(
+        CONTENTS,
+        st.sampled_from([*WORDS[:6], "ab", " ", "zzü", "[unused1]", "[MASK]", ".", "AB", "ÉX"]),
+    ),
     max_size=8,
 ).map("".join)
 
@@ -55,7 +66,9 @@ PROBES = st.lists(
 @pytest.fixture(scope="module")
 def shared_vocab(tmp_path_factory):
     path = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    path.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, ""]), encoding="utf-8")
+    path.write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, ""]), encoding="utf-8"
+    )
     return path
 
 
@@ -106,6 +119,9 @@ def test_ids_that_differ_show_in_the_fingerprint_and_in_a_part(shared_vocab, rec
 @given(recipe=RECIPE, texts=st.lists(PROBES, min_size=1, max_size=5), data=st.data())
 def test_equal_fingerprints_mean_equal_ids(shared_vocab, recipe, texts, data):
     options, changes = recipe
-    a, b = made(shared_vocab, recipe), made(shared_vocab, (options, data.draw(st.permutations(changes))))
+    a, b = (
+        made(shared_vocab, recipe),
+        made(shared_vocab, (options, data.draw(st.permutations(changes)))),
+    )
     assume(fingerprint(a) == fingerprint(b))
     assert [a.encode(text) for text in texts] == [b.encode(text) for text in texts]

@@ -1,4 +1,6 @@
-"""A tokenizer that writes down which process reads it, for tests of engines, whose workers import this module."""
+"""A tokenizer that writes down which process reads it, for tests of engines, whose workers import
+this module.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from trietok import BertTokenizer
 
 
 class CountedTokenizer(BertTokenizer):
-    """Appends a line, the number of the process, to the file `log` when it is read from a pickle."""
+    """Appends a line, the number of the process, to the file `log` when it is read from a
+    pickle.
+    """
 
     log = ""
 

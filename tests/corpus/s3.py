@@ -1,21 +1,31 @@
-"""A proxy in front of a server of S3's protocol: it counts requests, and makes faults that such servers make."""
+"""A proxy in front of a server of S3's protocol: it counts requests, and makes faults that such
+servers make.
+"""
 
 from __future__ import annotations
 
 import http.client
 import socket
+import struct
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+INTERNAL = (
+    b"<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>"
+)
+SLOW_DOWN = (
+    b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+)
 BROKEN = b"<Error><Code>AccessDenied</Code><Message>Not today</Message></Error>"
 
 
 class Request(NamedTuple):
-    """What was asked: its method, the name of the object or of the bucket, and what follows the question mark."""
+    """What was asked: its method, the name of the object or of the bucket, and what follows the
+    question mark.
+    """
 
     method: str
     name: str
@@ -27,10 +37,13 @@ class Request(NamedTuple):
 
 
 class Proxy:
-    """Where the requests go through; `fault` is asked about each, with its number, and says what becomes of it.
+    """Where the requests go through; `fault` is asked about each, with its number, and says what
+    becomes of it.
 
-    It says None, `"busy"` (a 503), `"forbidden"`, `"dropped"` (it does not arrive), `"unanswered"` (it arrives, and
-    the answer is lost), `"stale"` (a list is empty) or a number of seconds that it takes.
+    It says None, `"busy"` (a 503), `"broken"` (a 500), `"forbidden"`, `"dropped"` (it does not
+    arrive), `"reset"` (nor does this end the connection as it should), `"unanswered"` (it arrives,
+    and the answer is lost), `"cut"` (half of the answer is), `"stale"` (a list is empty) or a
+    number of seconds that it takes.
     """
 
     def __init__(self, host, port):
@@ -63,10 +76,23 @@ class Proxy:
                     time.sleep(fault)
                 if proxy.is_down or fault == "dropped":
                     return self.hang_up()
-                if fault in ("busy", "forbidden"):
-                    return self.answer(*((503, SLOW_DOWN) if fault == "busy" else (403, BROKEN)))
+                if fault == "reset":
+                    self.connection.setsockopt(
+                        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+                    )
+                    self.close_connection = True
+                    return self.connection.close()
+                told = {
+                    "busy": (503, SLOW_DOWN),
+                    "broken": (500, INTERNAL),
+                    "forbidden": (403, BROKEN),
+                }.get(fault)
+                if told is not None:
+                    return self.answer(*told)
                 onward = http.client.HTTPConnection(host, port, timeout=60)
-                kept = {name: value for name, value in self.headers.items() if name.lower() != "expect"}
+                kept = {
+                    name: value for name, value in self.headers.items() if name.lower() != "expect"
+                }
                 onward.request(self.command, self.path, body, kept)
                 got = onward.getresponse()
                 content = got.read()
@@ -75,22 +101,33 @@ class Proxy:
                     return self.hang_up()
                 if fault == "stale":
                     content = (
-                        b"<ListBucketResult><KeyCount>0</KeyCount><IsTruncated>false</IsTruncated></ListBucketResult>"
+                        b"<ListBucketResult><KeyCount>0</KeyCount>"
+                        b"<IsTruncated>false</IsTruncated></ListBucketResult>"
                     )
-                return self.answer(got.status, content, got.getheaders())
+                return self.answer(got.status, content, got.getheaders(), is_cut=fault == "cut")
 
             do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = pass_on
 
-            def answer(self, status, content, headers=()):
+            def answer(self, status, content, headers=(), is_cut=False):
                 self.send_response(status)
                 for name, value in headers:
-                    if name.lower() not in ("content-length", "connection", "date", "server", "transfer-encoding"):
+                    if name.lower() not in (
+                        "content-length",
+                        "connection",
+                        "date",
+                        "server",
+                        "transfer-encoding",
+                    ):
                         self.send_header(name, value)
-                length = dict(headers).get("Content-Length") if self.command == "HEAD" else len(content)
+                length = (
+                    dict(headers).get("Content-Length") if self.command == "HEAD" else len(content)
+                )
                 self.send_header("Content-Length", str(length or 0))
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(content)
+                    self.wfile.write(content[: len(content) // 2] if is_cut else content)
+                if is_cut:
+                    self.hang_up()
 
             def hang_up(self):
                 self.close_connection = True

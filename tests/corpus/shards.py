@@ -9,14 +9,22 @@ from itertools import pairwise
 
 import pytest
 
-from trietok.corpus.run_directory import read_manifest, with_parts
+from trietok.corpus.manifest import read_manifest, with_parts
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 zstandard = pytest.importorskip("zstandard")
 
 
-TEXTS = ["The people", "", "of the United States,\r", " in order", "to form a more perfect Union", "東京 é", "[SEP] x"]
+TEXTS = [
+    "The people",
+    "",
+    "of the United States,\r",
+    " in order",
+    "to form a more perfect Union",
+    "東京 é",
+    "[SEP] x",
+]
 
 
 def write(path, texts=TEXTS, column="text"):
@@ -62,13 +70,24 @@ def rows_in(out):
 def finished(out):
     """The files of the shards that an unfinished run has finished, in order of their keys."""
     state = out / ".trietok-encode"
-    names = [record.name.removesuffix(".record.json") for record in sorted(state.glob("*.record.json"))]
-    return [path for name in names for path in sorted(state.glob(f"{name}.*")) if "json" not in path.suffix]
+    names = [
+        record.name.removesuffix(".record.json") for record in sorted(state.glob("*.record.json"))
+    ]
+    return [
+        path
+        for name in names
+        for path in sorted(state.glob(f"{name}.*"))
+        if "json" not in path.suffix
+    ]
 
 
 def contents(out):
     """Every file below a directory, hidden ones too."""
-    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file()
+    }
 
 
 def ids_of(tokenizer, texts=TEXTS, **options):

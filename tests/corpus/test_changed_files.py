@@ -1,4 +1,6 @@
-"""`encode_files` on files that are damaged, changed, renamed, added or taken away: only their own shards change."""
+"""`encode_files` on files that are damaged, changed, renamed, added or taken away: only their own
+shards change.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def encoded(monkeypatch):
 
 
 def run(folder, out, english, **options):
-    return encode_files([folder / "*"], out, english, **{"workers": 1, "shard_bytes": 500, **options})
+    return encode_files(
+        [folder / "*"], out, english, **{"workers": 1, "shard_bytes": 500, **options}
+    )
 
 
 def same_as_unbroken(folder, out, english, tmp_path, **options):
@@ -53,7 +57,7 @@ def same_as_unbroken(folder, out, english, tmp_path, **options):
     return contents(out) == contents(tmp_path / "unbroken")
 
 
-# ---- damaged files --------------------------------------------------------------------------------------------------
+# ---- damaged files -------------------------------------------------------------------------------
 
 
 def cut_off(path):
@@ -77,8 +81,18 @@ DAMAGES = [
     ("d.txt.gz", lambda path: path.write_bytes(b"plain"), "is damaged, or no gzip file", 2),
     ("c.parquet", cut_off, "is not a Parquet file", 2),
     ("c.parquet", damaged_pages, "cannot be read: Couldn't deserialize thrift", 1),
-    ("c.parquet", lambda path: pq.write_table(pa.table({"n": [1]}), path), "has no column 'text'", 2),
-    ("c.parquet", lambda path: pq.write_table(pa.table({"text": [1]}), path), "column 'text' holds int64", 1),
+    (
+        "c.parquet",
+        lambda path: pq.write_table(pa.table({"n": [1]}), path),
+        "has no column 'text'",
+        2,
+    ),
+    (
+        "c.parquet",
+        lambda path: pq.write_table(pa.table({"text": [1]}), path),
+        "column 'text' holds int64",
+        1,
+    ),
     ("a.txt", gone, "cannot read", 2),
 ]
 
@@ -105,10 +119,15 @@ def test_a_damaged_file_is_set_aside_and_only_that_is_encoded_later(
     assert same_as_unbroken(corpus, out, english, tmp_path)
 
 
-def test_without_skip_a_damaged_file_ends_the_run_and_says_how_to_go_on(english, tmp_path, corpus, encoded):
+def test_without_skip_a_damaged_file_ends_the_run_and_says_how_to_go_on(
+    english, tmp_path, corpus, encoded
+):
     whole = (corpus / "d.txt.gz").read_bytes()
     cut_off(corpus / "d.txt.gz")
-    said = r"d\.txt\.gz is truncated .*: .* does\. 8 finished shards stay .* repaired or taken away; .*--on-error skip"
+    said = (
+        r"d\.txt\.gz is truncated .*: .* does\. 8 finished shards stay .* repaired or taken away;"
+        r" .*--on-error skip"
+    )
     with pytest.raises(FileFormatError, match=said):
         run(corpus, tmp_path / "out", english)
     (corpus / "d.txt.gz").write_bytes(whole)
@@ -142,15 +161,19 @@ def test_many_small_files_of_which_one_is_damaged(english, tmp_path, encoded):
     encoded.clear()
     manifest = encode_files(folder / "*", tmp_path / "out", english, workers=2, resume=True)
     assert encoded == [f"{number:04}.txt.gz" for number in range(200)]  # they share a shard
-    assert rows_in(tmp_path / "out") == ids_of(english, [f"the people {number}" for number in range(200)])
+    assert rows_in(tmp_path / "out") == ids_of(
+        english, [f"the people {number}" for number in range(200)]
+    )
     assert manifest["set_aside"] == []
 
 
-# ---- other lists of files -------------------------------------------------------------------------------------------
+# ---- other lists of files ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stop", [None, 9])
-def test_a_list_with_files_added_taken_away_renamed_and_touched(english, tmp_path, corpus, encoded, stop):
+def test_a_list_with_files_added_taken_away_renamed_and_touched(
+    english, tmp_path, corpus, encoded, stop
+):
     class Stop(Exception):
         pass
 
@@ -182,8 +205,13 @@ def test_a_list_with_files_added_taken_away_renamed_and_touched(english, tmp_pat
 
 
 def test_what_is_removed_is_told(english, tmp_path, corpus):
-    """Of files that are not listed any more; not of those that changed, were renamed or cannot be read."""
-    seen, options = [], {"resume": True, "on_error": "skip", "progress": lambda state: seen.append(state.removed)}
+    """Of files that are not listed any more; not of those that changed, were renamed or cannot be
+    read.
+    """
+    seen, options = (
+        [],
+        {"resume": True, "on_error": "skip", "progress": lambda state: seen.append(state.removed)},
+    )
     run(corpus, tmp_path / "out", english, on_error="skip")
     (corpus / "a.txt").rename(corpus / "z.txt")
     write(corpus / "b.jsonl.zst", ["new"])
@@ -229,23 +257,32 @@ def test_files_that_hold_the_same_have_their_rows_each(english, tmp_path):
     assert same_as_unbroken(folder, tmp_path / "out", english, tmp_path)
 
 
-def test_skipped_rows_are_named_by_the_names_that_files_have_now(english, tmp_path, corpus, encoded):
+def test_skipped_rows_are_named_by_the_names_that_files_have_now(
+    english, tmp_path, corpus, encoded
+):
     (corpus / "b.txt").write_bytes(b"the\n\xff\nthe\n\xfe\n")
     run(corpus, tmp_path / "out", english, on_error="skip")
     (corpus / "b.txt").rename(corpus / "0.txt")
     encoded.clear()
     run(corpus, tmp_path / "out", english, on_error="skip", resume=True)
     assert not encoded
-    rejects = [json.loads(line) for line in (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()]
-    assert [(row["file"], row["row"]) for row in rejects] == [(str(corpus / "0.txt"), 2), (str(corpus / "0.txt"), 4)]
+    rejects = [
+        json.loads(line) for line in (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()
+    ]
+    assert [(row["file"], row["row"]) for row in rejects] == [
+        (str(corpus / "0.txt"), 2),
+        (str(corpus / "0.txt"), 4),
+    ]
     assert same_as_unbroken(corpus, tmp_path / "out", english, tmp_path, on_error="skip")
 
 
-# ---- damaged results ------------------------------------------------------------------------------------------------
+# ---- damaged results -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-def test_damage_that_leaves_the_size_is_found_by_checksums(english, tmp_path, corpus, encoded, is_over):
+def test_damage_that_leaves_the_size_is_found_by_checksums(
+    english, tmp_path, corpus, encoded, is_over
+):
     out = tmp_path / "out"
     if is_over:
         run(corpus, out, english)
@@ -263,7 +300,9 @@ def test_damage_that_leaves_the_size_is_found_by_checksums(english, tmp_path, co
     assert same_as_unbroken(corpus, out, english, tmp_path)
 
 
-def test_a_file_that_was_changed_in_secret_is_found_by_checksums(english, tmp_path, corpus, encoded):
+def test_a_file_that_was_changed_in_secret_is_found_by_checksums(
+    english, tmp_path, corpus, encoded
+):
     run(corpus, tmp_path / "out", english)
     status = (corpus / "a.txt").stat()
     (corpus / "a.txt").write_bytes((corpus / "a.txt").read_bytes().replace(b"people", b"peoply"))
@@ -278,7 +317,9 @@ def test_a_file_that_was_changed_in_secret_is_found_by_checksums(english, tmp_pa
 
 
 def test_killed_at_every_renaming_of_the_end(english, tmp_path, corpus, monkeypatch):
-    """Shards get other numbers, some are new and some go: after each renaming the next run makes it whole."""
+    """Shards get other numbers, some are new and some go: after each renaming the next run makes it
+    whole.
+    """
     small = {"shard_bytes": 2000, "file_format": "npy", "on_error": "skip"}
     (corpus / "b.txt").write_bytes(b"the\n\xff\n")
     run(corpus, tmp_path / "before", english, **small)

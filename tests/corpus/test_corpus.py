@@ -31,7 +31,15 @@ pa = pytest.importorskip("pyarrow")
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-TEXTS = ["The people", None, "", "of the United States, and [SEP] more [MASK]!", "  ", "東京\u3000タワー", "a\nb\tc"]
+TEXTS = [
+    "The people",
+    None,
+    "",
+    "of the United States, and [SEP] more [MASK]!",
+    "  ",
+    "東京\u3000タワー",
+    "a\nb\tc",
+]
 
 
 def table(texts=TEXTS, **columns):
@@ -45,12 +53,14 @@ def by_call(tokenizer, texts, **options):
     return {name: [None if row is None else row[name] for row in rows] for name in names}
 
 
-# ---- the columns ----------------------------------------------------------------------------------------------------
+# ---- the columns ---------------------------------------------------------------------------------
 
 
 def test_a_worked_example(small):
     # [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, then the words from 5 on.
-    tokenize = TokenizeBatch(small("a", "b", "##c"), "text", return_special_tokens_mask=True, return_length=True)
+    tokenize = TokenizeBatch(
+        small("a", "b", "##c"), "text", return_special_tokens_mask=True, return_length=True
+    )
     done = tokenize(table(["a bc", None, ""]))
     assert done.to_pydict() == {
         "text": ["a bc", None, ""],
@@ -70,7 +80,11 @@ OPTIONS = [
     {"padding": "max_length", "max_length": 8, "truncation": True},
     {"return_attention_mask": False, "return_token_type_ids": False},
     {"return_special_tokens_mask": True, "return_length": True},
-    {"truncation": True, "max_length": 2},  # no room for a text: transformers does not truncate then
+    # no room for a text: transformers does not truncate then
+    {
+        "truncation": True,
+        "max_length": 2,
+    },
     {"split_special_tokens": True},
     {"add_special_tokens": False, "padding": "max_length", "max_length": 8, "return_length": True},
 ]
@@ -93,18 +107,34 @@ def test_rows_are_those_of_calls(kind, options):
 @pytest.mark.parametrize("words", [False, True])
 def test_what_has_no_ids_is_padded_as_in_a_call_for_it_alone(vocab_file, kind, words):
     tokenizer = kind(vocab_file("a", "b"))
-    options = {"add_special_tokens": False, "padding": "max_length", "max_length": 2, "is_split_into_words": words}
-    texts, pairs = (["", "", "a"], ["", "b", ""]) if not words else ([[""], [""], ["a"]], [[""], ["b"], [""]])
-    done = TokenizeBatch(tokenizer, "text", "pair", **options)(pa.table({"text": texts, "pair": pairs}))
+    options = {
+        "add_special_tokens": False,
+        "padding": "max_length",
+        "max_length": 2,
+        "is_split_into_words": words,
+    }
+    texts, pairs = (
+        (["", "", "a"], ["", "b", ""]) if not words else ([[""], [""], ["a"]], [[""], ["b"], [""]])
+    )
+    done = TokenizeBatch(tokenizer, "text", "pair", **options)(
+        pa.table({"text": texts, "pair": pairs})
+    )
     calls = [tokenizer(text, pair, **options) for text, pair in zip(texts, pairs, strict=True)]
     assert done.drop_columns(["text", "pair"]).to_pylist() == [dict(call) for call in calls]
-    assert done.column("input_ids").to_pylist() == [[0, 0] if tokenizer.is_fast else [], [6, 0], [5, 0]]
+    assert done.column("input_ids").to_pylist() == [
+        [0, 0] if tokenizer.is_fast else [],
+        [6, 0],
+        [5, 0],
+    ]
 
 
 def test_truncation_on_the_left(vocab_file):
     tokenizer = BertTokenizer(vocab_file("a", "b", "c"), truncation_side="left")
     tokenize = TokenizeBatch(tokenizer, "text", truncation=True, max_length=4)
-    assert tokenize(table(["a b c", "a"])).column("input_ids").to_pylist() == [[2, 6, 7, 3], [2, 5, 3]]
+    assert tokenize(table(["a b c", "a"])).column("input_ids").to_pylist() == [
+        [2, 6, 7, 3],
+        [2, 5, 3],
+    ]
 
 
 def test_lists_of_words(small):
@@ -131,7 +161,9 @@ def test_the_schema_does_not_depend_on_the_batch(english, batch):
     done = tokenize(batch)
     assert done.num_rows == batch.num_rows
     assert done.schema == tokenize.output_schema(batch.schema)
-    assert [str(done.schema.field(name).type).replace("element", "item") for name in tokenize.names] == [
+    assert [
+        str(done.schema.field(name).type).replace("element", "item") for name in tokenize.names
+    ] == [
         "list<item: int32>",
         "list<item: int8>",
         "list<item: int8>",
@@ -144,11 +176,15 @@ def test_the_schema_does_not_depend_on_the_batch(english, batch):
 @pytest.mark.parametrize("numbers", [[0, 1, 0], [0, 1, None]])
 def test_a_null_among_the_values_of_a_dictionary(english, numbers):
     column = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), pa.array(["the", None]))
-    done = TokenizeBatch(english, "text")(pa.table({"text": column})).column("input_ids").to_pylist()
+    done = (
+        TokenizeBatch(english, "text")(pa.table({"text": column})).column("input_ids").to_pylist()
+    )
     assert done == [[2, 134, 3] if number == 0 else None for number in numbers]
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
 def test_kinds_of_text(english, kind):
     texts = ["the people", None, "the people", "the"]
     batch = pa.RecordBatch.from_arrays([pa.array(texts, pa.string()).cast(kind)], ["text"])
@@ -167,7 +203,9 @@ def test_a_record_batch_gives_a_record_batch_and_slices_start_where_they_should(
 
 
 def test_other_columns_pass_through(english):
-    schema = pa.schema([pa.field("text", pa.string()), pa.field("id", pa.int64(), metadata={"a": "b"})], {"c": "d"})
+    schema = pa.schema(
+        [pa.field("text", pa.string()), pa.field("id", pa.int64(), metadata={"a": "b"})], {"c": "d"}
+    )
     batch = pa.Table.from_arrays([pa.array(["the"]), pa.array([7])], schema=schema)
     for whole in (batch, batch.to_batches()[0]):
         done = TokenizeBatch(english, "text")(whole)
@@ -188,7 +226,7 @@ def test_many_rows_come_in_order(english):
     assert tokenize(parts).column("input_ids").to_pylist() == expected
 
 
-# ---- the short way --------------------------------------------------------------------------------------------------
+# ---- the short way -------------------------------------------------------------------------------
 
 
 @given(st.lists(st.none() | st.text() | st.text("aA the,\t\n[SEP]é東", max_size=30), max_size=8))
@@ -202,14 +240,21 @@ def test_the_short_way_gives_what_calls_give(english, texts):
             assert done.column(name).to_pylist() == expected[name]
 
 
-@given(st.lists(st.lists(st.sampled_from("new york city New of the in-new york. a".split()), max_size=9), max_size=4))
+@given(
+    st.lists(
+        st.lists(st.sampled_from("new york city New of the in-new york. a".split()), max_size=9),
+        max_size=4,
+    )
+)
 def test_tokens_with_spaces(texts):
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
     tokenizer.add_tokens(["new york", "of the"])
     tokenize = TokenizeBatch(tokenizer, "text")
     joined = [" ".join(words) for words in texts] + ["in new york city"]
     for _ in range(2):  # with what the first time remembered
-        assert tokenize(table(joined)).column("input_ids").to_pylist() == [tokenizer(text).input_ids for text in joined]
+        assert tokenize(table(joined)).column("input_ids").to_pylist() == [
+            tokenizer(text).input_ids for text in joined
+        ]
 
 
 @pytest.mark.parametrize("limit", [0, 4000])
@@ -259,7 +304,11 @@ def test_a_subclass_with_a_stage_of_its_own(vocab_file):
 
     tokenizer = Loud(vocab_file("a", "b"))
     tokenize = TokenizeBatch(tokenizer, "text")
-    assert tokenize(table(["b?"])).column("input_ids").to_pylist() == [tokenizer("b?").input_ids] == [[2, 6, 5, 3]]
+    assert (
+        tokenize(table(["b?"])).column("input_ids").to_pylist()
+        == [tokenizer("b?").input_ids]
+        == [[2, 6, 5, 3]]
+    )
 
 
 def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
@@ -270,13 +319,17 @@ def test_a_token_added_meanwhile_counts_from_the_next_batch(small):
     assert tokenize(table(["b cc"])).column("input_ids").to_pylist() == [[2, 6, 7, 3]]
 
 
-# ---- what it refuses ------------------------------------------------------------------------------------------------
+# ---- what it refuses -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"return_tensors": "np"}, OptionError, "return_tensors has no place here: the ids come as Arrow columns"),
+        (
+            {"return_tensors": "np"},
+            OptionError,
+            "return_tensors has no place here: the ids come as Arrow columns",
+        ),
         ({"text_pair": ["a"]}, OptionError, "texts come from columns"),
         ({"padding": True}, OptionError, "depends on the texts around"),
         ({"padding": "longest"}, OptionError, "depends on the texts around"),
@@ -298,7 +351,11 @@ def test_offsets_are_the_tokenizers_to_give_or_to_refuse(english):
         return
     tokenize = TokenizeBatch(english, "text", return_offsets_mapping=True)
     found = tokenize(table(["the people", None, ""])).column("offset_mapping").to_pylist()
-    assert [None if row is None else list(map(tuple, row)) for row in found] == [expected[0], None, expected[1]]
+    assert [None if row is None else list(map(tuple, row)) for row in found] == [
+        expected[0],
+        None,
+        expected[1],
+    ]
 
 
 def test_offsets_of_a_tokenizer_that_has_them():
@@ -341,11 +398,14 @@ def test_what_is_no_batch(english, batch):
 def test_bytes_that_are_not_utf8_name_their_row(english):
     raw = pa.array([b"fine"] * 5000 + [b"caf\xe9"], pa.binary()).view(pa.string())
     for batch in (pa.table({"text": raw}), pa.RecordBatch.from_arrays([raw], ["text"])):
-        with pytest.raises(InputError, match="row 5000 of column 'text': byte 0xe9 at offset 3 of the text is not UTF"):
+        with pytest.raises(
+            InputError,
+            match="row 5000 of column 'text': byte 0xe9 at offset 3 of the text is not UTF",
+        ):
             TokenizeBatch(english, "text")(batch)
 
 
-# ---- into other processes -------------------------------------------------------------------------------------------
+# ---- into other processes ------------------------------------------------------------------------
 
 
 def test_it_pickles_without_what_is_remembered(vocab_file):
@@ -354,7 +414,11 @@ def test_it_pickles_without_what_is_remembered(vocab_file):
     tokenize(table([f"x{number}" for number in range(2000)]))
     assert len(pickle.dumps(tokenize)) == before
     again = pickle.loads(pickle.dumps(tokenize))
-    assert (again.column, again.call_options, again.names) == ("text", {"return_length": True}, tokenize.names)
+    assert (again.column, again.call_options, again.names) == (
+        "text",
+        {"return_length": True},
+        tokenize.names,
+    )
     assert again(table()) == tokenize(table())
     assert repr(again) == "TokenizeBatch(BertTokenizer, 'text', return_length=True)"
 
@@ -383,7 +447,9 @@ def test_a_process_reads_a_pickled_tokenizer_once(vocab_file):
 
 
 class CountsPickles(BertTokenizer):
-    """Counts how often one is pickled; in a list, for an attribute of a class that is set counts as a change."""
+    """Counts how often one is pickled; in a list, for an attribute of a class that is set counts as
+    a change.
+    """
 
     pickled: ClassVar[list[str]] = []
 
@@ -395,7 +461,8 @@ class CountsPickles(BertTokenizer):
 def test_a_tokenizer_is_pickled_once_until_it_changes(vocab_file):
     CountsPickles.pickled.clear()
     tokenizer = CountsPickles(vocab_file("a", "b", "##c"))
-    tokenizer.model_input_names = list(tokenizer.model_input_names)  # a list that is not the class's is changed below
+    # a list that is not the class's is changed below
+    tokenizer.model_input_names = list(tokenizer.model_input_names)
     tokenize = TokenizeBatch(tokenizer, "text")
     first = pickle.dumps(tokenize)
     tokenize(table(["a b", "bc"]))
@@ -417,7 +484,9 @@ def test_a_tokenizer_is_pickled_once_until_it_changes(vocab_file):
         assert pickle.dumps(tokenize) == second
         assert len(CountsPickles.pickled) == number
         first = second
-        assert pickle.loads(second)(table(["b c bc"])) == TokenizeBatch(tokenizer, "text")(table(["b c bc"]))
+        assert pickle.loads(second)(table(["b c bc"])) == TokenizeBatch(tokenizer, "text")(
+            table(["b c bc"])
+        )
 
 
 def test_a_tokenizer_with_stages_of_a_user_is_pickled_each_time(vocab_file):
@@ -427,7 +496,9 @@ def test_a_tokenizer_with_stages_of_a_user_is_pickled_each_time(vocab_file):
     tokenize = TokenizeBatch(tokenizer, "text")
     for letter, expected in (("a", 5), ("b", 6)):
         tokenizer.basic_tokenizer.letters["x"] = letter
-        assert pickle.loads(pickle.dumps(tokenize))(table(["x"])).column("input_ids").to_pylist() == [[2, expected, 3]]
+        assert pickle.loads(pickle.dumps(tokenize))(table(["x"])).column(
+            "input_ids"
+        ).to_pylist() == [[2, expected, 3]]
 
 
 class Replaces:
@@ -444,7 +515,9 @@ class Replaces:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_has_the_tokenizer_already(vocab_file):
-    """With all that it remembers; but a process that reads its own pickle gets a tokenizer apart."""
+    """With all that it remembers; but a process that reads its own pickle gets a tokenizer
+    apart.
+    """
     ReadFromPickles.count = 0
     tokenizer = ReadFromPickles(vocab_file("a", "b"))
     tokenize = TokenizeBatch(tokenizer, "text")
@@ -471,14 +544,21 @@ def test_a_forked_process_has_the_tokenizer_already(vocab_file):
 def test_a_fresh_process_gives_the_same(english, tmp_path):
     tokenize = TokenizeBatch(english, "text", return_special_tokens_mask=True)
     (tmp_path / "function").write_bytes(pickle.dumps((tokenize, table())))
-    code = "import pickle, sys; f, t = pickle.load(open(sys.argv[1], 'rb')); pickle.dump(f(t), sys.stdout.buffer)"
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "function"], stdout=subprocess.PIPE, check=True)
+    code = (
+        "import pickle, sys; f, t = pickle.load(open(sys.argv[1], 'rb')); pickle.dump(f(t),"
+        " sys.stdout.buffer)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "function"], stdout=subprocess.PIPE, check=True
+    )
     assert pickle.loads(done.stdout) == tokenize(table())
 
 
 def test_its_pickle_does_not_change_from_process_to_process(tmp_path):
     """Engines know a function again by its pickle, and keep its results by that."""
-    train_bpe(["low lower lowest"], unk_token="<unk>", special_tokens=["<pad>"]).save(tmp_path / "bpe")
+    train_bpe(["low lower lowest"], unk_token="<unk>", special_tokens=["<pad>"]).save(
+        tmp_path / "bpe"
+    )
     save_chinese_bpe(train_chinese_bpe(["处处闻啼鸟", "处处风雨声"]), tmp_path / "chinese")
     code = """
 import hashlib, pickle, trietok
@@ -523,18 +603,27 @@ def test_a_tokenizers_pickle_is_the_same_however_often_it_is_loaded_and_used(kin
             tokenizer("a text that is longer than eight tokens are, so that a warning is logged")
             tokenizer(["a", "covid-19"], padding=True)
             tokenizer("a", "b", truncation=True, return_special_tokens_mask=True)
-            tokenizer.decode([5, 6]), tokenizer.convert_ids_to_tokens([7]), len(tokenizer), tokenizer.all_special_ids
+            (
+                tokenizer.decode([5, 6]),
+                tokenizer.convert_ids_to_tokens([7]),
+                len(tokenizer),
+                tokenizer.all_special_ids,
+            )
             tokenizer.save_pretrained(tmp_path)
         if number == 2:
             tokenizer.explain("covid-19 in a text")
             tokenizer.cache_clear()
-        seen.add((pickle.dumps(tokenizer), pickle.dumps(TokenizeBatch(tokenizer, "text", max_length=5))))
+        seen.add(
+            (pickle.dumps(tokenizer), pickle.dumps(TokenizeBatch(tokenizer, "text", max_length=5)))
+        )
     assert len(seen) == 1
 
 
 def test_several_threads_share_one(english):
     tokenize = TokenizeBatch(english, "text")
-    batches = [table([f"people {number} of {other}" for other in range(200)]) for number in range(8)]
+    batches = [
+        table([f"people {number} of {other}" for other in range(200)]) for number in range(8)
+    ]
     expected = [tokenize(batch) for batch in batches]
     fresh, found = pickle.loads(pickle.dumps(tokenize)), {}
 

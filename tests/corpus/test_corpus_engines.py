@@ -1,6 +1,8 @@
-"""The same function on Ray Data, Spark and HuggingFace datasets, each started here: the ids of one machine, in order.
+"""The same function on Ray Data, Spark and HuggingFace datasets, each started here: the ids of one
+machine, in order.
 
-`pytest -m engines`; each engine is skipped where it is not installed. The recipes are those of `docs/corpora.md`.
+`pytest -m engines`; each engine is skipped where it is not installed. The recipes are those of
+`docs/corpora.md`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.engines
 
 ROOT = pathlib.Path(__file__).parents[2]
-OPTIONS = {"truncation": True, "max_length": 12, "return_special_tokens_mask": True, "return_length": True}
+OPTIONS = {
+    "truncation": True,
+    "max_length": 12,
+    "return_special_tokens_mask": True,
+    "return_length": True,
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +79,12 @@ BY_BATCH = ["overflow_to_sample_mapping"]  # it counts in the batch, which the e
 def windows():
     """A function that gives several rows for a long text, as for answering questions."""
     tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
-    options = {"truncation": "only_second", "max_length": 20, "stride": 4, "return_overflowing_tokens": True}
+    options = {
+        "truncation": "only_second",
+        "max_length": 20,
+        "stride": 4,
+        "return_overflowing_tokens": True,
+    }
     return TokenizeBatch(tokenizer, "question", "text", keep_columns=["id"], **options)
 
 
@@ -108,7 +120,7 @@ def read_once_a_process(counted_reads, most_processes):
     assert 1 <= len(counted_reads) <= most_processes
 
 
-# ---- Ray Data -------------------------------------------------------------------------------------------------------
+# ---- Ray Data ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +129,9 @@ def ray(python_path, tmp_path_factory):
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
+    ray.init(
+        num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000
+    )
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield ray
     ray.shutdown()
@@ -125,16 +139,22 @@ def ray(python_path, tmp_path_factory):
 
 def test_ray_data(ray, files, tokenize, expected):
     dataset = ray.data.read_parquet(str(files))
-    ids = dataset.map_batches(tokenize, batch_format="pyarrow", batch_size=128, zero_copy_batch=True)
+    ids = dataset.map_batches(
+        tokenize, batch_format="pyarrow", batch_size=128, zero_copy_batch=True
+    )
     found = pa.concat_tables([ray.get(block) for block in ids.to_arrow_refs()])
     assert found.sort_by("id").to_pylist() == expected
     assert found.schema.field("input_ids").type == pa.list_(pa.int32())
 
 
 def test_windows_on_ray_data(ray, files, windows, expected_windows):
-    dataset = ray.data.read_parquet(str(files)).add_column("question", lambda batch: ["what of covid?"] * len(batch))
+    dataset = ray.data.read_parquet(str(files)).add_column(
+        "question", lambda batch: ["what of covid?"] * len(batch)
+    )
     made = dataset.map_batches(windows, batch_format="pyarrow", batch_size=100)
-    found = pa.concat_tables([ray.get(block) for block in made.to_arrow_refs()]).drop_columns(BY_BATCH)
+    found = pa.concat_tables([ray.get(block) for block in made.to_arrow_refs()]).drop_columns(
+        BY_BATCH
+    )
     assert sorted(found.to_pylist(), key=str) == sorted(expected_windows.to_pylist(), key=str)
     assert found.schema.types == expected_windows.schema.types
 
@@ -146,7 +166,7 @@ def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path)
     read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
-# ---- Spark ----------------------------------------------------------------------------------------------------------
+# ---- Spark ---------------------------------------------------------------------------------------
 
 
 def skip_without_java():
@@ -189,7 +209,9 @@ def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
 
     frame = spark.read.parquet(str(files)).repartition(3)
     schema = from_arrow_schema(tokenize.output_schema(pq.read_schema(files / "a.parquet")))
-    frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(str(tmp_path / "ids"))
+    frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(
+        str(tmp_path / "ids")
+    )
     found = pq.read_table(tmp_path / "ids").sort_by("id")
     assert found.to_pylist() == expected
 
@@ -215,7 +237,7 @@ def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_p
     read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
 
 
-# ---- HuggingFace datasets -------------------------------------------------------------------------------------------
+# ---- HuggingFace datasets ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +253,11 @@ def datasets(python_path, tmp_path_factory):
 def encoded(datasets, files, tokenize):
     paths = [str(files / "a.parquet"), str(files / "b.parquet")]
     dataset = datasets.load_dataset("parquet", data_files=paths, split="train")
-    return dataset.with_format("arrow").map(tokenize, batched=True, batch_size=100, num_proc=2).with_format(None)
+    return (
+        dataset.with_format("arrow")
+        .map(tokenize, batched=True, batch_size=100, num_proc=2)
+        .with_format(None)
+    )
 
 
 def test_datasets(encoded, expected):
@@ -265,14 +291,18 @@ def test_datasets_as_torch(encoded, expected):
 
 
 def test_windows_on_datasets(datasets, table, windows, expected_windows):
-    dataset = datasets.Dataset(table.append_column("question", pa.array(["what of covid?"] * len(table))))
+    dataset = datasets.Dataset(
+        table.append_column("question", pa.array(["what of covid?"] * len(table)))
+    )
     made = dataset.with_format("arrow").map(windows, batched=True, batch_size=100, num_proc=2)
     assert made.with_format(None).remove_columns(BY_BATCH).to_list() == expected_windows.to_pylist()
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 def test_a_map_that_is_run_again_is_found_in_the_cache(datasets, files, kind, caplog):
-    """As where a cell of a notebook is run again: the tokenizer is loaded once more, and used in between."""
+    """As where a cell of a notebook is run again: the tokenizer is loaded once more, and used in
+    between.
+    """
     from datasets.fingerprint import Hasher
 
     files_made, hashes = [], []
@@ -282,7 +312,9 @@ def test_a_map_that_is_run_again_is_found_in_the_cache(datasets, files, kind, ca
         if files_made:
             tokenizer("a text of so many words that a warning is logged, " * 9)
             tokenizer(["a", "covid-19"], padding=True)
-        dataset = datasets.load_dataset("parquet", data_files=str(files / "a.parquet"), split="train")
+        dataset = datasets.load_dataset(
+            "parquet", data_files=str(files / "a.parquet"), split="train"
+        )
         dataset = dataset.filter(lambda row: row["text"] is not None)
         made = [
             dataset.with_format("arrow").map(TokenizeBatch(tokenizer, "text"), batched=True),
@@ -302,7 +334,7 @@ def test_forked_workers_of_datasets_have_the_tokenizer_already(datasets, table, 
     assert reads(tmp_path / "reads") == []
 
 
-# ---- Dask and Polars ------------------------------------------------------------------------------------------------
+# ---- Dask and Polars -----------------------------------------------------------------------------
 
 
 def test_dask(files, table, tokenize, expected):
@@ -320,7 +352,9 @@ def test_200_tasks_of_dask_pickle_the_tokenizer_once(python_path, counted, tmp_p
     dask = pytest.importorskip("dask")
     pickled = []
     plain = CountedTokenizer.__getstate__
-    monkeypatch.setattr(CountedTokenizer, "__getstate__", lambda self: [pickled.append(1), plain(self)][1])
+    monkeypatch.setattr(
+        CountedTokenizer, "__getstate__", lambda self: [pickled.append(1), plain(self)][1]
+    )
     for tokenize in (counted, dask.delayed(counted)):
         tasks = [dask.delayed(count_rows)(tokenize, number) for number in range(200)]
         assert dask.compute(*tasks, scheduler="processes", num_workers=2) == tuple(range(200))
@@ -336,7 +370,7 @@ def test_polars(files, table, tokenize, expected):
     assert found.to_dicts() == expected
 
 
-# ---- the recipes of the page ----------------------------------------------------------------------------------------
+# ---- the recipes of the page ---------------------------------------------------------------------
 
 PAGE = ROOT / "docs" / "corpora.md"
 
@@ -368,9 +402,18 @@ def test_a_recipe(engine, python_path, files, table, tmp_path):
         skip_without_java()
     (tmp_path / "corpus").symlink_to(files)
     (tmp_path / "recipe.py").write_text(recipes()[engine], encoding="utf-8")
-    env = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    env = {
+        **os.environ,
+        "HF_HOME": str(tmp_path),
+        "HF_HUB_OFFLINE": "1",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    done = subprocess.run(
+        [sys.executable, "recipe.py"], cwd=tmp_path, env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     found = pq.read_table(tmp_path / "ids").sort_by("id")
-    made = TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512)(table)
+    made = TokenizeBatch(
+        BertTokenizer.from_pretrained("trietok-en"), "text", truncation=True, max_length=512
+    )(table)
     assert found.select(made.column_names).to_pylist() == made.to_pylist()

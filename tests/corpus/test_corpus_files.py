@@ -24,9 +24,19 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 zstandard = pytest.importorskip("zstandard")
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
-NAMES = ["a.txt", "a.txt.gz", "a.txt.zst", "a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.ndjson", "a.parquet", "A.TXT"]
+NAMES = [
+    "a.txt",
+    "a.txt.gz",
+    "a.txt.zst",
+    "a.jsonl",
+    "a.jsonl.gz",
+    "a.jsonl.zst",
+    "a.ndjson",
+    "a.parquet",
+    "A.TXT",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,17 +58,24 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
 
     path = write(tmp_path / "a.txt")
     out = tmp_path / "out"
-    manifest = encode_files([path], out, english, workers=1, shard_bytes=40, max_length=9, truncation=True)
+    manifest = encode_files(
+        [path], out, english, workers=1, shard_bytes=40, max_length=9, truncation=True
+    )
     raw = path.read_bytes()
     names = {"manifest.json", "shards-00000.jsonl", "sources-00000.jsonl"}
     for shard in manifest["shards"]:
         for file in shard["files"]:
             content = (out / file["name"]).read_bytes()
-            assert (len(content), hashlib.sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
+            assert (len(content), hashlib.sha256(content).hexdigest()) == (
+                file["bytes"],
+                file["sha256"],
+            )
             names.add(file["name"])
     assert set(contents(out)) == names
     small = json.loads((out / "manifest.json").read_text())
-    assert small == {name: value for name, value in manifest.items() if name not in ("shards", "inputs")} | {
+    assert small == {
+        name: value for name, value in manifest.items() if name not in ("shards", "inputs")
+    } | {
         "parts": [
             {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
             for name, content in contents(out).items()
@@ -68,19 +85,30 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
     assert manifest["tokenizer"] == {"class": "BertTokenizer", "fingerprint": fingerprint(english)}
     assert manifest["options"]["call"] == {"max_length": "9", "truncation": "True"}
     status = path.stat()
-    told = {"name": str(path), "size": status.st_size, "mtime_ns": status.st_mtime_ns, "kind": "txt"}
+    told = {
+        "name": str(path),
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "kind": "txt",
+    }
     assert manifest["inputs"] == [told]
     at = 0
     for shard in manifest["shards"]:
         (source,) = shard["sources"]
         end = raw.index(b"\n", source["end"] - 1) + 1  # of the last line that begins in the stretch
-        read = {"sha256": hashlib.sha256(raw[at:end]).hexdigest(), "texts": shard["texts"], "rejected": 0}
+        read = {
+            "sha256": hashlib.sha256(raw[at:end]).hexdigest(),
+            "texts": shard["texts"],
+            "rejected": 0,
+        }
         assert source == {**told, "start": source["start"], "end": source["end"], **read}
         at = end
     assert at == len(raw)
     whole = encode_files([path], tmp_path / "whole", english, workers=1)
     assert whole["inputs"] == [{**told, "sha256": hashlib.sha256(raw).hexdigest()}]
-    assert pq.read_schema(out / "part-00000.parquet").metadata[b"trietok.fingerprint"].decode() == fingerprint(english)
+    assert pq.read_schema(out / "part-00000.parquet").metadata[
+        b"trietok.fingerprint"
+    ].decode() == fingerprint(english)
 
 
 def test_small_files_share_shards_in_the_order_given(english, tmp_path):
@@ -107,14 +135,25 @@ def test_the_last_line_of_a_file_is_not_joined_with_the_next_file(english, tmp_p
     manifest = encode_files(tmp_path / "*.*", tmp_path / "out", english, workers=1)
     texts = ["one", "two", "", "three\r", "four\r", "café", "five", "six"]
     assert rows_in(tmp_path / "out") == ids_of(english, texts)
-    assert [source["texts"] for source in manifest["shards"][0]["sources"]] == [2, 0, 1, 1, 1, 1, 1, 1]
+    assert [source["texts"] for source in manifest["shards"][0]["sources"]] == [
+        2,
+        0,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+    ]
     assert manifest["totals"]["text_bytes"] == sum(map(len, ends)) + 31
 
 
 def test_shards_of_many_small_files_have_the_size_asked_for(english, tmp_path):
     for number in range(300):
         write(tmp_path / f"{number:03}.txt", [f"people {number}"] * 3)
-    manifest = encode_files(tmp_path / "*.txt", tmp_path / "out", english, workers=1, shard_bytes=1000)
+    manifest = encode_files(
+        tmp_path / "*.txt", tmp_path / "out", english, workers=1, shard_bytes=1000
+    )
     sizes = [shard["text_bytes"] for shard in manifest["shards"]]
     assert all(500 <= size <= 1000 for size in sizes[:-1])
     assert rows_in(tmp_path / "out") == [
@@ -124,11 +163,15 @@ def test_shards_of_many_small_files_have_the_size_asked_for(english, tmp_path):
 
 @pytest.mark.parametrize("file_format", ["npy", "bin"])
 def test_flat_files(english, tmp_path, file_format):
-    encode_files([write(tmp_path / "a.txt")], tmp_path / "out", english, workers=1, file_format=file_format)
+    encode_files(
+        [write(tmp_path / "a.txt")], tmp_path / "out", english, workers=1, file_format=file_format
+    )
     assert rows_in(tmp_path / "out") == ids_of(english)
     if file_format == "npy":
         numpy = pytest.importorskip("numpy")
-        ids, index = (numpy.load(tmp_path / "out" / f"part-00000{kind}") for kind in (".npy", ".index.npy"))
+        ids, index = (
+            numpy.load(tmp_path / "out" / f"part-00000{kind}") for kind in (".npy", ".index.npy")
+        )
         assert (ids.dtype, index.dtype) == (numpy.int32, numpy.int64)
         assert [ids[start:end].tolist() for start, end in pairwise(index)] == ids_of(english)
 
@@ -136,7 +179,11 @@ def test_flat_files(english, tmp_path, file_format):
 def test_options_of_the_call(english, tmp_path):
     path = write(tmp_path / "a.txt")
     for number, options in enumerate(
-        [{"add_special_tokens": False}, {"truncation": True, "max_length": 4}, {"split_special_tokens": True}]
+        [
+            {"add_special_tokens": False},
+            {"truncation": True, "max_length": 4},
+            {"split_special_tokens": True},
+        ]
     ):
         encode_files([path], tmp_path / str(number), english, workers=1, **options)
         assert rows_in(tmp_path / str(number)) == ids_of(english, **options)
@@ -148,7 +195,11 @@ def test_no_rows_at_all(english, tmp_path):
     write(tmp_path / "a.parquet", [])
     manifest = encode_files([tmp_path / "a.*"], tmp_path / "out", english, workers=1)
     assert [shard["files"] for shard in manifest["shards"]] == [[]]
-    assert [os.path.basename(entry["name"]) for entry in manifest["inputs"]] == ["a.parquet", "a.txt", "a.txt.gz"]
+    assert [os.path.basename(entry["name"]) for entry in manifest["inputs"]] == [
+        "a.parquet",
+        "a.txt",
+        "a.txt.gz",
+    ]
     assert manifest["totals"]["rows"] == 0
     assert len(open_corpus(tmp_path / "out")) == 0
 
@@ -156,11 +207,21 @@ def test_no_rows_at_all(english, tmp_path):
 def test_a_last_line_without_an_end_and_lines_that_end_in_something_else(english, tmp_path):
     (tmp_path / "a.txt").write_bytes("one\u2028two\x0bthree\r\n\nlast".encode())
     for shard_bytes in (1, 100):
-        encode_files([tmp_path / "a.txt"], tmp_path / str(shard_bytes), english, workers=1, shard_bytes=shard_bytes)
-        assert rows_in(tmp_path / str(shard_bytes)) == ids_of(english, ["one\u2028two\x0bthree\r", "", "last"])
+        encode_files(
+            [tmp_path / "a.txt"],
+            tmp_path / str(shard_bytes),
+            english,
+            workers=1,
+            shard_bytes=shard_bytes,
+        )
+        assert rows_in(tmp_path / str(shard_bytes)) == ids_of(
+            english, ["one\u2028two\x0bthree\r", "", "last"]
+        )
 
 
-@pytest.mark.parametrize("kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+@pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
 def test_parquet_kinds_of_text(english, tmp_path, kind):
     pq.write_table(pa.table({"text": pa.array(TEXTS).cast(kind)}), tmp_path / "a.parquet")
     encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
@@ -175,11 +236,20 @@ def test_a_column_beside_one_that_has_parts(english, tmp_path):
 
 
 def test_long_texts_and_many_blocks(english, tmp_path):
-    texts = ["people " * 100_000, "the", "of " * 200_000, *(f"x{number}" for number in range(10_000))]
+    texts = [
+        "people " * 100_000,
+        "the",
+        "of " * 200_000,
+        *(f"x{number}" for number in range(10_000)),
+    ]
     write(tmp_path / "a.txt", texts)
-    manifest = encode_files([tmp_path / "a.txt"], tmp_path / "out", english, workers=1, file_format="bin", pack=10**9)
+    manifest = encode_files(
+        [tmp_path / "a.txt"], tmp_path / "out", english, workers=1, file_format="bin", pack=10**9
+    )
     assert manifest["totals"]["texts"] == len(texts)
-    assert rows_in(tmp_path / "out")[0] == [token_id for row in english(texts).input_ids for token_id in row]
+    assert rows_in(tmp_path / "out")[0] == [
+        token_id for row in english(texts).input_ids for token_id in row
+    ]
 
 
 @examples(40)
@@ -189,7 +259,9 @@ def test_long_texts_and_many_blocks(english, tmp_path):
     end=st.booleans(),
     packed=st.booleans(),
 )
-def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lines, shard_bytes, end, packed):
+def test_however_lines_are_cut_they_come_once_and_in_order(
+    tmp_path_factory, lines, shard_bytes, end, packed
+):
     folder = tmp_path_factory.mktemp("cut")
     raw = b"\n".join(lines) + (b"\n" if end and lines else b"")
     assume(compression_of(raw) is None)  # such a file is unpacked
@@ -211,7 +283,7 @@ def test_however_lines_are_cut_they_come_once_and_in_order(tmp_path_factory, lin
             assert "is not UTF-8" in text.reason
 
 
-# ---- blocks ---------------------------------------------------------------------------------------------------------
+# ---- blocks --------------------------------------------------------------------------------------
 
 
 def naive_blocks(shards, length, drop_last):
@@ -223,7 +295,9 @@ def naive_blocks(shards, length, drop_last):
         if drop_last and cut and len(cut[-1]) < length:
             rest += cut.pop()
         rows += cut
-    return rows + [rest[start : start + length] for start in range(0, len(rest) - length + 1, length)]
+    return rows + [
+        rest[start : start + length] for start in range(0, len(rest) - length + 1, length)
+    ]
 
 
 @pytest.mark.parametrize("drop_last", [False, True])
@@ -236,14 +310,26 @@ def test_packed(english, tmp_path, pack, drop_last):
     shards = [[next(rows) for _ in range(shard["rows"])] for shard in plain["shards"]]
     out = tmp_path / "out"
     options |= {"return_special_tokens_mask": True}
-    manifest = encode_files([tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, **options)
+    manifest = encode_files(
+        [tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, **options
+    )
     assert rows_in(out) == naive_blocks(shards, pack, drop_last)
     masks = iter(english(TEXTS, return_special_tokens_mask=True)["special_tokens_mask"])
     shards = [[next(masks) for _ in range(shard["rows"])] for shard in plain["shards"]]
     corpus, number = open_corpus(out), range(manifest["totals"]["rows"])
-    assert [corpus.row(one)["special_tokens_mask"] for one in number] == naive_blocks(shards, pack, drop_last)
+    assert [corpus.row(one)["special_tokens_mask"] for one in number] == naive_blocks(
+        shards, pack, drop_last
+    )
     assert (
-        encode_files([tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, resume=True, **options)
+        encode_files(
+            [tmp_path / "a.txt"],
+            out,
+            english,
+            pack=pack,
+            drop_last=drop_last,
+            resume=True,
+            **options,
+        )
         == manifest
     )
     totals = manifest["totals"]

@@ -1,4 +1,6 @@
-"""Corpora by the compiled kernel: the same rows, errors and files as by plain Python, from Arrow's own buffers."""
+"""Corpora by the compiled kernel: the same rows, errors and files as by plain Python, from Arrow's
+own buffers.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +14,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.shards import contents, finished
-from trietok import BertTokenizer, BertTokenizerFast, FileError, InputError, TokenizeBatch, encode_files
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    FileError,
+    InputError,
+    TokenizeBatch,
+    encode_files,
+)
 from trietok.corpus import encode_files as encoding
 from trietok.corpus import encode_shard, tokenize_batch
 from trietok.corpus.row_encoder import RowEncoder, lines_of
 from trietok.files.texts import texts_of
-from trietok.text.kernel.chosen import kernel_at_work, kernels_made, using_kernel
+from trietok.text.kernel.choosing import kernel_at_work, kernels_made, using_kernel
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-pytestmark = pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build")
+pytestmark = pytest.mark.skipif(
+    kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
+)
 
-KINDS = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.string())]
+KINDS = [
+    pa.string(),
+    pa.large_string(),
+    pa.dictionary(pa.int32(), pa.string()),
+    pa.dictionary(pa.int8(), pa.string()),
+]
 if hasattr(pa, "string_view"):
     KINDS.append(pa.string_view())
-TEXTS = ["The people", None, "", "of the United States, and [SEP] more!", " ", "東京 café e\u0301", "a\nb\tc\r", None]
+TEXTS = [
+    "The people",
+    None,
+    "",
+    "of the United States, and [SEP] more!",
+    " ",
+    "東京 café e\u0301",
+    "a\nb\tc\r",
+    None,
+]
 OPTIONS = [
     {},
-    {"truncation": True, "max_length": 5, "return_special_tokens_mask": True, "return_length": True},
+    {
+        "truncation": True,
+        "max_length": 5,
+        "return_special_tokens_mask": True,
+        "return_length": True,
+    },
     {"add_special_tokens": False},
 ]
 
@@ -49,7 +79,7 @@ def both(request):
     return tokenizer_with("compiled", request.param), tokenizer_with("plain", request.param)
 
 
-# ---- TokenizeBatch --------------------------------------------------------------------------------------------------
+# ---- TokenizeBatch -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -69,15 +99,21 @@ def test_arrays_of_every_kind_are_read_where_they_are(both, no_strs, monkeypatch
     compiled, plain = both
     batch = pa.RecordBatch.from_arrays([pa.array(TEXTS * 3).cast(kind)], ["text"])
     tokenize = TokenizeBatch(compiled, "text", **options)
-    found = [tokenize(part) for part in (batch, batch.slice(1, 1), batch.slice(2, 9), batch.slice(3, 0))]
+    found = [
+        tokenize(part) for part in (batch, batch.slice(1, 1), batch.slice(2, 9), batch.slice(3, 0))
+    ]
     monkeypatch.undo()
-    for part, done in zip((batch, batch.slice(1, 1), batch.slice(2, 9), batch.slice(3, 0)), found, strict=True):
+    for part, done in zip(
+        (batch, batch.slice(1, 1), batch.slice(2, 9), batch.slice(3, 0)), found, strict=True
+    ):
         done.validate(full=True)
         assert done.equals(TokenizeBatch(plain, "text", **options)(part))
 
 
 @given(
-    texts=st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=8),
+    texts=st.lists(
+        st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=8
+    ),
     start=st.integers(0, 8),
     number=st.integers(0, 8),
     kind=st.sampled_from(KINDS),
@@ -100,15 +136,21 @@ def test_what_lies_under_a_null_is_not_looked_at(both, no_strs):
 
 
 def test_a_null_among_the_values_of_a_dictionary(both):
-    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0], pa.int32()), pa.array(["the", None]))
+    column = pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, None, 0], pa.int32()), pa.array(["the", None])
+    )
     tables = [TokenizeBatch(tokenizer, "text")(pa.table({"text": column})) for tokenizer in both]
     assert tables[0].equals(tables[1])
     assert tables[0].column("input_ids").to_pylist() == [[2, 134, 3], None, None, [2, 134, 3]]
 
 
-@pytest.mark.parametrize("raw", [b"caf\xe9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xe6\x9d"], ids=repr)
+@pytest.mark.parametrize(
+    "raw", [b"caf\xe9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\xaf", b"\xe6\x9d"], ids=repr
+)
 def test_what_is_not_utf8_is_named_as_by_plain_python(both, raw):
-    column = pa.array([b"fine", None, b"fine", raw, b"fine", b"\xff"], pa.binary()).view(pa.string())
+    column = pa.array([b"fine", None, b"fine", raw, b"fine", b"\xff"], pa.binary()).view(
+        pa.string()
+    )
     said = []
     for tokenizer in both:
         with pytest.raises(InputError, match="row 2 of column 'text'") as caught:
@@ -147,7 +189,7 @@ def test_a_kernel_is_made_in_time_for_a_long_column_and_once_by_many_threads():
     assert all(table.equals(found[0]) for table in found)
 
 
-# ---- encode_files ---------------------------------------------------------------------------------------------------
+# ---- encode_files --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -177,9 +219,18 @@ def files(tmp_path):
     rows[7] = "{"
     (tmp_path / "b.jsonl").write_text("\n".join(rows) + "\n")
     for number, kind in enumerate((pa.string(), pa.dictionary(pa.int32(), pa.string()))):
-        column = pa.array([None if index % 90 == 1 else text for index, text in enumerate(texts)]).cast(kind)
-        pq.write_table(pa.table({"text": column}), tmp_path / f"c{number}.parquet", row_group_size=250)
-    return [tmp_path / "a.txt", tmp_path / "b.jsonl", tmp_path / "c0.parquet", tmp_path / "c1.parquet"]
+        column = pa.array(
+            [None if index % 90 == 1 else text for index, text in enumerate(texts)]
+        ).cast(kind)
+        pq.write_table(
+            pa.table({"text": column}), tmp_path / f"c{number}.parquet", row_group_size=250
+        )
+    return [
+        tmp_path / "a.txt",
+        tmp_path / "b.jsonl",
+        tmp_path / "c0.parquet",
+        tmp_path / "c1.parquet",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,14 +245,21 @@ def files(tmp_path):
 )
 def test_the_bytes_of_plain_python(both, files, tmp_path, options):
     options = {"on_error": "skip", "shard_bytes": 20_000, **options}
-    for tokenizer, name, workers in ((both[0], "one", 1), (both[0], "two", 2), (both[1], "plain", 1)):
+    for tokenizer, name, workers in (
+        (both[0], "one", 1),
+        (both[0], "two", 2),
+        (both[1], "plain", 1),
+    ):
         encode_files(files, tmp_path / name, tokenizer, workers=workers, **options)
     assert contents(tmp_path / "one") == contents(tmp_path / "plain")
     assert contents(tmp_path / "two") == contents(tmp_path / "plain")
 
 
 @given(
-    st.lists(st.binary(max_size=9).map(lambda line: line.replace(b"\n", b"")), min_size=1, max_size=9), st.booleans()
+    st.lists(
+        st.binary(max_size=9).map(lambda line: line.replace(b"\n", b"")), min_size=1, max_size=9
+    ),
+    st.booleans(),
 )
 def test_lines_of_any_bytes(both, lines, has_end):
     column = lines_of(b"\n".join(lines) + b"\n" * (has_end or not lines[-1]))
@@ -224,7 +282,7 @@ def test_lines_and_columns_do_not_become_strs(both, tmp_path, monkeypatch):
     assert contents(tmp_path / "compiled") == contents(tmp_path / "plain")
 
 
-# ---- threads --------------------------------------------------------------------------------------------------------
+# ---- threads -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -247,11 +305,23 @@ def test_workers_are_threads_where_the_kernel_is_at_work(texts, tmp_path, monkey
         return encode(self, shard)
 
     monkeypatch.setattr(encode_shard.ShardEncoder, "encode", encode_and_note)
-    encode_files(texts, tmp_path / "two", BertTokenizer.from_pretrained("trietok-en"), workers=2, shard_bytes=2000)
+    encode_files(
+        texts,
+        tmp_path / "two",
+        BertTokenizer.from_pretrained("trietok-en"),
+        workers=2,
+        shard_bytes=2000,
+    )
     assert 1 <= len(names) <= 2
     assert threading.main_thread().name not in names
     with using_kernel("plain"):
-        encode_files(texts, tmp_path / "one", BertTokenizer.from_pretrained("trietok-en"), workers=1, shard_bytes=2000)
+        encode_files(
+            texts,
+            tmp_path / "one",
+            BertTokenizer.from_pretrained("trietok-en"),
+            workers=1,
+            shard_bytes=2000,
+        )
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
@@ -267,12 +337,20 @@ def test_workers_are_processes_where_it_is_not(texts, tmp_path, monkeypatch, wha
     monkeypatch.setattr(encoding, "run_in_pool", no_processes)
     options = {"cache_limit": 1000} if what == "memory" else {}
     with using_kernel("plain" if what == "plain" else "compiled"):
-        tokenizer = (Loud if what == "stage" else BertTokenizer).from_pretrained("trietok-en", **options)
+        tokenizer = (Loud if what == "stage" else BertTokenizer).from_pretrained(
+            "trietok-en", **options
+        )
         if what == "spaces":
             tokenizer.add_tokens([" new"])
-        call_options = {"padding": "max_length", "max_length": 9, "truncation": True} if what == "options" else {}
+        call_options = (
+            {"padding": "max_length", "max_length": 9, "truncation": True}
+            if what == "options"
+            else {}
+        )
         with pytest.raises(AssertionError, match="processes were started"):
-            encode_files(texts, tmp_path / "out", tokenizer, workers=2, shard_bytes=2000, **call_options)
+            encode_files(
+                texts, tmp_path / "out", tokenizer, workers=2, shard_bytes=2000, **call_options
+            )
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
@@ -289,14 +367,20 @@ def test_threads_that_are_interrupted_end_and_leave_what_is_finished(texts, tmp_
         encode_files(texts, tmp_path / "out", tokenizer, progress=progress, **options)
     assert threading.active_count() == running
     assert 3 <= len(finished(tmp_path / "out")) < 20
-    assert not [path for path in (tmp_path / "out").rglob("*") if path.name.startswith((".temporary-", "spool-"))]
+    assert not [
+        path
+        for path in (tmp_path / "out").rglob("*")
+        if path.name.startswith((".temporary-", "spool-"))
+    ]
     encode_files(texts, tmp_path / "out", tokenizer, resume=True, **options)
     encode_files(texts, tmp_path / "unbroken", tokenizer, workers=1, shard_bytes=2000)
     assert contents(tmp_path / "out") == contents(tmp_path / "unbroken")
 
 
 def test_threads_stop_between_batches(texts, tmp_path, monkeypatch):
-    """A shard that is being encoded is abandoned with the run: not one of its batches is read after the next."""
+    """A shard that is being encoded is abandoned with the run: not one of its batches is read after
+    the next.
+    """
     stopped, read = threading.Event(), []
     original = encode_shard.read_texts
 
@@ -317,7 +401,9 @@ def test_threads_stop_between_batches(texts, tmp_path, monkeypatch):
     monkeypatch.setattr(encode_shard, "read_texts", read_endlessly)
     monkeypatch.setattr("concurrent.futures.wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        encode_files(texts, tmp_path / "out", tokenizer_with("compiled"), workers=2, shard_bytes=2000)
+        encode_files(
+            texts, tmp_path / "out", tokenizer_with("compiled"), workers=2, shard_bytes=2000
+        )
     assert not finished(tmp_path / "out")
 
 
@@ -325,5 +411,13 @@ def test_the_first_bad_row_is_named_whichever_thread_meets_it(tmp_path):
     lines = [b"fine"] * 100
     lines[60] = lines[80] = lines[99] = b"\xff"
     (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
-    with pytest.raises(FileError, match=r"a\.txt, row 61: byte 0xff at offset 0 of the text is not UTF-8"):
-        encode_files([tmp_path / "a.txt"], tmp_path / "out", tokenizer_with("compiled"), workers=2, shard_bytes=40)
+    with pytest.raises(
+        FileError, match=r"a\.txt, row 61: byte 0xff at offset 0 of the text is not UTF-8"
+    ):
+        encode_files(
+            [tmp_path / "a.txt"],
+            tmp_path / "out",
+            tokenizer_with("compiled"),
+            workers=2,
+            shard_bytes=40,
+        )

@@ -1,4 +1,6 @@
-"""`TokenizeBatch` on pairs of texts, and on texts that overflow: the rows of the tokenizer's call, in both profiles."""
+"""`TokenizeBatch` on pairs of texts, and on texts that overflow: the rows of the tokenizer's call,
+in both profiles.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,14 @@ import pickle
 
 import pytest
 
-from trietok import BertTokenizer, BertTokenizerFast, InputError, InputTypeError, OptionError, TokenizeBatch
+from trietok import (
+    BertTokenizer,
+    BertTokenizerFast,
+    InputError,
+    InputTypeError,
+    OptionError,
+    TokenizeBatch,
+)
 
 pa = pytest.importorskip("pyarrow")
 
@@ -20,7 +29,12 @@ CONTEXTS = [
     "b " * 40,
 ]
 KINDS = [BertTokenizer, BertTokenizerFast]
-WINDOWS = {"truncation": "only_second", "max_length": 14, "stride": 3, "return_overflowing_tokens": True}
+WINDOWS = {
+    "truncation": "only_second",
+    "max_length": 14,
+    "stride": 3,
+    "return_overflowing_tokens": True,
+}
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)
@@ -44,9 +58,15 @@ def table(questions=QUESTIONS, contexts=CONTEXTS):
 
 
 def by_call(tokenizer, rows, columns, **options):
-    """The rows of a call for the texts of a batch, with its other columns; one of nulls where a text is null."""
-    present = [number for number, row in enumerate(rows) if all(row[name] is not None for name in columns)]
-    encoding = dict(tokenizer(*([rows[number][name] for number in present] for name in columns), **options))
+    """The rows of a call for the texts of a batch, with its other columns; one of nulls where a
+    text is null.
+    """
+    present = [
+        number for number, row in enumerate(rows) if all(row[name] is not None for name in columns)
+    ]
+    encoding = dict(
+        tokenizer(*([rows[number][name] for number in present] for name in columns), **options)
+    )
     samples = encoding.get("overflow_to_sample_mapping", range(len(present)))
     made = []
     for at, sample in enumerate(samples):
@@ -70,7 +90,12 @@ PAIR_OPTIONS = [
     {"return_token_type_ids": False, "return_length": True},
     {"return_offsets_mapping": True},
     WINDOWS,
-    {**WINDOWS, "padding": "max_length", "return_offsets_mapping": True, "return_special_tokens_mask": True},
+    {
+        **WINDOWS,
+        "padding": "max_length",
+        "return_offsets_mapping": True,
+        "return_special_tokens_mask": True,
+    },
     {**WINDOWS, "stride": 0, "return_token_type_ids": False, "return_attention_mask": False},
 ]
 
@@ -92,7 +117,12 @@ def test_pairs_are_those_of_the_call(tokenizer, options):
 SINGLE_OPTIONS = [
     {"truncation": True, "max_length": 7, "stride": 2, "return_overflowing_tokens": True},
     {"truncation": True, "max_length": 7, "return_overflowing_tokens": True, "return_length": True},
-    {"truncation": True, "max_length": 9, "return_overflowing_tokens": True, "padding": "max_length"},
+    {
+        "truncation": True,
+        "max_length": 9,
+        "return_overflowing_tokens": True,
+        "padding": "max_length",
+    },
     {"max_length": 9, "return_overflowing_tokens": True},
 ]
 
@@ -109,7 +139,12 @@ def test_texts_that_overflow(tokenizer, options):
 def test_the_columns_of_each_profile():
     """A slow tokenizer says what it cut off, a fast one gives another row for it."""
     rows = table(["a"], ["b " * 6])
-    options = {"truncation": "only_second", "max_length": 7, "stride": 1, "return_overflowing_tokens": True}
+    options = {
+        "truncation": "only_second",
+        "max_length": 7,
+        "stride": 1,
+        "return_overflowing_tokens": True,
+    }
     options |= {"return_token_type_ids": False, "return_attention_mask": False}
     slow = BertTokenizer.from_pretrained("trietok-en")
     found = TokenizeBatch(slow, "question", "context", keep_columns=["id"], **options)(rows)
@@ -145,7 +180,9 @@ def test_the_schema_does_not_depend_on_the_batch(tokenizer, options, questions, 
 
 
 def test_many_rows_and_chunks(fast):
-    """More than are encoded at once, in chunks that begin elsewhere; the mapping counts in the whole."""
+    """More than are encoded at once, in chunks that begin elsewhere; the mapping counts in the
+    whole.
+    """
     questions, contexts = QUESTIONS * 900, CONTEXTS * 900
     whole = table(questions, contexts)
     parts = pa.concat_tables([whole.slice(0, 1000), whole.slice(1000, 4097), whole.slice(5097)])
@@ -176,13 +213,15 @@ def test_it_pickles(tokenizer, options):
     assert single(table()) == TokenizeBatch(tokenizer, "context", **options)(table())
 
 
-# ---- which columns pass through --------------------------------------------------------------------------------------
+# ---- which columns pass through ------------------------------------------------------------------
 
 
 def test_columns_that_are_kept(tokenizer):
     rows = table().append_column("input_ids", pa.array(range(len(QUESTIONS))))
     for keep in ([], ["id"], ["context", "id"]):
-        tokenize = TokenizeBatch(tokenizer, "question", keep_columns=keep, return_token_type_ids=False)
+        tokenize = TokenizeBatch(
+            tokenizer, "question", keep_columns=keep, return_token_type_ids=False
+        )
         found = tokenize(rows)
         assert found.column_names == [*keep, "input_ids", "attention_mask"]
         assert found.select(keep) == rows.select(keep)
@@ -191,7 +230,9 @@ def test_columns_that_are_kept(tokenizer):
 
 
 def test_what_is_said_of_columns(tokenizer):
-    with pytest.raises(InputError, match="column 'answer' is missing; the batch has 'id', 'question', 'context'"):
+    with pytest.raises(
+        InputError, match="column 'answer' is missing; the batch has 'id', 'question', 'context'"
+    ):
         TokenizeBatch(tokenizer, "question", "answer")(table())
     with pytest.raises(InputError, match="column 'label' is missing"):
         TokenizeBatch(tokenizer, "question", keep_columns=["label"])(table())
@@ -203,17 +244,30 @@ def test_what_is_said_of_columns(tokenizer):
         TokenizeBatch(tokenizer, "question", text_pair="context")
     raw = pa.array([b"fine", b"caf\xe9"], pa.binary()).view(pa.string())
     with pytest.raises(InputError, match="row 1 of column 'context': byte 0xe9"):
-        TokenizeBatch(tokenizer, "question", "context")(pa.table({"question": ["a", "b"], "context": raw}))
+        TokenizeBatch(tokenizer, "question", "context")(
+            pa.table({"question": ["a", "b"], "context": raw})
+        )
 
 
 @pytest.mark.faults
 def test_a_text_that_is_too_large_to_be_repeated(fast):
-    """Two thousand windows of a text of a megabyte are two gigabytes, more than a column of strings holds."""
-    tokenize = TokenizeBatch(fast, "context", truncation=True, max_length=3, return_overflowing_tokens=True)
+    """Two thousand windows of a text of a megabyte are two gigabytes, more than a column of strings
+    holds.
+    """
+    tokenize = TokenizeBatch(
+        fast, "context", truncation=True, max_length=3, return_overflowing_tokens=True
+    )
     rows = pa.table({"context": ["a " * 3000], "other": ["x" * 1_000_000]})
-    with pytest.raises(InputError, match="give smaller batches, or say with keep_columns which columns to keep"):
+    with pytest.raises(
+        InputError, match="give smaller batches, or say with keep_columns which columns to keep"
+    ):
         tokenize(rows)
     kept = TokenizeBatch(
-        fast, "context", keep_columns=[], truncation=True, max_length=3, return_overflowing_tokens=True
+        fast,
+        "context",
+        keep_columns=[],
+        truncation=True,
+        max_length=3,
+        return_overflowing_tokens=True,
     )(rows)
     assert kept.num_rows == 3000

@@ -1,4 +1,6 @@
-"""Corpora of which a byte or a value is not what it was: an error that says so, or exactly the right rows."""
+"""Corpora of which a byte or a value is not what it was: an error that says so, or exactly the
+right rows.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from trietok.corpus import open_corpus
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-ROWS = {"a.jsonl": ["The people", "of the", "United States"], "b.jsonl": ["in order"], "c.jsonl": ["in order"]}
+ROWS = {
+    "a.jsonl": ["The people", "of the", "United States"],
+    "b.jsonl": ["in order"],
+    "c.jsonl": ["in order"],
+}
 FORMS = {
     "parquet": {},
     "npy": {"file_format": "npy", "keep_columns": ["id"], "return_attention_mask": True},
@@ -47,7 +53,13 @@ def finished(english, tmp_path, request):
 def places(value, path=()):
     """The path of every value in a value of JSON, its own first."""
     yield path
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from places(inner, (*path, key))
 
 
@@ -73,7 +85,9 @@ def outcome(read):
 
 @pytest.mark.parametrize("most", [20, pytest.param(None, marks=pytest.mark.faults)])
 def test_any_other_value_in_a_manifest(english, finished, most):
-    """Values are replaced, or left out: `most` of them, or each, in the first form by each of the others."""
+    """Values are replaced, or left out: `most` of them, or each, in the first form by each of the
+    others.
+    """
     run, whole, rows = finished
     if len(rows) == 5:
         assert rows == ids_of(english, [text for texts in ROWS.values() for text in texts])
@@ -83,7 +97,9 @@ def test_any_other_value_in_a_manifest(english, finished, most):
     print("seed", seed)
     rng = random.Random(seed)
     is_first = "columns" not in manifest["options"] and manifest["options"]["pack"] is None
-    others = {path: OTHERS if is_first else [rng.choice(OTHERS)] for path in places(manifest) if path}
+    others = {
+        path: OTHERS if is_first else [rng.choice(OTHERS)] for path in places(manifest) if path
+    }
     cases = [(path, other) for path in others for other in others[path]]
     cases = rng.sample(cases, min(most or len(cases), len(cases)))
     for path, other in cases:
@@ -127,17 +143,35 @@ def test_numbers_that_do_not_agree(finished, tmp_path):
         (sources, lambda lines: lines[:-1], "its parts do not go together"),
         (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
         (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
-        (sources, lambda lines: changed(lines, (0, "texts"), 9), r"shard 0 has \d texts, and its sources have others"),
-        (sources, lambda lines: changed(lines, (0, "name"), 9), r"sources\[0\]\.name is 9, not a text"),
-        (shards, lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"), "shard 0 names other"),
-        (shards, lambda lines: changed(lines, (0, "longest_text"), 10**6), "total of longest_text is"),
+        (
+            sources,
+            lambda lines: changed(lines, (0, "texts"), 9),
+            r"shard 0 has \d texts, and its sources have others",
+        ),
+        (
+            sources,
+            lambda lines: changed(lines, (0, "name"), 9),
+            r"sources\[0\]\.name is 9, not a text",
+        ),
+        (
+            shards,
+            lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"),
+            "shard 0 names other",
+        ),
+        (
+            shards,
+            lambda lines: changed(lines, (0, "longest_text"), 10**6),
+            "total of longest_text is",
+        ),
     ]
     for number, (part, change, said) in enumerate(cases):
         out = tmp_path / f"copy {number}"
         shutil.copytree(whole, out)
         rewritten(out, part, change)
         for read in (lambda out=out: open_corpus(out), lambda out=out: run(out, resume=True)):
-            with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"):
+            with pytest.raises(
+                FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"
+            ):
                 read()
 
 
@@ -146,20 +180,30 @@ def test_a_part_of_the_manifest_that_is_damaged_or_gone(finished, part):
     run, whole, _ = finished
     raw = (whole / part).read_bytes()
     (whole / part).write_bytes(raw.replace(b'"texts": 1', b'"texts": 2', 1))
-    for said in ("does not have the size and the checksum that it says", "cannot be read: No such file"):
+    for said in (
+        "does not have the size and the checksum that it says",
+        "cannot be read: No such file",
+    ):
         for read in (lambda: open_corpus(whole), lambda: run(whole, resume=True)):
-            with pytest.raises(FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"):
+            with pytest.raises(
+                FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"
+            ):
                 read()
-        (whole / part).unlink(missing_ok=True)  # at first it is there, with a number that is changed
+        # at first it is there, with a number that is changed
+        (whole / part).unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4'])
+@pytest.mark.parametrize(
+    "line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4']
+)
 def test_a_damaged_list_of_skipped_rows(finished, line):
     run, whole, rows = finished
     (whole / "rejects.jsonl").write_text(line + "\n")
     corpus = open_corpus(whole)
     if corpus.manifest["options"]["pack"] is None:
-        with pytest.raises(FileFormatError, match=r"rejects\.jsonl is damaged: .*; --resume makes it again"):
+        with pytest.raises(
+            FileFormatError, match=r"rejects\.jsonl is damaged: .*; --resume makes it again"
+        ):
             corpus.source(2)
     run(whole, resume=True)
     assert rows_in(whole) == rows
@@ -176,11 +220,12 @@ def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
     def stop(state):
         raise Stop
 
+    stopped, out = tmp_path / "stopped", tmp_path / "resumed"
+    with pytest.raises(Stop):
+        run(stopped, progress=stop)
     for other in OTHERS:
         for key in ("sources", "rows", "files"):
-            out = tmp_path / "stopped"
-            with pytest.raises(Stop):
-                run(out, progress=stop)
+            shutil.copytree(stopped, out)
             (record,) = (out / ".trietok-encode").glob("*.record.json")
             record.write_text(json.dumps(changed(json.loads(record.read_text()), (key,), other)))
             run(out, resume=True)
@@ -188,7 +233,7 @@ def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
             shutil.rmtree(out)
 
 
-# ---- pages of Parquet files -----------------------------------------------------------------------------------------
+# ---- pages of Parquet files ----------------------------------------------------------------------
 
 
 def pages(path):
@@ -212,7 +257,9 @@ def test_a_flipped_bit_of_a_table_with_texts(english, tmp_path):
         encode_files(path, tmp_path / "ids", english, workers=1)
     with pytest.raises(FileError, match=said):
         list(TextFiles(path))
-    manifest = encode_files([path, write(tmp_path / "b.txt")], tmp_path / "some", english, on_error="skip", workers=1)
+    manifest = encode_files(
+        [path, write(tmp_path / "b.txt")], tmp_path / "some", english, on_error="skip", workers=1
+    )
     assert [entry["name"] for entry in manifest["set_aside"]] == [str(path)]
     path.write_bytes(raw)
     encode_files(path, tmp_path / "ids", english, workers=1, resume=True)
@@ -248,7 +295,14 @@ def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
         with contextlib.suppress(OSError, pa.ArrowException):
             table = corpus.arrow_dataset().to_table()
         # Arrow counts neither rows nor items: the damaged header of a page may cut a column short.
-        assert table is None or table.equals(whole) or len(table) < len(whole) or table.nbytes < whole.nbytes
+        assert (
+            table is None
+            or table.equals(whole)
+            or len(table) < len(whole)
+            or table.nbytes < whole.nbytes
+        )
     assert checksums > 20
-    encode_files(tmp_path / "a.jsonl", tmp_path / "ids", english, resume=True, verify=True, **options)
+    encode_files(
+        tmp_path / "a.jsonl", tmp_path / "ids", english, resume=True, verify=True, **options
+    )
     assert path.read_bytes() == raw

@@ -1,7 +1,9 @@
-"""A run of files on a cluster of three machines, simulated here: what is lost on the way, and the bytes of one machine.
+"""A run of files on a cluster of three machines, simulated here: what is lost on the way, and the
+bytes of one machine.
 
-`pytest -m engines`. Ray's machines are those of its `Cluster`, Spark's those of its `local-cluster`: processes that
-know of each other what they would on a network. What this cannot show is a network and a shared disk.
+`pytest -m engines`. Ray's machines are those of its `Cluster`, Spark's those of its
+`local-cluster`: processes that know of each other what they would on a network. What this cannot
+show is a network and a shared disk.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import contextlib
 import importlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -42,19 +45,24 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A corpus for each engine, which takes it some time, and in `one-ENGINE` what one machine makes of it."""
+    """A corpus for each engine, which takes it some time, and in `one-ENGINE` what one machine
+    makes of it.
+    """
     folder = tmp_path_factory.mktemp("run")
     for engine, count in (("ray", 900), ("spark", 300)):
         corpus = folder / f"corpus-{engine}"
         corpus.mkdir()
         for number in range(4):
             lines = (
-                f"Sentence {number}.{line} turns into ids, and its ids turn into the same sentence.\n"
+                f"Sentence {number}.{line} turns into ids, and its ids turn into the same"
+                " sentence.\n"
                 for line in range(count)
             )
             (corpus / f"{number}.txt").write_text("".join(lines), encoding="utf-8")
         tokenizer = BertTokenizer.from_pretrained("trietok-en")
-        encode_files(sorted(corpus.glob("*.txt")), folder / f"one-{engine}", tokenizer, workers=1, **OPTIONS)
+        encode_files(
+            sorted(corpus.glob("*.txt")), folder / f"one-{engine}", tokenizer, workers=1, **OPTIONS
+        )
     (folder / "run.py").write_text(SCRIPT, encoding="utf-8")
     return folder
 
@@ -62,7 +70,9 @@ def place(tmp_path_factory):
 class Driver:
     """The process that runs the script, and how far its run is."""
 
-    def __init__(self, place: pathlib.Path, engine: str, address: str, output: pathlib.Path) -> None:
+    def __init__(
+        self, place: pathlib.Path, engine: str, address: str, output: pathlib.Path
+    ) -> None:
         env = {
             **os.environ,
             "PYTHONPATH": str(ROOT),
@@ -70,9 +80,18 @@ class Driver:
             "RAY_USAGE_STATS_ENABLED": "0",
         }
         self.output, self.log = output, output.with_suffix(".log")
-        command = [sys.executable, str(place / "run.py"), engine, address, str(place / f"corpus-{engine}"), str(output)]
+        command = [
+            sys.executable,
+            str(place / "run.py"),
+            engine,
+            address,
+            str(place / f"corpus-{engine}"),
+            str(output),
+        ]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, env=env, stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(
+                command, env=env, stdout=log, stderr=log, start_new_session=True
+            )
 
     def wait_for(self, shards: int) -> None:
         """Until so many shards are there, which has to be in the middle of the run."""
@@ -106,12 +125,18 @@ def drive(place, tmp_path):
 
 
 def processes_below(pid: int) -> dict[int, str]:
-    """The processes that a process has started, and those that these have, with their command lines."""
-    shown = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    """The processes that a process has started, and those that these have, with their command
+    lines.
+    """
+    shown = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
+    ).stdout
     rows = [line.split(None, 2) for line in shown.splitlines()[1:]]
     below, found = {pid}, {}
     for _ in range(len(rows)):
-        new = {int(row[0]): row[2] for row in rows if int(row[1]) in below and int(row[0]) not in found}
+        new = {
+            int(row[0]): row[2] for row in rows if int(row[1]) in below and int(row[0]) not in found
+        }
         if not new:
             break
         found |= new
@@ -120,7 +145,9 @@ def processes_below(pid: int) -> dict[int, str]:
 
 
 def kill_one(pid: int, mark: str) -> None:
-    """A process below `pid` whose command line has the mark; the last one, for daemons stand before what they start."""
+    """A process below `pid` whose command line has the mark; the last one, for daemons stand before
+    what they start.
+    """
     until = time.monotonic() + 60
     while time.monotonic() < until:
         pids = [found for found, args in processes_below(pid).items() if mark in args]
@@ -132,7 +159,9 @@ def kill_one(pid: int, mark: str) -> None:
 
 
 @pytest.mark.engines
-def test_ray_loses_a_worker_a_machine_and_the_driver_and_gets_a_machine(place, drive, tmp_path, monkeypatch):
+def test_ray_loses_a_worker_a_machine_and_the_driver_and_gets_a_machine(
+    place, drive, tmp_path, monkeypatch
+):
     pytest.importorskip("ray")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the machines' workers inherit it
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -174,7 +203,54 @@ def test_spark_loses_a_worker_a_machine_and_the_driver(place, drive, tmp_path):
     assert contents(tmp_path / "ids") == contents(place / "one-spark")
 
 
-@pytest.mark.parametrize(("engine", "address"), [("ray", "127.0.0.1:1"), ("spark", "spark://127.0.0.1:1")])
+@pytest.mark.engines
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_killed_again_and_again(engine, place, drive, tmp_path, monkeypatch):
+    """The driver, or one of its workers, as often as `TRIETOK_KILLS` says, by five."""
+    pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine])
+    if engine == "spark" and shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng, machines, address = random.Random(seed), None, "local-cluster[2,1,1024]"
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    if engine == "ray":
+        machines = importlib.import_module("ray.cluster_utils").Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
+        )
+        address = machines.address
+    out, kills = tmp_path / "ids", 0
+    try:
+        while kills < int(os.environ.get("TRIETOK_KILLS", "150")) // 5:
+            if (out / "manifest.json").exists():
+                assert contents(out) == contents(place / f"one-{engine}")
+                shutil.rmtree(out)
+            driver = drive(engine, address)
+            while driver.process.poll() is None and not (out / "manifest.json").exists():
+                before = len(finished(out)) if out.exists() else 0
+                while driver.process.poll() is None and len(finished(out)) < before + rng.choice(
+                    (2, 5, 20)
+                ):
+                    time.sleep(0.005)
+                if driver.process.poll() is not None:
+                    break
+                kills += 1
+                if rng.random() < 0.4:
+                    driver.kill()
+                else:
+                    below = os.getpid() if engine == "ray" else driver.process.pid
+                    kill_one(below, {"ray": "ray::", "spark": "pyspark.daemon"}[engine])
+        drive(engine, address).end()
+    finally:
+        if machines is not None:
+            machines.shutdown()
+    assert contents(out) == contents(place / f"one-{engine}")
+
+
+@pytest.mark.parametrize(
+    ("engine", "address"), [("ray", "127.0.0.1:1"), ("spark", "spark://127.0.0.1:1")]
+)
 @pytest.mark.engines
 def test_nothing_answers(engine, address):
     pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine])
@@ -221,6 +297,8 @@ def test_options_that_do_not_go_together(arguments, told, tmp_path):
     from trietok.cli.app import app
 
     (tmp_path / "a.txt").write_text("a\n")
-    result = CliRunner().invoke(app, ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "o"), *arguments])
+    result = CliRunner().invoke(
+        app, ["encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "o"), *arguments]
+    )
     assert result.exit_code == 2
     assert told in result.output

@@ -1,4 +1,6 @@
-"""A plan is made of a listing: many files in little time and memory, and no byte of them is read for it."""
+"""A plan is made of a listing: many files in little time and memory, and no byte of them is read
+for it.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def plan_of(number):
     fsspec.register_implementation("listing", Listing, clobber=True)
     Listing.number = number
     files = find_inputs(["listing://corpus/*/*.txt"])
-    return files, [(key_of(shard), shard) for shard in planned(files, "text", 16_000_000, False, None)]
+    return files, [
+        (key_of(shard), shard) for shard in planned(files, "text", 16_000_000, False, None)
+    ]
 
 
 def test_nothing_is_read_and_shards_have_the_size_asked_for():
@@ -68,7 +72,10 @@ def test_a_hundred_thousand_files():
     files, shards = plan_of(100_000)
     taken = time.process_time() - began
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before.ru_maxrss) / 1000
-    print(f"{len(files):,} files, {len(shards):,} shards: {taken:.1f} s of a core, {grown:.0f} MB more")
+    print(
+        f"{len(files):,} files, {len(shards):,} shards: {taken:.1f} s of a core, {grown:.0f} MB"
+        " more"
+    )
     assert taken < 20
     assert grown < 500
 
@@ -86,7 +93,9 @@ def test_a_file_more_leaves_most_shards_as_they_are(where):
 
 
 def test_lists_that_change_keep_the_other_shards(english, tmp_path):
-    """A file that is added, removed, renamed or changed makes its own shard anew, and some behind it at most."""
+    """A file that is added, removed, renamed or changed makes its own shard anew, and some behind
+    it at most.
+    """
     folder = tmp_path / "texts"
     folder.mkdir()
     for number in range(200):
@@ -136,11 +145,17 @@ def test_a_file_that_changes_in_a_shard_with_others(english, tmp_path, monkeypat
         return found
 
     monkeypatch.setattr("trietok.corpus.encode_files.find_inputs", listed)
-    with pytest.raises(FileError, match=r"b\.txt has changed while it was read\. 0 .*; --resume continues$"):
+    with pytest.raises(
+        FileError, match=r"b\.txt has changed while it was read\. 0 .*; --resume continues$"
+    ):
         encode_files(tmp_path / "*.txt", tmp_path / "fails", english, workers=1)
-    manifest = encode_files(tmp_path / "*.txt", tmp_path / "out", english, workers=1, on_error="skip")
+    manifest = encode_files(
+        tmp_path / "*.txt", tmp_path / "out", english, workers=1, on_error="skip"
+    )
     assert [file["name"] for file in manifest["set_aside"]] == [str(tmp_path / "b.txt")]
-    assert rows_in(tmp_path / "out") == ids_of(english, ["the people of a.txt", "the people of c.txt"])
+    assert rows_in(tmp_path / "out") == ids_of(
+        english, ["the people of a.txt", "the people of c.txt"]
+    )
 
 
 def test_a_corpus_of_the_former_format_is_read(english, tmp_path):

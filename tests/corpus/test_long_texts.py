@@ -23,7 +23,11 @@ zstandard = pytest.importorskip("zstandard")
 
 ENGLISH = "The people, of the United States: in Order to form a more perfect Union! "
 CHINESE = "我們合眾國人民，為建立一個更完善的聯邦。"
-CASES = {"english": ENGLISH * 30, "chinese": CHINESE * 40, "mixed": (ENGLISH + CHINESE + "é" * 9) * 12}
+CASES = {
+    "english": ENGLISH * 30,
+    "chinese": CHINESE * 40,
+    "mixed": (ENGLISH + CHINESE + "é" * 9) * 12,
+}
 
 
 @pytest.fixture
@@ -55,18 +59,24 @@ def test_a_long_line_has_the_ids_of_a_call(tmp_path, short, no_call, case, kind,
     path.write_bytes(gzip.compress(raw) if suffix else raw)
     expected = tokenizer([text, f"{text}x"]).input_ids
     for file_format in ("parquet", "npy"):
-        manifest = encode_files(path, tmp_path / file_format, tokenizer, workers=1, file_format=file_format)
+        manifest = encode_files(
+            path, tmp_path / file_format, tokenizer, workers=1, file_format=file_format
+        )
         assert rows_in(tmp_path / file_format) == expected
         assert manifest["totals"]["longest_text"] == len(expected[1])
         assert manifest["totals"]["text_bytes"] == len(raw)
     encode_files(path, tmp_path / "packed", tokenizer, workers=1, pack=7)
     joined = [token_id for row in expected for token_id in row]
-    assert rows_in(tmp_path / "packed") == [joined[start : start + 7] for start in range(0, len(joined), 7)]
+    assert rows_in(tmp_path / "packed") == [
+        joined[start : start + 7] for start in range(0, len(joined), 7)
+    ]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("most", [3, 20, 100_000])
-def test_truncation_reads_no_further_than_it_keeps(tmp_path, short, no_call, monkeypatch, side, most):
+def test_truncation_reads_no_further_than_it_keeps(
+    tmp_path, short, no_call, monkeypatch, side, most
+):
     tokenizer = BertTokenizer.from_pretrained("trietok-en", truncation_side=side)
     (tmp_path / "a.txt").write_text(CASES["english"])
     read, pieces = [], long_texts.LongText.pieces
@@ -112,8 +122,7 @@ def test_without_the_kernel(tmp_path, short, no_call, monkeypatch):
 
 
 def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
-    monkeypatch.setattr(long_texts, "LONGEST_CHUNK", 500)
-    monkeypatch.setattr(text_readers, "LONGEST_JSON", 700)
+    monkeypatch.setattr("trietok.files.texts.LONGEST_LINE", 700)
     long = b"the people " * 60
     lines = [b"the", long, long + b"\xff" + long, b"x" * 1000, long, b"people"]
     (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
@@ -126,11 +135,13 @@ def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
     rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
     assert [(row["row"], row["reason"]) for row in rejects] == [
         (3, "byte 0xff at offset 660 of the text is not UTF-8"),
-        (4, "more than 500 bytes without a space; break the line somewhere there"),
-        (3, f"a line of {len(objects[2])} bytes; JSON of more than 700 is not read".replace("1112", "1,112")),
+        (4, "more than 700 bytes without a space; break the line somewhere there"),
+        (3, "a line of more than 700 bytes is not read; break it into lines"),
     ]
     assert manifest["totals"]["rejected"] == 3
-    with pytest.raises(FileError, match=r"a\.txt, row 3: byte 0xff at offset 660 of the text is not UTF-8"):
+    with pytest.raises(
+        FileError, match=r"a\.txt, row 3: byte 0xff at offset 660 of the text is not UTF-8"
+    ):
         encode_files(files, tmp_path / "failed", english, workers=1)
 
 
@@ -141,10 +152,15 @@ def test_a_text_too_long_for_a_row_of_parquet(english, tmp_path, short, monkeypa
     out = tmp_path / "out"
     encode_files(tmp_path / "a.txt", out, english, workers=1, on_error="skip")
     assert rows_in(out) == english([texts[0], *texts[2:]]).input_ids
-    assert "more than 100 tokens, too long for a row of a Parquet file" in (out / "rejects.jsonl").read_text()
+    assert (
+        "more than 100 tokens, too long for a row of a Parquet file"
+        in (out / "rejects.jsonl").read_text()
+    )
     encode_files(tmp_path / "a.txt", tmp_path / "flat", english, workers=1, file_format="bin")
     assert rows_in(tmp_path / "flat") == english(texts).input_ids
-    encode_files(tmp_path / "a.txt", tmp_path / "cut", english, workers=1, truncation=True, max_length=50)
+    encode_files(
+        tmp_path / "a.txt", tmp_path / "cut", english, workers=1, truncation=True, max_length=50
+    )
     assert rows_in(tmp_path / "cut") == english(texts, truncation=True, max_length=50).input_ids
 
 

@@ -1,4 +1,6 @@
-"""A corpus in S3, by a server of that protocol on this machine, which fails as such servers do, in two time zones."""
+"""A corpus in S3, by a server of that protocol on this machine, which fails as such servers do, in
+two time zones.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from tests.corpus.shards import write
 from tests.corpus.test_s3 import _connected
 from trietok import FileError, InputError, encode_files
 from trietok.corpus import open_corpus
-from trietok.files.elsewhere import Place
+from trietok.files.stores import Place
 
 pytestmark = pytest.mark.engines
 
@@ -73,14 +75,18 @@ def corpus_in(place):
 
 def left_over(client):
     """The objects that do not belong to the corpus."""
-    named = {file["name"] for shard in open_corpus(PLACE).manifest["shards"] for file in shard["files"]}
+    named = {
+        file["name"] for shard in open_corpus(PLACE).manifest["shards"] for file in shard["files"]
+    }
     others = {name.removeprefix("ids/") for name in stored(client)} - named
     return {name for name in others if not name.endswith(".jsonl")} - {"manifest.json"}
 
 
 @pytest.fixture
 def corpus(tmp_path, english):
-    """Files of each kind and the options that cut them into some shards; and what they are in a directory."""
+    """Files of each kind and the options that cut them into some shards; and what they are in a
+    directory.
+    """
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number} the" for row in range(40)])
     files, options = [tmp_path / "[abcd].*"], {"shard_bytes": 700}
@@ -91,21 +97,46 @@ def corpus(tmp_path, english):
 @pytest.fixture
 def by_command(tmp_path, corpus):
     """What the command makes of the files: its tokenizer is of another class."""
-    subprocess.run(command(corpus[0], str(tmp_path / "by-command")), env=environment(), check=True, capture_output=True)
+    subprocess.run(
+        command(corpus[0], str(tmp_path / "by-command")),
+        env=environment(),
+        check=True,
+        capture_output=True,
+    )
     return corpus_in(tmp_path / "by-command")
 
 
 def command(files, place, *options):
     names = [str(file) for file in files]
-    return [sys.executable, "-m", "trietok", "encode-files", *names, "-o", place, "--shard-size", "0.0007", *options]
+    return [
+        sys.executable,
+        "-m",
+        "trietok",
+        "encode-files",
+        *names,
+        "-o",
+        place,
+        "--shard-size",
+        "0.0007",
+        *options,
+    ]
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo"])
 def test_the_command_in_a_time_zone(corpus, by_command, s3, zone):
     (files, *_), expected = corpus, by_command
-    for options, code in (["--workers", "1"], 0), ([], 2), (["--resume"], 0), (["--resume", "--verify"], 0):
+    for options, code in (
+        (["--workers", "1"], 0),
+        ([], 2),
+        (["--resume"], 0),
+        (["--resume", "--verify"], 0),
+    ):
         done = subprocess.run(
-            command(files, PLACE, *options), env=environment(TZ=zone), capture_output=True, text=True, timeout=120
+            command(files, PLACE, *options),
+            env=environment(TZ=zone),
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == code, done.stderr
         assert code == 0 or "s3://bucket/ids holds a run already; go on with it" in done.stderr
@@ -128,6 +159,9 @@ def every(number, fault, *methods):
 
 FAULTS = {
     "busy": every(3, "busy", "PUT", "GET", "POST"),
+    "broken": every(4, "broken", "PUT", "GET", "POST"),
+    "reset": every(4, "reset", "PUT", "GET"),
+    "answers of which half is lost": every(4, "cut", "GET"),
     "slow": every(9, 1, "PUT"),
     "dropped": every(4, "dropped", "PUT", "GET"),
     "answers that are lost": every(2, "unanswered", "PUT"),
@@ -150,6 +184,36 @@ def test_faults_that_pass(english, corpus, s3, fault):
     assert not left_over(s3.client)
 
 
+def test_files_of_a_server_that_is_busy_are_not_set_aside(corpus, by_command, tmp_path, s3):
+    """40 % of the answers say so; where all do, the run fails, with an exit code of its own, and
+    goes on later.
+    """
+    (folder, *_), expected, names = corpus[0], by_command, []
+    for path in sorted(folder.parent.glob(folder.name)):
+        s3.client.upload_file(str(path), "bucket", f"texts/{path.name}")
+        names.append(f"s3://bucket/texts/{path.name}")
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")
+    rng, out = random.Random(seed), str(tmp_path / "busy")
+
+    def done(*options, **variables):
+        given = command(names, out, "--on-error", "skip", *options)
+        return subprocess.run(
+            given, env=environment(**variables), capture_output=True, text=True, timeout=900
+        )
+
+    s3.fault = lambda number, request: "busy" if number > 12 else None
+    failed = done()
+    assert failed.returncode == 75, failed.stderr
+    assert "the store gives no answer now" in failed.stderr
+    assert not (tmp_path / "busy" / "manifest.json").exists()
+    s3.fault = lambda number, request: "busy" if rng.random() < 0.4 else None
+    again = done("--resume")
+    assert again.returncode == 0, again.stderr
+    assert open_corpus(out).manifest["set_aside"] == []
+    assert corpus_in(tmp_path / "busy") == expected
+
+
 def test_a_server_that_is_away_for_some_seconds(english, corpus, s3):
     files, options, expected = corpus
 
@@ -169,14 +233,20 @@ def test_a_server_that_is_away_for_some_seconds(english, corpus, s3):
 def test_a_server_that_does_not_come_back(corpus, by_command, s3):
     (files, *_), expected = corpus, by_command
     s3.fault = lambda number, request: "forbidden" if number > 12 else None
-    done = subprocess.run(command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 2
     said = done.stderr.strip().splitlines()[-1]
     assert said.startswith("trietok: error: cannot write s3://bucket/ids/"), done.stderr
     assert said.endswith("in s3://bucket/ids; --resume continues")
     s3.forget()
     again = subprocess.run(
-        command(files, PLACE, "--resume"), env=environment(), capture_output=True, text=True, timeout=120
+        command(files, PLACE, "--resume"),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert again.returncode == 0, again.stderr
     assert corpus_in(PLACE) == expected
@@ -222,7 +292,8 @@ def test_killed_again_and_again(corpus, by_command, s3):
         )
 
         def kill(number, request, child=child, limit=limit):
-            return 0.3 if number >= limit else None  # the request is under way while its sender is killed
+            # the request is under way while its sender is killed
+            return 0.3 if number >= limit else None
 
         s3.fault = kill
         while child.poll() is None and len(s3.requests) < limit:
@@ -231,8 +302,19 @@ def test_killed_again_and_again(corpus, by_command, s3):
             os.killpg(child.pid, signal.SIGKILL) if rng.random() < 0.7 else child.kill()
             child.wait()
             kills += 1
-            names = [name.removeprefix(f"ids-{runs}/") for name in stored(s3.client) if name.startswith(f"ids-{runs}/")]
-            known = (".trietok-encode/", "part-", "manifest.json", "rejects.jsonl", "shards-", "sources-")
+            names = [
+                name.removeprefix(f"ids-{runs}/")
+                for name in stored(s3.client)
+                if name.startswith(f"ids-{runs}/")
+            ]
+            known = (
+                ".trietok-encode/",
+                "part-",
+                "manifest.json",
+                "rejects.jsonl",
+                "shards-",
+                "sources-",
+            )
             assert all(name.startswith(known) for name in names)
             continue
         assert child.returncode == 0, child.stderr.read()
@@ -241,7 +323,10 @@ def test_killed_again_and_again(corpus, by_command, s3):
     s3.forget()
     for options in (), ("--verify",):
         done = subprocess.run(
-            command(files, f"{PLACE}-{runs}", "--resume", *options), env=environment(), capture_output=True, text=True
+            command(files, f"{PLACE}-{runs}", "--resume", *options),
+            env=environment(),
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
         assert corpus_in(f"{PLACE}-{runs}") == expected
@@ -292,7 +377,9 @@ def test_requests(english, tmp_path, corpus, s3):
     assert len([request for request in puts if request.name.endswith(".record.json")]) == shards
     print(f"{shards} shards, {len(puts)} put, {len(asked) - len(puts)} others:")
     for request in asked:
-        if not (request.method == "PUT" and ("/part-" in request.name or "record.json" in request.name)):
+        if not (
+            request.method == "PUT" and ("/part-" in request.name or "record.json" in request.name)
+        ):
             print(*request)
     assert len(asked) <= 2 * shards + 20
     s3.requests.clear()
@@ -303,24 +390,38 @@ def test_requests(english, tmp_path, corpus, s3):
 
 def test_what_is_wrong_is_said_in_a_line(english, corpus, s3, monkeypatch):
     files, options, _ = corpus
-    with pytest.raises(FileError, match=r"^cannot write to s3://nowhere/ids: there is no such bucket$"):
+    with pytest.raises(
+        FileError, match=r"^cannot write to s3://nowhere/ids: there is no such bucket$"
+    ):
         encode_files(files, "s3://nowhere/ids", english, workers=1, **options)
     with pytest.raises(FileError, match=r"^cannot read s3://nowhere/a\.txt: No such bucket$"):
         encode_files("s3://nowhere/a.txt", PLACE, english, workers=1, **options)
     done = subprocess.run(
-        command(files, "s3://nowhere/ids"), env=environment(), capture_output=True, text=True, timeout=120
+        command(files, "s3://nowhere/ids"),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 2
-    assert len([line for line in done.stderr.splitlines() if "profile" not in line]) == 1, done.stderr
+    assert len([line for line in done.stderr.splitlines() if "profile" not in line]) == 1, (
+        done.stderr
+    )
     s3.client.put_object(Bucket="bucket", Key="ids/mine", Body=b"mine")
-    with pytest.raises(InputError, match="s3://bucket/ids holds 'mine', which belongs to no run; give an empty place"):
+    with pytest.raises(
+        InputError,
+        match="s3://bucket/ids holds 'mine', which belongs to no run; give an empty place",
+    ):
         encode_files(files, PLACE, english, workers=1, **options)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", "/nowhere")
-    done = subprocess.run(command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 2
     assert [line for line in done.stderr.splitlines() if "profile" not in line] == [
-        "trietok: error: cannot list s3://bucket/ids: Unable to locate credentials; give them as the store's own tools "
-        "take them, for S3 by `aws configure` or in the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        "trietok: error: cannot list s3://bucket/ids: Unable to locate credentials; give them as"
+        " the store's own tools take them, for S3 by `aws configure` or in the variables"
+        " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     ]

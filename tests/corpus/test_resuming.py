@@ -18,7 +18,9 @@ zstandard = pytest.importorskip("zstandard")
 
 @pytest.fixture
 def corpus(tmp_path):
-    """Files of each kind, some hundred rows, and the options that cut them into some twenty shards."""
+    """Files of each kind, some hundred rows, and the options that cut them into some twenty
+    shards.
+    """
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number} the" for row in range(100)])
     return [tmp_path / "[abcd].*"], {"shard_bytes": 400, "workers": 1}
@@ -65,9 +67,12 @@ def test_what_was_stopped_goes_on(english, tmp_path, corpus, number):
 
 
 @pytest.mark.parametrize(
-    "step", ["trietok.corpus.encode_shard.checksum", "os.fsync", "os.replace", "os.fsync of a directory"]
+    "step",
+    ["trietok.corpus.encode_shard.checksum", "os.fsync", "os.replace", "os.fsync of a directory"],
 )
-def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(english, tmp_path, monkeypatch, corpus, step):
+def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(
+    english, tmp_path, monkeypatch, corpus, step
+):
     files, options = corpus
     encode_files(files, tmp_path / "unbroken", english, **options)
     out = tmp_path / "out"
@@ -119,7 +124,9 @@ def test_a_shard_that_is_made_again_keeps_its_mode_or_is_refused(english, tmp_pa
     (out / "part-00003.parquet").write_bytes(b"")
     (out / "part-00003.parquet").chmod(0o444)
     (out / "manifest.json").chmod(0o600)
-    with pytest.raises(FileError, match=r"cannot replace .*part-00003\.parquet: it is write-protected"):
+    with pytest.raises(
+        FileError, match=r"cannot replace .*part-00003\.parquet: it is write-protected"
+    ):
         encode_files(files, out, english, resume=True, **options)
     assert (out / "part-00003.parquet").read_bytes() == b""
     (out / "part-00003.parquet").chmod(0o640)
@@ -169,7 +176,11 @@ def test_files_of_a_finished_run_that_are_gone_are_made_again(english, tmp_path,
     encode_files(files, tmp_path / "unbroken", english, **options)
     expected = contents(tmp_path / "unbroken")
     out = tmp_path / "out"
-    for gone in (["part-00002.parquet"], ["part-00000.parquet", "rejects.jsonl"], ["rejects.jsonl"]):
+    for gone in (
+        ["part-00002.parquet"],
+        ["part-00000.parquet", "rejects.jsonl"],
+        ["rejects.jsonl"],
+    ):
         encode_files(files, out, english, resume=True, **options)
         for name in gone:
             (out / name).unlink()
@@ -193,7 +204,8 @@ def test_files_of_another_run_are_never_among_those_of_this_one(english, tmp_pat
     (out / ".trietok-encode").mkdir()
     before = contents(out)
     said = (
-        r"not of this run: part-00000\.parquet, part-00001\.parquet, part-00002\.parquet and \d+ more; encode into "
+        r"not of this run: part-00000\.parquet, part-00001\.parquet, part-00002\.parquet and \d+"
+        r" more; encode into "
         "another directory, or remove them"
     )
     for more in ({"shard_bytes": 10**6}, {"resume": True}, {"file_format": "npy", "resume": True}):
@@ -245,7 +257,9 @@ def test_one_run_at_a_time(english, tmp_path, corpus):
 
 def test_a_directory_of_something_else(english, tmp_path, corpus):
     files, options = corpus
-    with pytest.raises(InputError, match=r"holds 'a\.txt', which belongs to no run; give an empty directory"):
+    with pytest.raises(
+        InputError, match=r"holds 'a\.txt', which belongs to no run; give an empty directory"
+    ):
         encode_files(files, tmp_path, english, resume=True, **options)
     with pytest.raises(InputError, match=r"a\.txt is a file, or below one"):
         encode_files(files, tmp_path / "a.txt", english, **options)
@@ -258,7 +272,9 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
         if state.shards == 3:
             write(tmp_path / "a.txt", ["other"])
 
-    with pytest.raises(FileError, match=r"a\.txt has changed while it was read\. 3 fin.*; --resume continues$"):
+    with pytest.raises(
+        FileError, match=r"a\.txt has changed while it was read\. 3 fin.*; --resume continues$"
+    ):
         encode_files(files, tmp_path / "out", english, progress=change, **options)
     encode_files(files, tmp_path / "out", english, resume=True, **options)
     encode_files(files, tmp_path / "unbroken", english, **options)
@@ -266,18 +282,26 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
 
 
 def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
-    pq.write_table(pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet"
+    )
     raw = bytearray((tmp_path / "a.parquet").read_bytes())
     raw[4:4000] = bytes(3996)
     (tmp_path / "a.parquet").write_bytes(raw)
-    with pytest.raises(FileError, match=r"a\.parquet cannot be read: .*--resume continues once the") as caught:
+    with pytest.raises(
+        FileError, match=r"a\.parquet cannot be read: .*--resume continues once the"
+    ) as caught:
         encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
     assert ".." not in str(caught.value).replace(str(tmp_path), "")
 
 
-@pytest.mark.parametrize("what", ["manifest.json", ".trietok-encode/plan.json", ".trietok-encode/manifest.json"])
+@pytest.mark.parametrize(
+    "what", ["manifest.json", ".trietok-encode/plan.json", ".trietok-encode/manifest.json"]
+)
 def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path, what):
-    """Of an older version or a newer one, finished, at work, or killed while its shards were put in place."""
+    """Of an older version or a newer one, finished, at work, or killed while its shards were put in
+    place.
+    """
     path, out = write(tmp_path / "a.txt"), tmp_path / "out"
     encode_files(path, out, english, workers=1)
     (out / ".trietok-encode").mkdir()
@@ -289,7 +313,38 @@ def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path,
             manifest = out / what
         manifest.write_text(json.dumps({"format": form, "shards": "?", "files": "?"}))
         before = contents(out)
-        told = "; open_corpus reads it as it is; encode into" if form == "trietok-corpus-2" else "; encode into"
-        with pytest.raises(InputError, match=rf"was made with format {form}; this call has trietok-corpus-3{told}"):
+        told = (
+            "; open_corpus reads it as it is; encode into"
+            if form == "trietok-corpus-2"
+            else "; encode into"
+        )
+        with pytest.raises(
+            InputError, match=rf"was made with format {form}; this call has trietok-corpus-3{told}"
+        ):
             encode_files(path, out, english, workers=1, resume=True)
         assert {**before, **contents(out)} == contents(out) == before
+
+
+def test_how_large_shards_are_where_nobody_says_it(english, tmp_path, monkeypatch):
+    """By how much text there is; a run that is resumed keeps to what it has, though there is more
+    by now.
+    """
+    monkeypatch.setattr(
+        "trietok.corpus.run_directory._SHARD_BYTES", ((3000, 1000), (1000, 200), (0, 50))
+    )
+    sizes = []
+    for number, texts in enumerate((1, 5, 10)):
+        write(tmp_path / f"{number}.txt", ["people"] * (texts * 40))
+        manifest = encode_files(
+            tmp_path / f"{number}.txt", tmp_path / f"ids{number}", english, workers=1
+        )
+        sizes.append(manifest["options"]["shard_bytes"])
+    assert sizes == [50, 200, 200]
+    resumed = encode_files(tmp_path / "*.txt", tmp_path / "ids0", english, workers=1, resume=True)
+    assert resumed["options"]["shard_bytes"] == 50
+    whole = encode_files(tmp_path / "*.txt", tmp_path / "all", english, workers=1)
+    assert whole["options"]["shard_bytes"] == 1000
+    with pytest.raises(InputError, match="was made with shard_bytes 50; this call has 60"):
+        encode_files(
+            tmp_path / "*.txt", tmp_path / "ids0", english, workers=1, resume=True, shard_bytes=60
+        )

@@ -21,7 +21,9 @@ TEXTS = ["people " * (number % 7) + str(number) for number in range(400)]
 def large(tmp_path):
     """One large row group between small ones."""
     path = tmp_path / "a.parquet"
-    rows = pa.table({"text": TEXTS, "id": list(range(400)), "more": [{"a": text} for text in TEXTS]})
+    rows = pa.table(
+        {"text": TEXTS, "id": list(range(400)), "more": [{"a": text} for text in TEXTS]}
+    )
     with pq.ParquetWriter(path, rows.schema) as writer:
         for start, end in ((0, 3), (3, 6), (6, 390), (390, 400)):
             writer.write_table(rows.slice(start, end - start))
@@ -34,9 +36,12 @@ def test_a_file_of_one_row_group(english, tmp_path, kind, compressed_with):
     column = pa.array(TEXTS)
     column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
     pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet", compression=compressed_with)
-    manifest = encode_files(tmp_path / "a.parquet", tmp_path / "out", english, workers=1, shard_bytes=500)
+    manifest = encode_files(
+        tmp_path / "a.parquet", tmp_path / "out", english, workers=1, shard_bytes=500
+    )
     assert rows_in(tmp_path / "out") == ids_of(english, TEXTS)
-    assert [shard["rows"] for shard in manifest["shards"]] == [50] * 8  # no more, for each is read from the start
+    # no more, for each is read from the start
+    assert [shard["rows"] for shard in manifest["shards"]] == [50] * 8
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -63,7 +68,9 @@ def test_rows_without_text_have_their_numbers(english, tmp_path):
     assert rows_in(tmp_path / "out") == ids_of(english, [text for text in rows if text is not None])
 
 
-def test_a_large_row_group_is_cut_into_few_parts_and_is_not_written_anywhere(english, tmp_path, large, monkeypatch):
+def test_a_large_row_group_is_cut_into_few_parts_and_is_not_written_anywhere(
+    english, tmp_path, large, monkeypatch
+):
     """Each part is read from the start of its group, and no further than its end."""
     reads, there = [], []
     original, encode = parquet_rows._rows_of_batch, encode_shard.ShardEncoder._encode
@@ -73,7 +80,9 @@ def test_a_large_row_group_is_cut_into_few_parts_and_is_not_written_anywhere(eng
         return original(table, row_groups, names)
 
     def watched(self, key, read):
-        there.append({path.name.split("-")[0] for path in (tmp_path / "out").rglob("*") if path.is_file()})
+        there.append(
+            {path.name.split("-")[0] for path in (tmp_path / "out").rglob("*") if path.is_file()}
+        )
         return encode(self, key, read)
 
     monkeypatch.setattr(parquet_rows, "_rows_of_batch", counted)
@@ -84,7 +93,9 @@ def test_a_large_row_group_is_cut_into_few_parts_and_is_not_written_anywhere(eng
 
 
 def test_a_damaged_large_row_group(english, tmp_path):
-    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "a.parquet", compression="zstd", use_dictionary=False)
+    pq.write_table(
+        pa.table({"text": TEXTS}), tmp_path / "a.parquet", compression="zstd", use_dictionary=False
+    )
     raw = bytearray((tmp_path / "a.parquet").read_bytes())
     raw[100:400] = bytes(300)
     (tmp_path / "a.parquet").write_bytes(raw)

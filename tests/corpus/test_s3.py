@@ -25,7 +25,9 @@ BODY = "{}\n"
 
 @pytest.fixture
 def s3(monkeypatch):
-    """A client of the server, whose lists give times to the millisecond and whose other answers to the second."""
+    """A client of the server, whose lists give times to the millisecond and whose other answers to
+    the second.
+    """
     models = pytest.importorskip("moto.s3.models")
     fine = property(lambda key: key.last_modified.strftime("%Y-%m-%dT%H:%M:%S.250Z"))
     monkeypatch.setattr(models.FakeKey, "last_modified_ISO8601", fine)
@@ -39,7 +41,9 @@ def s3(monkeypatch):
 
 
 def _connected(address, monkeypatch):
-    """A client of a server, with a bucket that has files, and the environment that has others find the server."""
+    """A client of a server, with a bucket that has files, and the environment that has others find
+    the server.
+    """
     settings = {
         "AWS_ENDPOINT_URL": address,
         "AWS_ACCESS_KEY_ID": "key",
@@ -61,17 +65,36 @@ def _connected(address, monkeypatch):
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
 def test_the_command_in_a_time_zone(english, tmp_path, s3, zone):
-    for number, names in enumerate((["s3://bucket/*.txt"], ["s3://bucket/a.txt", "s3://bucket/b.txt"])):
+    for number, names in enumerate(
+        (["s3://bucket/*.txt"], ["s3://bucket/a.txt", "s3://bucket/b.txt"])
+    ):
         out = tmp_path / str(number)
-        command = [sys.executable, "-m", "trietok", "encode-files", *names, "-o", str(out), "--workers", "1"]
+        command = [
+            sys.executable,
+            "-m",
+            "trietok",
+            "encode-files",
+            *names,
+            "-o",
+            str(out),
+            "--workers",
+            "1",
+        ]
         for more in ([], ["--resume"]):
             done = subprocess.run(
-                [*command, *more], env=environment(TZ=zone), capture_output=True, text=True, timeout=120
+                [*command, *more],
+                env=environment(TZ=zone),
+                capture_output=True,
+                text=True,
+                timeout=120,
             )
             assert done.returncode == 0, done.stderr
         assert rows_in(out) == ids_of(english, TEXTS.values())
         manifest = open_corpus(out).manifest
-        assert [entry["name"] for entry in manifest["inputs"]] == ["s3://bucket/a.txt", "s3://bucket/b.txt"]
+        assert [entry["name"] for entry in manifest["inputs"]] == [
+            "s3://bucket/a.txt",
+            "s3://bucket/b.txt",
+        ]
 
 
 def test_an_object_that_changes_after_it_was_listed(english, tmp_path, s3):

@@ -17,7 +17,9 @@ pytest.importorskip("pyarrow")
 
 @pytest.fixture
 def corpus(tmp_path):
-    """Files of each kind, some hundred rows, and the options that cut them into some twenty shards."""
+    """Files of each kind, some hundred rows, and the options that cut them into some twenty
+    shards.
+    """
     for number, name in enumerate(["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz"]):
         write(tmp_path / name, [f"people {row} of {number} the" for row in range(100)])
     return [tmp_path / "[abcd].*"], {"shard_bytes": 350, "truncation": True, "max_length": 6}
@@ -40,12 +42,16 @@ def in_processes(encode, shards):
         yield from pool.imap_unordered(encode, shards)
 
 
-@pytest.mark.parametrize("map_shards", [map, pickled, in_threads, in_processes], ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "map_shards", [map, pickled, in_threads, in_processes], ids=lambda function: function.__name__
+)
 def test_the_bytes_of_one_machine(english, tmp_path, corpus, map_shards):
     files, options = corpus
     seen = []
     encode_files(files, tmp_path / "one", english, workers=1, **options)
-    encode_files(files, tmp_path / "many", english, map_shards=map_shards, progress=seen.append, **options)
+    encode_files(
+        files, tmp_path / "many", english, map_shards=map_shards, progress=seen.append, **options
+    )
     assert contents(tmp_path / "one") == contents(tmp_path / "many")
     assert [state.shards for state in seen] == list(range(1, len(seen) + 1))
     assert len(seen) > 20
@@ -67,7 +73,9 @@ def test_a_driver_that_dies_goes_on_with_what_its_workers_have_finished(english,
     before = {path.stat().st_ino for path in finished(out)}
     assert len(before) == 7
     seen = []
-    encode_files(files, out, english, map_shards=pickled, resume=True, progress=seen.append, **options)
+    encode_files(
+        files, out, english, map_shards=pickled, resume=True, progress=seen.append, **options
+    )
     assert contents(out) == contents(tmp_path / "one")
     assert seen[-1].kept == 7
     assert before <= {path.stat().st_ino for path in out.iterdir()}
@@ -107,7 +115,13 @@ def test_a_bad_row_ends_the_run_and_names_itself(english, tmp_path, corpus):
     with pytest.raises(FileError, match=r"c.jsonl, row 1: .*--resume"):
         encode_files(files, tmp_path / "many", english, map_shards=in_threads, **options)
     manifest = encode_files(
-        files, tmp_path / "many", english, map_shards=in_threads, on_error="skip", resume=True, **options
+        files,
+        tmp_path / "many",
+        english,
+        map_shards=in_threads,
+        on_error="skip",
+        resume=True,
+        **options,
     )
     assert manifest["totals"]["rejected"] == 1
 
@@ -121,7 +135,9 @@ def test_a_map_that_is_none(english, tmp_path, corpus):
     with pytest.raises(TrietokError, match="without the outcome of 2 shards"):
         encode_files(files, tmp_path / "a", english, map_shards=forgets, **options)
     with pytest.raises(TrietokError, match="map_shards has given NoneType"):
-        encode_files(files, tmp_path / "b", english, map_shards=lambda encode, shards: [None], **options)
+        encode_files(
+            files, tmp_path / "b", english, map_shards=lambda encode, shards: [None], **options
+        )
 
 
 def test_what_does_not_fit(english, tmp_path, corpus, monkeypatch):
@@ -141,5 +157,7 @@ def test_a_worker_with_another_version(english, tmp_path, corpus, monkeypatch):
             patch.setattr(sys.modules["pyarrow"], "__version__", "1.0")
             yield from map(encode, shards)
 
-    with pytest.raises(InputError, match=r"this worker has pyarrow 1.0, and the run began with pyarrow"):
+    with pytest.raises(
+        InputError, match=r"this worker has pyarrow 1.0, and the run began with pyarrow"
+    ):
         encode_files(files, tmp_path / "a", english, map_shards=elsewhere, **options)

@@ -1,4 +1,6 @@
-"""Texts within objects and structs, in CSV and TSV, and lines of JSON by msgspec, as other readers give them."""
+"""Texts within objects and structs, in CSV and TSV, and lines of JSON by msgspec, as other readers
+give them.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ def encoded(english, path, **options):
     return rows_in(out)
 
 
-# ---- within objects and structs -------------------------------------------------------------------------------------
+# ---- within objects and structs ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
@@ -46,27 +48,43 @@ def test_a_column_within_objects(english, tmp_path, kind, shard_bytes):
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert list(TextFiles(path, column="meta.at.text")) == texts
-    rows = encoded(english, path, column="meta.at.text", shard_bytes=shard_bytes, keep_columns=["id"])
+    rows = encoded(
+        english, path, column="meta.at.text", shard_bytes=shard_bytes, keep_columns=["id"]
+    )
     assert rows == ids_of(english, texts)
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_a_name_with_a_point_goes_before_a_field(english, tmp_path, kind):
-    rows = [{"meta": {"text": "no"}, "meta.text": "people"}, {"meta": {"text": "no"}, "meta.text": "states"}]
+    rows = [
+        {"meta": {"text": "no"}, "meta.text": "people"},
+        {"meta": {"text": "no"}, "meta.text": "states"},
+    ]
     path = tmp_path / f"a.{kind}"
     if kind == "parquet":
         pq.write_table(pa.Table.from_pylist(rows), path)
     else:
-        path.write_text("".join(json.dumps(row).replace("meta.text", "met\\u0061.text") + "\n" for row in rows))
+        path.write_text(
+            "".join(json.dumps(row).replace("meta.text", "met\\u0061.text") + "\n" for row in rows)
+        )
     assert list(TextFiles(path, column="meta.text")) == ["people", "states"]
     assert encoded(english, path, column="meta.text") == ids_of(english, ["people", "states"])
 
 
 def test_what_is_not_within_objects(english, tmp_path):
-    rows = [{"meta": {"text": "people"}}, {"meta": 5}, {"meta": None}, {"meta": {}}, {"meta": {"a": 1}}, {"id": 1}]
+    rows = [
+        {"meta": {"text": "people"}},
+        {"meta": 5},
+        {"meta": None},
+        {"meta": {}},
+        {"meta": {"a": 1}},
+        {"id": 1},
+    ]
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert encoded(english, path, column="meta.text", on_error="skip") == ids_of(english, ["people"])
+    assert encoded(english, path, column="meta.text", on_error="skip") == ids_of(
+        english, ["people"]
+    )
     rejects = (tmp_path / "a.jsonl.ids" / "rejects.jsonl").read_text().splitlines()
     assert [json.loads(line)["reason"].partition("; choose")[0] for line in rejects] == [
         "'meta' is a number, not an object with the field 'text'",
@@ -75,17 +93,36 @@ def test_what_is_not_within_objects(english, tmp_path):
         "'meta' has no field 'text', only 'a'",
         "the object has no field 'meta.text', only 'id'",
     ]
-    pq.write_table(pa.table({"meta": [{"text": "people"}, None], "n": [{"a": 1}, {"a": 2}]}), tmp_path / "b.parquet")
+    pq.write_table(
+        pa.table({"meta": [{"text": "people"}, None], "n": [{"a": 1}, {"a": 2}]}),
+        tmp_path / "b.parquet",
+    )
     assert list(TextFiles(tmp_path / "b.parquet", column="meta.text")) == ["people"]
-    assert encoded(english, tmp_path / "b.parquet", column="meta.text", on_error="skip") == ids_of(english, ["people"])
+    assert encoded(english, tmp_path / "b.parquet", column="meta.text", on_error="skip") == ids_of(
+        english, ["people"]
+    )
     for column in ("meta.id", "meta.text.a", "nothing.text", "n.a"):
         with pytest.raises(FileFormatError, match=rf"b\.parquet:? .*'{column}'"):
             list(TextFiles(tmp_path / "b.parquet", column=column))
 
 
-# ---- CSV and TSV ----------------------------------------------------------------------------------------------------
+# ---- CSV and TSV ---------------------------------------------------------------------------------
 
-VALUES = ["people", "", " of the", 'say "we"', "a,b", "a\tb", "one\ntwo", "a\r\nb", "東京 é", '"', "NA", "null", "1.5"]
+VALUES = [
+    "people",
+    "",
+    " of the",
+    'say "we"',
+    "a,b",
+    "a\tb",
+    "one\ntwo",
+    "a\r\nb",
+    "東京 é",
+    '"',
+    "NA",
+    "null",
+    "1.5",
+]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
@@ -95,11 +132,17 @@ def test_tables_as_csv_reads_them(english, tmp_path, drawn, name):
     for number in range(4):
         header = ["id", "text", "other"]
         drawn.shuffle(header)
-        rows = [[drawn.choice(VALUES) * drawn.randrange(3) for _ in header] for _ in range(drawn.randrange(40))]
+        rows = [
+            [drawn.choice(VALUES) * drawn.randrange(3) for _ in header]
+            for _ in range(drawn.randrange(40))
+        ]
         content = io.StringIO(newline="")
         quoting = drawn.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
         csv.writer(
-            content, delimiter=delimiter, quoting=quoting, lineterminator=drawn.choice(["\n", "\r\n"])
+            content,
+            delimiter=delimiter,
+            quoting=quoting,
+            lineterminator=drawn.choice(["\n", "\r\n"]),
         ).writerows([header, *rows])
         raw = drawn.choice([b"", b"\xef\xbb\xbf"]) + content.getvalue().encode()
         path = tmp_path / f"{number}{name}"
@@ -108,7 +151,9 @@ def test_tables_as_csv_reads_them(english, tmp_path, drawn, name):
         assert list(TextFiles(path)) == expected
         assert encoded(english, path, keep_columns=["other"]) == ids_of(english, expected)
         corpus = open_corpus(tmp_path / f"{path.name}.ids")
-        assert [row["other"] for row in map(corpus.row, range(len(rows)))] == [r[header.index("other")] for r in rows]
+        assert [row["other"] for row in map(corpus.row, range(len(rows)))] == [
+            r[header.index("other")] for r in rows
+        ]
         assert [corpus.source(row).row for row in range(len(rows))] == list(range(1, len(rows) + 1))
 
 
@@ -118,22 +163,37 @@ def test_tables_that_cannot_be_read(english, tmp_path, monkeypatch):
     def fails(raw, said, name="a.csv", **options):
         path = tmp_path / name
         path.write_bytes(raw)
-        for read in (lambda: list(TextFiles(path)), lambda: encode_files(path, tmp_path / "out", english, workers=1)):
+        for read in (
+            lambda: list(TextFiles(path)),
+            lambda: encode_files(path, tmp_path / "out", english, workers=1),
+        ):
             with pytest.raises((FileError, FileFormatError), match=said):
                 read()
         (tmp_path / "b.txt").write_text("people\n")
         out = tmp_path / f"{len(list(tmp_path.iterdir()))}.out"
-        manifest = encode_files([path, tmp_path / "b.txt"], out, english, workers=1, on_error="skip")
+        manifest = encode_files(
+            [path, tmp_path / "b.txt"], out, english, workers=1, on_error="skip"
+        )
         assert [file["name"] for file in manifest["set_aside"]] == [str(path)]
         assert rows_in(out) == ids_of(english, ["people"])
 
-    fails(b'id,text\n1,"a\nb"\n2,b,c\n', r"a\.csv, line 4: a row of 3 values, and the header has 2; see whether")
-    fails(b"id,text\n\n1,a\n2\n", r"a\.csv, line 4: a row of 1 values, and the header has 2")
     fails(b"id,name\n1,a\n", r"a\.csv has no column 'text'; choose one of 'id', 'name'")
     fails(b"text,text\n1,a\n", r"a\.csv has 2 columns named 'text'")
-    fails(b"", r"a\.csv has no column 'text'; there is nothing else")
-    fails(gzip.compress(b"text\n" + b"people\n" * 90)[:-9], "truncated and cannot be decompressed", "a.csv.gz")
-    fails(b"text\n" + b"a" * 400_000 + b"\n", r"a\.csv cannot be read: .*straddl")
+    fails(b"", r"a\.csv is empty: its first row has to name its columns")
+    fails(
+        gzip.compress(b"text\n" + b"people\n" * 90)[:-9],
+        "truncated and cannot be decompressed",
+        "a.csv.gz",
+    )
+    long = b"a" * 400_000 + b"\n"
+    fails(
+        b"text\n" + long,
+        r"a\.csv has a row of more than 100,000 bytes behind row 0; see whether its quotes",
+    )
+    fails(
+        b"text\n" + b"people\n" * 40_000 + long,
+        r"bytes behind row [1-4][\d,]+; see whether its quotes",
+    )
     (tmp_path / "c.csv").write_bytes(b"text\npeople\n\xff\n")
     with pytest.raises(FileFormatError, match=r"c\.csv, row 2: byte 0xff at offset 0 of the text"):
         list(TextFiles(tmp_path / "c.csv"))
@@ -143,7 +203,59 @@ def test_tables_that_cannot_be_read(english, tmp_path, monkeypatch):
         assert list(TextFiles(tmp_path / "d.csv")) == []
 
 
-# ---- lines of JSON --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("block", [400, 1 << 24])
+def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
+    """They are rows without text, wherever a batch ends; the rows behind them keep their
+    numbers.
+    """
+    monkeypatch.setattr("trietok.files.texts._LONGEST_ROW", block)
+    lines = [f"{number},people {number}" for number in range(300)]
+    # 41 is empty, and so is no row
+    wrong = {
+        0: "x",
+        1: "a,b,c",
+        40: '7,"a\nb",c',
+        41: "",
+        150: "b",
+        299: "1,2,3,4",
+    }
+    lines = [wrong.get(number, line) for number, line in enumerate(lines)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,text", *lines, *["p"] * 60]))
+    expected = [f"people {number}" for number in range(300) if number not in wrong]
+    rows = [
+        number for number in range(300 + 59) if number + (number > 40) in wrong or number >= 299
+    ]
+    out = tmp_path / "out"
+    encode_files(tmp_path / "a.csv", out, english, workers=1, on_error="skip", keep_columns=["id"])
+    assert rows_in(out) == ids_of(english, expected)
+    rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
+    assert [row["row"] - 1 for row in rejects] == rows
+    assert (
+        rejects[1]["reason"]
+        == "a row of 3 values, and the header has 2; see whether its quotes are closed"
+    )
+    corpus = open_corpus(out)
+    assert [corpus.row(number)["id"] for number in (0, 38, -1)] == ["2", "42", "298"]
+    assert corpus.source(0).row == 3
+    assert corpus.source(38).row == 42
+    said = (
+        r"a\.csv, row 1: a row of 1 value, and the header has 2; see whether its quotes are closed"
+    )
+    for read in (
+        lambda: list(TextFiles(tmp_path / "a.csv")),
+        lambda: encode_files(tmp_path / "a.csv", tmp_path / "f", english),
+    ):
+        with pytest.raises(FileFormatError, match=said):
+            read()
+    assert list(TextFiles(tmp_path / "a.csv", on_error="skip")) == expected
+    (tmp_path / "b.csv").write_text("id,text\n1\n2\n")
+    assert list(TextFiles(tmp_path / "b.csv", on_error="skip")) == []
+    manifest = encode_files(tmp_path / "b.csv", tmp_path / "b", english, workers=1, on_error="skip")
+    assert manifest["totals"]["rejected"] == 2
+    assert not manifest["set_aside"]
+
+
+# ---- lines of JSON -------------------------------------------------------------------------------
 
 ODD_VALUES = [
     "NaN",
@@ -225,7 +337,9 @@ def read_block(block, column, keep):
 @pytest.mark.parametrize("keep", [(), ("id",), ("text", "id", "x", "gone")])
 @pytest.mark.parametrize("column", ["text", "x.text", "x"])
 def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
-    """msgspec finds what `json` does, and types and errors are the same; it leaves few lines out."""
+    """msgspec finds what `json` does, and types and errors are the same; it leaves few lines
+    out.
+    """
     pytest.importorskip("msgspec")
     lines = by_json = 0
     original = text_inputs.text_files.object_of_json
@@ -239,7 +353,9 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
         oddness = drawn.choice([0, 0, 0.05])
         drawn_now = list(drawn_lines(drawn, oddness))
         if oddness:
-            drawn_now = [changed(drawn, line) if drawn.random() < 0.3 else line for line in drawn_now]
+            drawn_now = [
+                changed(drawn, line) if drawn.random() < 0.3 else line for line in drawn_now
+            ]
         block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_now) + b"\n"
         if not oddness and column == "text":
             monkeypatch.setattr(text_inputs.text_files, "object_of_json", watched)
@@ -250,3 +366,56 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
         assert found == read_block(block, column, keep)
         monkeypatch.undo()
     assert by_json <= lines / 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        (b'text\none\n"two\nthree\nfour\n', 3),
+        (b'text\none\n"two\nlines"\n"three\nfour', 5),
+        (b'text,id\none,1\n"two,2\nthree,3\n', 3),
+        (b'text,id\none,1\ntwo,"2\nthree,3\n', 3),
+        (b'text\n"' + b"people\n" * 40_000, 2),
+    ],
+    ids=[
+        "one column",
+        "behind values of two lines",
+        "of two columns",
+        "in the other",
+        "many lines",
+    ],
+)
+def test_a_quote_that_is_not_closed(english, tmp_path, raw, line):
+    """It would take in all rows behind it as a text of many lines; rows before it are given."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(raw)
+    said = rf"a\.csv, line {line}: a quote is not closed before the end of the file"
+    texts = []
+    with pytest.raises(FileFormatError, match=said):
+        texts.extend(TextFiles(path))
+    assert not any("end of the rows" in text or "four" in text for text in texts)
+    with pytest.raises(FileFormatError, match=said):
+        encode_files(path, tmp_path / "ids", english, workers=1)
+    (tmp_path / "b.txt").write_text("fine\n")
+    manifest = encode_files(
+        [path, tmp_path / "b.txt"],
+        tmp_path / "ids",
+        english,
+        workers=1,
+        resume=True,
+        on_error="skip",
+    )
+    assert [file["name"] for file in manifest["set_aside"]] == [str(path)]
+    assert manifest["totals"]["rows"] == 1
+
+
+def test_an_empty_table(tmp_path):
+    for raw in (b"", b"\n\n"):
+        (tmp_path / "empty.csv").write_bytes(raw)
+        with pytest.raises(
+            FileFormatError, match=r"empty\.csv is empty: its first row has to name its columns"
+        ):
+            list(TextFiles(tmp_path / "empty.csv"))
+    for raw in (b"text", b"text\n", b"text\r\n"):
+        (tmp_path / "empty.csv").write_bytes(raw)
+        assert list(TextFiles(tmp_path / "empty.csv")) == []

@@ -11,25 +11,30 @@ import time
 
 import pytest
 
-from trietok.text.kernel.chosen import kernel_at_work
+from trietok.text.kernel.choosing import kernel_at_work
 from trietok.worker_pool import interrupts_held
 
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
 LONGEST = 60  # seconds; a script that hangs is killed then
 
-# Each does its work on two processes, and has to send them a vocabulary, which no pipe takes without a reader.
+# Each does its work on two processes, and has to send them a vocabulary, which no pipe takes
+# without a reader.
 SCRIPTS = {
-    "encode_files": """
+    "encode_files": (
+        """
 import trietok
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
 trietok.encode_files("texts.txt", "ids", tokenizer, workers=2, shard_bytes=100)
-""",
-    "train_wordpiece": """
+"""
+    ),
+    "train_wordpiece": (
+        """
 import trietok
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
 trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize, workers=2, vocab_size=60)
-""",
+"""
+    ),
 }
 
 SLOW_TO_IMPORT = """
@@ -97,7 +102,8 @@ if __name__ == "__main__":
 
 
 def started(tmp_path: pathlib.Path, script: str, kernel: str = "0") -> subprocess.Popen:
-    """A script in a process group of its own, as a terminal starts it; in its directory are texts of many shards.
+    """A script in a process group of its own, as a terminal starts it; in its directory are texts
+    of many shards.
 
     It has no compiled kernel, with which `encode_files` needs no processes.
     """
@@ -140,13 +146,17 @@ def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
     script = SCRIPTS["encode_files"]
     said(started(tmp_path, script))
     lines = script.strip().splitlines()
-    guarded = started(tmp_path, "\n".join([lines[0], GUARD, *(f"    {line}" for line in lines[1:])]))
+    guarded = started(
+        tmp_path, "\n".join([lines[0], GUARD, *(f"    {line}" for line in lines[1:])])
+    )
     assert (said(guarded), guarded.returncode) == ("", 0)
     assert (tmp_path / "ids" / "manifest.json").exists()
     assert not (tmp_path / "ids" / ".trietok-encode").exists()
 
 
-@pytest.mark.skipif(kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build")
+@pytest.mark.skipif(
+    kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
+)
 def test_threads_need_no_guard(tmp_path):
     pytest.importorskip("pyarrow")
     script = started(tmp_path, SCRIPTS["encode_files"], kernel="1")
@@ -155,7 +165,9 @@ def test_threads_need_no_guard(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize("name", ["encode_files", pytest.param("train_wordpiece", marks=pytest.mark.faults)])
+@pytest.mark.parametrize(
+    "name", ["encode_files", pytest.param("train_wordpiece", marks=pytest.mark.faults)]
+)
 def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     """Pressed while the processes that it started import the script, which takes them a while."""
     if name == "encode_files":
@@ -175,7 +187,8 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
 @pytest.mark.parametrize(
-    "moment", ["start 1", *(pytest.param(at, marks=pytest.mark.faults) for at in ("start 2", "end"))]
+    "moment",
+    ["start 1", *(pytest.param(at, marks=pytest.mark.faults) for at in ("start 2", "end"))],
 )
 def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
     """A process that is left would keep standard error open, for which the test waits."""
@@ -183,7 +196,9 @@ def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, momen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL] if hasattr(signal, "SIGKILL") else [])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGKILL] if hasattr(signal, "SIGKILL") else []
+)
 def test_the_processes_end_with_one_that_is_killed(tmp_path, number):
     """One that is left would keep standard error open."""
     script = started(tmp_path, WAITING)

@@ -11,8 +11,26 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+from trietok.text.wordpiece import WordpieceTokenizer
 
-ENTRIES = ["un", "unab", "##aff", "##a", "##able", "hello", "naive", "e", "n", "東", "##x", "a", "b", ".", "cafe", "i"]
+ENTRIES = [
+    "un",
+    "unab",
+    "##aff",
+    "##a",
+    "##able",
+    "hello",
+    "naive",
+    "e",
+    "n",
+    "東",
+    "##x",
+    "a",
+    "b",
+    ".",
+    "cafe",
+    "i",
+]
 
 
 @pytest.fixture
@@ -30,7 +48,7 @@ def changes(tokenizer, text: str, stage: str) -> list[tuple[str, int, int, str, 
     return [(each.kind, each.start, each.end, each.before, each.after) for each in found[0].changes]
 
 
-# ---- characters -----------------------------------------------------------------------------------------------------
+# ---- characters ----------------------------------------------------------------------------------
 
 
 def test_deleted_characters_have_place_name_and_reason(slow, fast):
@@ -80,7 +98,10 @@ def test_every_kind_of_change(slow):
 
 def test_rust_strips_accents_before_it_lower_cases(fast):
     assert fast.explain("É").texts[0].stages[3].name == "accents"
-    assert changes(fast, "É e\u0301", "accents") == [("changed", 0, 1, "É", "E"), ("deleted", 3, 4, "\u0301", "")]
+    assert changes(fast, "É e\u0301", "accents") == [
+        ("changed", 0, 1, "É", "E"),
+        ("deleted", 3, 4, "\u0301", ""),
+    ]
     assert changes(fast, "É", "lower-case") == [("changed", 0, 1, "E", "e")]
 
 
@@ -117,12 +138,18 @@ def test_stages_that_are_off_are_left_out(small):
     assert [stage.name for stage in bare] == ["added-tokens", "whitespace", "wordpiece"]
 
 
-# ---- tokens ---------------------------------------------------------------------------------------------------------
+# ---- tokens --------------------------------------------------------------------------------------
 
 
 def test_pieces_have_the_entries_that_fit_and_where_the_match_ended(slow):
     first, second, third = slow.explain("unaffable").texts[0].tokens
-    assert first.match == ("unaffable", ("un",), 3, "f")  # "una" begins "unab", and no entry is "unaf..."
+    # "una" begins "unab", and no entry is "unaf..."
+    assert first.match == (
+        "unaffable",
+        ("un",),
+        3,
+        "f",
+    )
     assert second.match == ("##affable", ("##a", "##aff"), 5, "a")
     assert third.match == ("##able", ("##a", "##able"), 6, "")
     assert [token.story[0] for token in (first, second, third)] == [
@@ -140,9 +167,10 @@ def test_greedy_match_explains_an_unknown_word(slow):
     (token,) = slow.explain("unaq").texts[0].tokens
     assert token.kind == "unknown"
     assert token.unknown == ("no-piece", ("un", "##a"), "##q", 3, 4, 2, "q")
-    assert token.story[0] == (
-        "The word “unaq” is unknown: it could start with “un”, “##a”, but no entry matches the start of the rest, "
-        "“##q”, at 3 in the text (U+0071 LATIN SMALL LETTER Q)."
+    assert (
+        token.story[0]
+        == "The word “unaq” is unknown: it could start with “un”, “##a”, but no entry matches the"
+        " start of the rest, “##q”, at 3 in the text (U+0071 LATIN SMALL LETTER Q)."
     )
 
 
@@ -158,7 +186,12 @@ def test_words_too_long_say_so(slow):
 
 
 def test_a_kept_word_that_is_no_entry(small):
-    (token,) = small("ph", ".", never_split=["Ph.D."], do_lower_case=False).explain("Ph.D.").texts[0].tokens
+    (token,) = (
+        small("ph", ".", never_split=["Ph.D."], do_lower_case=False)
+        .explain("Ph.D.")
+        .texts[0]
+        .tokens
+    )
     assert token.unknown.reason == "not-an-entry"
 
 
@@ -202,16 +235,24 @@ def test_cuts_say_which_stage_made_them(slow):
     assert tokens[-1].cut.why == "split at U+0009 CHARACTER TABULATION"
 
 
-# ---- calls ----------------------------------------------------------------------------------------------------------
+# ---- calls ---------------------------------------------------------------------------------------
 
 
 def test_truncated_tokens_are_marked(slow, fast):
     for tokenizer in (slow, fast):
         explained = tokenizer.explain("a b e i", "n n", truncation="only_first", max_length=7)
         assert [token.token for token in explained.truncated] == ["e", "i"]
-        assert [token.is_truncated for token in explained.texts[0].tokens] == [False, False, True, True]
+        assert [token.is_truncated for token in explained.texts[0].tokens] == [
+            False,
+            False,
+            True,
+            True,
+        ]
         assert explained.truncation == ("only_first", 7, 0, "right", (2, 0))
-        assert explained.input_ids == tokenizer("a b e i", "n n", truncation="only_first", max_length=7).input_ids
+        assert (
+            explained.input_ids
+            == tokenizer("a b e i", "n n", truncation="only_first", max_length=7).input_ids
+        )
         assert {token.type_id for token in explained.texts[1].tokens} == {1}
 
 
@@ -255,10 +296,37 @@ def test_what_a_call_refuses_is_the_calls_own_error(slow, fast, arguments, optio
 
 
 def test_batches_and_tokens_are_refused(slow):
-    with pytest.raises(trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"):
+    with pytest.raises(
+        trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"
+    ):
         slow.explain(["a", "b"])
-    with pytest.raises(trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"):
+    with pytest.raises(
+        trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"
+    ):
         slow.explain("a", ["b"])  # which a call takes for tokens
+
+
+class Letters(WordpieceTokenizer):
+    def tokenize(self, text):
+        return list(text)
+
+    def pieces_of(self, word):
+        return list(word)
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_a_matcher_of_the_users_own_is_said_to_be_one(vocab_file, kind):
+    tokenizer = kind(vocab_file("a", "b", "ab", "##b"))
+    plain = tokenizer.explain("ab")
+    tokenizer.wordpiece_tokenizer = Letters(tokenizer.vocab, "[UNK]")
+    explained = tokenizer.explain("ab")
+    assert [token.token for token in explained.tokens] == ["[CLS]", "a", "b", "[SEP]"]
+    of_own = "The word “ab” is cut by a wordpiece_tokenizer of your own, which gives no reasons."
+    for token in explained.tokens[1:3]:
+        assert token.story[0] == of_own
+        assert token.match is token.unknown is None
+    assert "found:" not in explained.to_html()
+    assert "a wordpiece_tokenizer of your own" in explained.against(plain).parts[0].why
 
 
 def test_methods_of_the_users_own_cannot_be_explained(vocab_file):
@@ -270,7 +338,9 @@ def test_methods_of_the_users_own_cannot_be_explained(vocab_file):
         Reversed(vocab_file("a", "b")).explain("a b")
 
 
-@pytest.mark.parametrize("name", ["SplinterTokenizer", "FunnelTokenizer", "MPNetTokenizer", "DPRReaderTokenizer"])
+@pytest.mark.parametrize(
+    "name", ["SplinterTokenizer", "FunnelTokenizer", "MPNetTokenizer", "DPRReaderTokenizer"]
+)
 def test_relatives(name):
     for suffix in ("", "Fast"):
         tokenizer = getattr(trietok, name + suffix).from_pretrained("trietok-en", unk_token="[UNK]")
@@ -289,7 +359,7 @@ def test_an_explanation_never_changes_and_can_be_pickled(slow):
         explained.name = "other"
 
 
-# ---- views ----------------------------------------------------------------------------------------------------------
+# ---- views ---------------------------------------------------------------------------------------
 
 
 def test_html_is_one_escaped_fragment_without_scripts(slow):
@@ -315,7 +385,9 @@ def test_html_lists_all_reasons_for_paper(slow):
     assert '<details class="tt-d"' in explained.to_html()
     cut = slow.explain("hello hello hello", max_length=4, truncation=True, padding="max_length")
     assert "Truncation has removed it" in cut.to_html(reasons=True)
-    assert "[PAD] × 5" in slow.explain("hello", max_length=8, padding="max_length").to_html(reasons=True)
+    assert "[PAD] × 5" in slow.explain("hello", max_length=8, padding="max_length").to_html(
+        reasons=True
+    )
 
 
 def test_html_shows_how_wordpiece_searches(slow):
@@ -331,18 +403,26 @@ def test_html_shows_how_wordpiece_searches(slow):
     ]
     assert plain[1][0] == "unaq → unknown"
     assert plain[1][-1] == "no entry: ##q; nothing is left to try"
-    assert re.findall(r"value=\"\d+\">([\d–]*, )no change", shown) == ["1–9, "]  # a run of stages, as one item
+    # a run of stages, as one item
+    assert re.findall(r"value=\"\d+\">([\d–]*, )no change", shown) == ["1–9, "]
     assert "1 word, 1 token, 1 unknown" in slow.explain("xxxx", add_special_tokens=False).to_html()
-    assert "no entry: xxxx, xxx, xx, x; nothing" in re.sub(r"</?s>", "", slow.explain("xxxx").to_html())
+    assert "no entry: xxxx, xxx, xx, x; nothing" in re.sub(
+        r"</?s>", "", slow.explain("xxxx").to_html()
+    )
     long = re.sub(r"</?s>", "", slow.explain("x" * 40).to_html())
-    assert f"no entry: {'x' * 40}, {'x' * 39}, {'x' * 38}, {'x' * 37}, …, xxx, xx, x; nothing" in long
-    assert 'tt-search"' not in slow.explain("x" * 101).to_html().partition("</style>")[2]  # it is not looked up
+    assert (
+        f"no entry: {'x' * 40}, {'x' * 39}, {'x' * 38}, {'x' * 37}, …, xxx, xx, x; nothing" in long
+    )
+    # it is not looked up
+    assert 'tt-search"' not in slow.explain("x" * 101).to_html().partition("</style>")[2]
 
 
 def test_html_reads_without_its_style_sheet(slow):
     """As where a site takes styles, classes and what scripts could do away."""
     explained = slow.explain("unaffable hello☃")
-    bare = re.sub(r"<style>.*?</style>| (class|role|aria-label)=\"[^\"]*\"", "", explained.to_html())
+    bare = re.sub(
+        r"<style>.*?</style>| (class|role|aria-label)=\"[^\"]*\"", "", explained.to_html()
+    )
     rows = re.findall(r"<details><summary>(.*?)</summary><div>(.*?)</div></details>", bare)
     assert len(rows) == len(explained.tokens)
     for (summary, story), token in zip(rows, explained.tokens, strict=True):
@@ -355,7 +435,13 @@ def test_html_reads_without_its_style_sheet(slow):
 def test_counts_are_of_the_call(slow, fast):
     for tokenizer in (slow, fast):
         text = "hello, unaffable ☃ [UNK] hello"
-        counts = {"characters": len(text), "words": 6, "tokens": 10, "unknown": 2}  # the third one is written
+        # the third one is written
+        counts = {
+            "characters": len(text),
+            "words": 6,
+            "tokens": 10,
+            "unknown": 2,
+        }
         assert tokenizer.explain(text).counts == counts
         assert tokenizer.explain("", "hello").counts["characters"] == 5
 
@@ -389,7 +475,7 @@ def test_a_terminal_of_any_width(slow):
         assert all(line == line.rstrip() for line in lines)
 
 
-# ---- side by side ---------------------------------------------------------------------------------------------------
+# ---- side by side --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -429,7 +515,10 @@ def test_one_added_token_makes_the_difference(slow, small):
     other = small(*ENTRIES)
     other.add_tokens(["llo"])
     contrast = slow.explain("hello a").against(other.explain("hello a"))
-    assert contrast.parts[0].why == "added tokens cut out: the right finds the added token llo, the left does not"
+    assert (
+        contrast.parts[0].why
+        == "added tokens cut out: the right finds the added token llo, the left does not"
+    )
 
 
 def test_the_same_tokenizer_is_alike(slow):
@@ -447,6 +536,83 @@ def test_two_texts_are_not_compared(slow):
 def test_a_pair_has_the_calls_name_too():
 
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    assert tokenizer.explain("a", text_pair="b").input_ids == tokenizer("a", text_pair="b")["input_ids"]
+    assert (
+        tokenizer.explain("a", text_pair="b").input_ids
+        == tokenizer("a", text_pair="b")["input_ids"]
+    )
     with pytest.raises(trietok.InputError, match="give one of them"):
         tokenizer.explain("a", "b", text_pair="b")
+
+
+# ---- other pipelines of a tokenizer.json ---------------------------------------------------------
+
+
+def piped(vocab_file, normalizers, pre_tokenizers):
+    """The fast tokenizer of a tokenizer.json with these parts."""
+    path = vocab_file("may", "2", "4", "th", ",", "cafe", "a")
+    BertTokenizerFast(path).save_pretrained(path.parent / "piped")
+    file = path.parent / "piped" / "tokenizer.json"
+    saved = json.loads(file.read_text(encoding="utf-8"))
+    saved["normalizer"] = {"type": "Sequence", "normalizers": normalizers}
+    saved["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": pre_tokenizers}
+    file.write_text(json.dumps(saved), encoding="utf-8")
+    return BertTokenizerFast(tokenizer_file=file)
+
+
+DIGITS = [{"type": "WhitespaceSplit"}, {"type": "Digits", "individual_digits": True}]
+
+
+def test_a_stage_that_occurs_twice_is_told_of_twice(vocab_file):
+    steps = [
+        {"type": "NFD"},
+        {"type": "Lowercase"},
+        {"type": "StripAccents"},
+        {"type": "Lowercase"},
+    ]
+    tokenizer = piped(vocab_file, steps, DIGITS)
+    tokenizer.add_tokens([AddedToken("<A>", normalized=False)])
+    stages = tokenizer.explain("Café <A> É").texts[0].stages
+    assert [(each.name, each.gave) for each in stages[1:-1]] == [
+        ("accents", "Cafe\u0301 <A> E\u0301"),
+        ("lower-case", "cafe\u0301 <A> e\u0301"),
+        ("accents", "cafe <A> e"),
+        ("lower-case", "cafe <A> e"),
+        ("words", "cafe <A> e"),
+    ]
+    assert [len(each.changes) for each in stages] == [0, 2, 2, 2, 0, 0, 0]
+
+
+def test_bert_normalizer_before_others_is_told_of_once(vocab_file):
+    switches = {
+        "clean_text": True,
+        "handle_chinese_chars": False,
+        "strip_accents": False,
+        "lowercase": False,
+    }
+    tokenizer = piped(
+        vocab_file, [{"type": "BertNormalizer", **switches}, {"type": "Lowercase"}], DIGITS
+    )
+    stages = tokenizer.explain("CA\x00FE").texts[0].stages
+    assert [(each.name, each.gave) for each in stages[:3]] == [
+        ("added-tokens", "CA\x00FE"),
+        ("clean", "CAFE"),
+        ("lower-case", "cafe"),
+    ]
+
+
+def test_a_pre_tokenizer_says_where_it_cuts(vocab_file):
+    marks = {"type": "Split", "pattern": {"String": "-"}, "behavior": "Removed", "invert": False}
+    tokenizer = piped(
+        vocab_file, [], [*DIGITS, marks, {"type": "Punctuation", "behavior": "Isolated"}]
+    )
+    explanation = tokenizer.explain(" a 24th, a-a")
+    assert explanation.texts[0].stages[-2].gave == "a 2 4 th , a a"
+    assert [(each.token, each.cut.stage, each.cut.why) for each in explanation.texts[0].tokens] == [
+        ("a", "whitespace", "split at U+0020 SPACE"),
+        ("2", "whitespace", "split at U+0020 SPACE"),
+        ("4", "words", "the pre-tokenizer of tokenizer.json cuts between “2” and “4”"),
+        ("th", "words", "the pre-tokenizer of tokenizer.json cuts between “4” and “t”"),
+        (",", "words", "the pre-tokenizer of tokenizer.json cuts between “h” and “,”"),
+        ("a", "whitespace", "split at U+0020 SPACE"),
+        ("a", "words", "the pre-tokenizer of tokenizer.json takes “-” out"),
+    ]

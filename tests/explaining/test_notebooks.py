@@ -1,4 +1,6 @@
-"""What a notebook shows of results and reports: fragments of HTML that are escaped and name what they hold."""
+"""What a notebook shows of results and reports: fragments of HTML that are escaped and name what
+they hold.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ from trietok.workbench.benchmarking.bench import Benchmark, Round, Throughput
 
 def sound(html: str) -> bool:
     """Whether a fragment is whole, and free of scripts and of what the texts held."""
-    opened = all(html.count(f"<{tag}") == html.count(f"</{tag}>") for tag in ("div", "span", "table", "tr", "p"))
+    opened = all(
+        html.count(f"<{tag}") == html.count(f"</{tag}>")
+        for tag in ("div", "span", "table", "tr", "p")
+    )
     html.encode("utf-8")
     return opened and "<script" not in html and "<b>bold" not in html
 
@@ -29,8 +34,15 @@ def test_a_result_shows_its_tokens_over_the_text(english):
 @pytest.mark.parametrize("tensors", [None, "np"])
 def test_pairs_rows_and_tensors(tensors):
     fast = trietok.BertTokenizerFast.from_pretrained("trietok-en")
-    options = {"max_length": 6, "truncation": True, "return_overflowing_tokens": True, "padding": True}
-    html = fast(["one two three four five six", "one"], return_tensors=tensors, **options)._repr_html_()
+    options = {
+        "max_length": 6,
+        "truncation": True,
+        "return_overflowing_tokens": True,
+        "padding": True,
+    }
+    html = fast(
+        ["one two three four five six", "one"], return_tensors=tensors, **options
+    )._repr_html_()
     assert sound(html)
     assert html.count('class="tt-text"') == 3
     assert sound(fast(HOSTILE, HOSTILE)._repr_html_())
@@ -39,7 +51,9 @@ def test_pairs_rows_and_tensors(tensors):
 def test_a_big_batch_is_shown_in_a_moment(english, monkeypatch):
     batch = english([*["a b"] * 11, "a " * 20, *["a"] * 5000], padding=True)
     encode, asked = type(english.text_encoder).locate, []
-    monkeypatch.setattr(type(english.text_encoder), "locate", lambda *given: asked.append(given) or encode(*given))
+    monkeypatch.setattr(
+        type(english.text_encoder), "locate", lambda *given: asked.append(given) or encode(*given)
+    )
     html = batch._repr_html_()
     assert sound(html)
     assert "The first 10 of 5,012 rows are shown." in html

@@ -1,7 +1,8 @@
 """Loads models from a hub, each time in a process that has not imported huggingface_hub before.
 
-huggingface_hub reads its settings when it is imported. What it imports itself does not, so one parent process imports
-that once and forks a child for each load, which takes a fraction of the time that a new interpreter takes.
+huggingface_hub reads its settings when it is imported. What it imports itself does not, so one
+parent process imports that once and forks a child for each load, which takes a fraction of the time
+that a new interpreter takes.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ class Parent:
 
     def __enter__(self) -> Parent:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen([sys.executable, "-c", PARENT], env=clean_environment(), text=True, **pipes)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", PARENT], env=clean_environment(), text=True, **pipes
+        )
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -79,10 +82,17 @@ class Parent:
         self._process.wait()
         self._process.stdout.close()
 
-    def run(self, code: str, *arguments: str, environment: dict[str, str], cwd: Path, files: Path) -> tuple[str, str]:
+    def run(
+        self, code: str, *arguments: str, environment: dict[str, str], cwd: Path, files: Path
+    ) -> tuple[str, str]:
         """What a child that runs some code writes to standard output and to standard error."""
         output, errors = files / "output", files / "errors"
-        request = {"code": code, "arguments": arguments, "environment": environment, "cwd": str(cwd)}
+        request = {
+            "code": code,
+            "arguments": arguments,
+            "environment": environment,
+            "cwd": str(cwd),
+        }
         request |= {"output": str(output), "errors": str(errors)}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
@@ -96,7 +106,8 @@ def clean_environment() -> dict[str, str]:
     env = {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("HF_", "HUGGING", "TRANSFORMERS_")) and not key.lower().endswith("_proxy")
+        if not key.startswith(("HF_", "HUGGING", "TRANSFORMERS_"))
+        and not key.lower().endswith("_proxy")
     }
     return {**env, "PYTHONPATH": str(ROOT)}
 
@@ -111,13 +122,23 @@ class Loader:
     def __init__(self, parent: Parent, hub: Hub, home: Path) -> None:
         self.parent, self.hub, self.home, self.said = parent, hub, home, ""
 
-    def __call__(self, *loads: tuple[str, dict], prologue: str = "", cwd: Path | None = None, **environment: str):
+    def __call__(
+        self,
+        *loads: tuple[str, dict],
+        prologue: str = "",
+        cwd: Path | None = None,
+        **environment: str,
+    ):
         env = clean_environment()
         env |= {"HF_ENDPOINT": self.hub.url, "HF_HOME": str(self.home), "HF_HUB_ETAG_TIMEOUT": "3"}
         env |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **environment}
         for directory in (self.home, cwd or self.home):
             directory.mkdir(parents=True, exist_ok=True)
         written, self.said = self.parent.run(
-            prologue + CHILD, json.dumps(loads), environment=env, cwd=cwd or self.home, files=self.home.parent
+            prologue + CHILD,
+            json.dumps(loads),
+            environment=env,
+            cwd=cwd or self.home,
+            files=self.home.parent,
         )
         return json.loads(written.rpartition("RESULTS")[2])

@@ -1,8 +1,9 @@
-"""A hub on 127.0.0.1: models in memory, served the way `hf_hub_download` asks for them, and a log of what was asked.
+"""A hub on 127.0.0.1: models in memory, served the way `hf_hub_download` asks for them, and a log
+of what was asked.
 
-It answers HEAD and GET of `/{model}/resolve/{revision}/{path}` with the headers the HuggingFace hub sends, among them
-`X-Error-Code` where something is missing. GET of `/api/models/{model}/tree/{revision}/{folder}` lists what a folder
-holds.
+It answers HEAD and GET of `/{model}/resolve/{revision}/{path}` with the headers the HuggingFace hub
+sends, among them `X-Error-Code` where something is missing. GET of
+`/api/models/{model}/tree/{revision}/{folder}` lists what a folder holds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def sha(*parts: str) -> str:
 
 @dataclass
 class Model:
-    """A repository: branch, tag or commit → commit, and commit → path → text. `token` opens it, where it has one."""
+    """A repository: branch, tag or commit → commit, and commit → path → text. `token` opens it,
+    where it has one.
+    """
 
     revisions: dict[str, str] = field(default_factory=dict)
     commits: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -40,9 +43,9 @@ class Model:
 class Hub:
     """The server. A context manager: it serves until the `with` block ends.
 
-    `fail` maps a file's name, "GET " and a file's name, or "*" for every file, to what goes wrong: a status, "hang up",
-    "cut off" or "not a hub".
-    `log` has a tuple of method, model, revision and path for every request, in order; `tokens` what each brought.
+    `fail` maps a file's name, "GET " and a file's name, or "*" for every file, to what goes wrong:
+    a status, "hang up", "cut off" or "not a hub". `log` has a tuple of method, model, revision and
+    path for every request, in order; `tokens` what each brought.
     """
 
     def __init__(self) -> None:
@@ -57,7 +60,9 @@ class Hub:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Hub:
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -96,7 +101,11 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             revision, path = unquote(revision), unquote(path)
             if self.path.startswith("/api/models/"):
                 resolve, name, revision, path = self.folder_asked_for()
-            hub.log.append((self.command, name, revision, path) if resolve else (self.command, self.path, "", ""))
+            hub.log.append(
+                (self.command, name, revision, path)
+                if resolve
+                else (self.command, self.path, "", "")
+            )
             token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
             hub.tokens.append(token)
             self.serve(name, revision, path, token)
@@ -119,7 +128,8 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Length", "1000")
                 self.end_headers()
                 self.wfile.write(b"[PAD]\n[UN")
-            elif failure == "not a hub":  # such as the log-in page of a network that is not yet open
+            # such as the log-in page of a network that is not yet open
+            elif failure == "not a hub":
                 self.send(200, "<html>Welcome</html>")
             elif isinstance(failure, int):
                 self.send(failure)
@@ -127,32 +137,60 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 self.send(307, Location=f"/{hub.moved[name]}/resolve/{revision}/{path}")
             elif name not in hub.models:
                 # The hub does not tell strangers which private models there are.
-                self.send(404 if token else 401, X_Error_Code="RepoNotFound", X_Error_Message="Repository not found")
+                self.send(
+                    404 if token else 401,
+                    X_Error_Code="RepoNotFound",
+                    X_Error_Message="Repository not found",
+                )
             else:
                 self.serve_from(hub.models[name], revision, path, token)
 
         def serve_from(self, model: Model, revision: str, path: str, token: str | None) -> None:
             if model.token and token != model.token:
                 if model.gated:
-                    self.send(403 if token else 401, X_Error_Code="GatedRepo", X_Error_Message="Access is restricted")
+                    self.send(
+                        403 if token else 401,
+                        X_Error_Code="GatedRepo",
+                        X_Error_Message="Access is restricted",
+                    )
                 else:
                     self.send(401, X_Error_Message="Invalid username or password.")
             elif revision not in model.revisions:
-                self.send(404, X_Error_Code="RevisionNotFound", X_Error_Message="Invalid rev id: " + revision)
+                self.send(
+                    404,
+                    X_Error_Code="RevisionNotFound",
+                    X_Error_Message="Invalid rev id: " + revision,
+                )
             else:
                 commit = model.revisions[revision]
                 files = model.commits[commit]
                 text = files.get(path)
-                inside = [each for each in files if self.path.startswith("/api/") and each.startswith(path + "/")]
+                inside = [
+                    each
+                    for each in files
+                    if self.path.startswith("/api/") and each.startswith(path + "/")
+                ]
                 if inside:
-                    entries = [{"type": "file", "path": each, "size": 1, "oid": sha(files[each])} for each in inside]
+                    entries = [
+                        {"type": "file", "path": each, "size": 1, "oid": sha(files[each])}
+                        for each in inside
+                    ]
                     self.send(200, json.dumps(entries), X_Repo_Commit=commit)
                 elif text is None:
                     self.send(
-                        404, X_Error_Code="EntryNotFound", X_Error_Message="Entry not found", X_Repo_Commit=commit
+                        404,
+                        X_Error_Code="EntryNotFound",
+                        X_Error_Message="Entry not found",
+                        X_Repo_Commit=commit,
                     )
                 else:
-                    self.send(200, text, ETag=f'"{sha(text)}"', X_Repo_Commit=commit, Accept_Ranges="bytes")
+                    self.send(
+                        200,
+                        text,
+                        ETag=f'"{sha(text)}"',
+                        X_Repo_Commit=commit,
+                        Accept_Ranges="bytes",
+                    )
 
         def send(self, status: int, text: str = "", **headers: str) -> None:
             body = text.encode()

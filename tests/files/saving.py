@@ -1,4 +1,6 @@
-"""Saves to try faults on: two tokenizers that differ in every file, other processes, other users, mounts."""
+"""Saves to try faults on: two tokenizers that differ in every file, other processes, other users,
+mounts.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,15 @@ from typing import Any
 import pytest
 
 from trietok import BertTokenizer
-from trietok.files.atomic import Staging
+from trietok.files.staging import Staging
 
-FILES = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tokenizer.json")
+FILES = (
+    "vocab.txt",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "tokenizer.json",
+)
 
 
 def two_tokenizers(make: Callable[..., BertTokenizer]) -> tuple[BertTokenizer, BertTokenizer]:
@@ -30,17 +38,29 @@ def two_tokenizers(make: Callable[..., BertTokenizer]) -> tuple[BertTokenizer, B
 
 
 def state(tokenizer: Any) -> Any:
-    return tokenizer.get_vocab(), tokenizer.added_tokens_decoder, tokenizer.special_tokens_map, tokenizer.do_lower_case
+    return (
+        tokenizer.get_vocab(),
+        tokenizer.added_tokens_decoder,
+        tokenizer.special_tokens_map,
+        tokenizer.do_lower_case,
+    )
 
 
 def read_plainly(directory: Path) -> dict[str, bytes]:
-    """The files as a program finds them that opens them by their names and knows nothing of saves."""
+    """The files as a program finds them that opens them by their names and knows nothing of
+    saves.
+    """
     return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
 
 
 def seen_plainly(directory: Path) -> list[str | None]:
-    """The contents of the files as a program reads them that opens them by their names; None for those not there."""
-    return [path.read_text("utf-8") if path.is_file() else None for path in (directory / name for name in FILES)]
+    """The contents of the files as a program reads them that opens them by their names; None for
+    those not there.
+    """
+    return [
+        path.read_text("utf-8") if path.is_file() else None
+        for path in (directory / name for name in FILES)
+    ]
 
 
 def saving_forever(tokenizers: Sequence[BertTokenizer], directory: Path) -> int:
@@ -73,7 +93,9 @@ def in_child(action: Callable[[], Any]) -> int:
 
 
 def message_of(action: Callable[[], Any], user: int | None = None) -> str:
-    """Run `action` in a forked process, as another user if one is given; return its error's message, "" for none."""
+    """Run `action` in a forked process, as another user if one is given; return its error's
+    message, "" for none.
+    """
     reading, writing = os.pipe()
 
     def act() -> None:

@@ -1,4 +1,6 @@
-"""Saving is all or nothing: killed at any step, on a full disk, in a directory that cannot be written."""
+"""Saving is all or nothing: killed at any step, on a full disk, in a directory that cannot be
+written.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ from trietok import BertTokenizer, FileError, FileFormatError, check
 from trietok.files import atomic, load
 from trietok.files.atomic import finish_save
 from trietok.files.formats import JOURNAL
+from trietok.files.staging import Staging
 
 
 @pytest.fixture
@@ -60,7 +63,9 @@ def count_or_die(monkeypatch, die_at: int | None) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.faults)])
-def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(two, tmp_path, monkeypatch, way, every):
+def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(
+    two, tmp_path, monkeypatch, way, every
+):
     way(monkeypatch)
     without_flushing(monkeypatch)
     old, new = two
@@ -91,10 +96,14 @@ def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(two, tmp_pat
         is_new = found == state(new)
         seen.add(is_new)
         if way is with_links:
-            assert read_plainly(directory) == plain[new if is_new else old], f"after step {die_at}, {steps[die_at - 1]}"
+            assert read_plainly(directory) == plain[new if is_new else old], (
+                f"after step {die_at}, {steps[die_at - 1]}"
+            )
         finish_save(directory)  # as the next save does it
         assert read_plainly(directory) == plain[new if is_new else old]
-        assert sorted(path.name for path in directory.iterdir()) == sorted(plain[new if is_new else old])
+        assert sorted(path.name for path in directory.iterdir()) == sorted(
+            plain[new if is_new else old]
+        )
     assert seen == {True, False}
 
 
@@ -177,7 +186,7 @@ def test_a_save_that_counts_is_read_though_nothing_is_in_place(two, tmp_path):
     assert (tmp_path / "saved" / "vocab.txt").read_text().split() == [*SPECIAL, "a", "c", "d"]
     assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[1])
     assert check(tmp_path / "saved").errors == []
-    (left,) = atomic.Staging.all_in(tmp_path / "saved")
+    (left,) = Staging.all_in(tmp_path / "saved")
     assert (left.is_at_work(), bool(left.pointers())) == (False, True)
 
 
@@ -205,7 +214,9 @@ def test_mixed_files_are_named_and_not_loaded(two, tmp_path, monkeypatch):
 
 
 def cut_short_before_the_last_step(tokenizer, directory) -> None:
-    """Save by a journal, with all files in place, and be killed before the journal is taken away."""
+    """Save by a journal, with all files in place, and be killed before the journal is taken
+    away.
+    """
     replace = os.replace
 
     def die_at_the_journal(source, target):
@@ -222,7 +233,9 @@ def cut_short_before_the_last_step(tokenizer, directory) -> None:
     assert (directory / JOURNAL).exists()
 
 
-@pytest.mark.parametrize("journal", ["", "[]", "{}", '{"staging": "..", "files": {}, "obsolete": []}', "\xff"])
+@pytest.mark.parametrize(
+    "journal", ["", "[]", "{}", '{"staging": "..", "files": {}, "obsolete": []}', "\xff"]
+)
 def test_a_damaged_journal_is_named(two, tmp_path, journal):
     two[0].save_pretrained(tmp_path / "saved")
     (tmp_path / "saved" / JOURNAL).write_bytes(journal.encode("latin-1"))
@@ -231,7 +244,9 @@ def test_a_damaged_journal_is_named(two, tmp_path, journal):
 
 
 def test_a_link_that_gives_way_to_its_file_while_it_is_opened(two, tmp_path, monkeypatch):
-    """The last step of a save moves the file into the place of the link: who reads the link then fails."""
+    """The last step of a save moves the file into the place of the link: who reads the link then
+    fails.
+    """
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
     (directory / "folder").mkdir()
@@ -242,7 +257,9 @@ def test_a_link_that_gives_way_to_its_file_while_it_is_opened(two, tmp_path, mon
     def give_way(*arguments):
         if (directory / "vocab.txt").is_symlink():
             os.replace(directory / "folder" / "vocab.txt", directory / "vocab.txt")
-            raise FileError("cannot read vocab.txt: No such file or directory", path=directory / "vocab.txt")
+            raise FileError(
+                "cannot read vocab.txt: No such file or directory", path=directory / "vocab.txt"
+            )
         return once(*arguments)
 
     monkeypatch.setattr(load, "_load_once", give_way)
@@ -266,7 +283,11 @@ def test_two_may_save_and_others_load_at_once(two, tmp_path):
         if found not in (state(two[0]), state(two[1])):
             wrong.append("mixed")
 
-    actions = [*(lambda each=each: each.save_pretrained(tmp_path / "saved") for each in two), load, load]
+    actions = [
+        *(lambda each=each: each.save_pretrained(tmp_path / "saved") for each in two),
+        load,
+        load,
+    ]
     threads = [threading.Thread(target=repeat, args=(action,)) for action in actions]
     for thread in threads:
         thread.start()
@@ -296,7 +317,7 @@ def test_a_directory_in_the_way_of_a_file_is_named_before_anything_changes(two, 
     assert not (tmp_path / "saved" / JOURNAL).exists()
 
 
-# ---- directories from elsewhere -------------------------------------------------------------------------------------
+# ---- directories from elsewhere ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("linked", ["old", "folder"])
@@ -321,7 +342,9 @@ def test_no_file_outside_of_the_directory_is_moved_into_it(two, tmp_path, linked
     assert (target / "secret.txt").read_text() == "secret"
     assert state(BertTokenizer.from_pretrained(directory)) == state(two[1])
     (directory / JOURNAL).write_text(
-        json.dumps({"staging": folder.name, "files": {"secret.txt": [sha256(b"secret").hexdigest(), None]}})
+        json.dumps(
+            {"staging": folder.name, "files": {"secret.txt": [sha256(b"secret").hexdigest(), None]}}
+        )
     )
     (directory / "secret.txt").unlink()
     with pytest.raises(FileFormatError, match="is damaged"):

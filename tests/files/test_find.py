@@ -12,8 +12,30 @@ from trietok.files.load import find_files
 @pytest.mark.parametrize(
     "name",
     [
-        *("./no/such/dir", "a/b/c", "/no/such/dir", "~/models", "a//b", "a/", "/a", "-a/b", "a/b-", "a b", "a--b"),
-        *("a..b", "a/b.git", "b" * 97, "modèle", "a/b\n", "\0", "x" * 5000, "C:\\models", "https://example.org/a"),
+        *(
+            "./no/such/dir",
+            "a/b/c",
+            "/no/such/dir",
+            "~/models",
+            "a//b",
+            "a/",
+            "/a",
+            "-a/b",
+            "a/b-",
+            "a b",
+            "a--b",
+        ),
+        *(
+            "a..b",
+            "a/b.git",
+            "b" * 97,
+            "modèle",
+            "a/b\n",
+            "\0",
+            "x" * 5000,
+            "C:\\models",
+            "https://example.org/a",
+        ),
     ],
 )
 def test_a_name_that_is_nothing(name):
@@ -32,7 +54,8 @@ def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["bert-base-uncased", "org/model", "a/b", "_a/_b", "o.r.g/m_1.5-x", "b" * 96, "a/" + "b" * 96]
+    "name",
+    ["bert-base-uncased", "org/model", "a/b", "_a/_b", "o.r.g/m_1.5-x", "b" * 96, "a/" + "b" * 96],
 )
 def test_a_name_the_hub_could_know(name, tmp_path):
     utils = pytest.importorskip("huggingface_hub.utils")
@@ -49,20 +72,32 @@ def test_directories_and_files(tmp_path):
     (directory / "added_tokens.json").mkdir()  # not a file, so not there
     for name in (directory, str(directory)):
         assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == CASED
-        assert BertTokenizer.from_pretrained(name, revision="v9", token="x")("Hello world").input_ids == CASED
+        assert (
+            BertTokenizer.from_pretrained(name, revision="v9", token="x")("Hello world").input_ids
+            == CASED
+        )
     for name in (directory / "vocab.txt", str(directory / "vocab.txt")):
         assert BertTokenizer.from_pretrained(name)("Hello world").input_ids == UNCASED
-    assert BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
-    assert find_files(str(directory), WANTED).found == {file: str(directory / file) for file in MODEL}
+    assert (
+        BertTokenizer.from_pretrained(tmp_path, subfolder="model")("Hello world").input_ids == CASED
+    )
+    assert find_files(str(directory), WANTED).found == {
+        file: str(directory / file) for file in MODEL
+    }
 
     with pytest.raises(
-        FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all"
+        FileError,
+        match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all",
     ):
         BertTokenizer.from_pretrained(directory / "sub")
-    with pytest.raises(FileError, match=r"has no vocab\.txt or tokenizer\.json, which BertTokenizerFast needs"):
+    with pytest.raises(
+        FileError, match=r"has no vocab\.txt or tokenizer\.json, which BertTokenizerFast needs"
+    ):
         BertTokenizerFast.from_pretrained(directory / "sub")
     (directory / "sub" / "tokenizer.json").write_text(TOKENIZER_JSON)
-    with pytest.raises(FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has tokenizer\.json"):
+    with pytest.raises(
+        FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has tokenizer\.json"
+    ):
         BertTokenizer.from_pretrained(directory, subfolder="sub")
     with pytest.raises(FileError, match="has no folder other; check `subfolder`"):
         BertTokenizer.from_pretrained(directory, subfolder="other")

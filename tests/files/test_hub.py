@@ -1,6 +1,7 @@
 """Finding a tokenizer's files on a hub, which answers on 127.0.0.1.
 
-huggingface_hub reads its settings when it is imported, so every load from the hub runs in a process of its own.
+huggingface_hub reads its settings when it is imported, so every load from the hub runs in a process
+of its own.
 """
 
 from __future__ import annotations
@@ -54,21 +55,28 @@ def failed(result: dict) -> str:
 def test_a_model_is_fetched_once_and_then_comes_from_the_cache(hub, load):
     commit = hub.add("org/model", MODEL)
     assert [result.get("ids") for result in load(("org/model", {}))] == [CASED]
-    # Every wanted file is asked for once, the first one twice; the ones that are there are fetched, and all are of the
-    # first one's commit.
+    # Every wanted file is asked for once, the first one twice; the ones that are there are fetched,
+    # and all are of the first one's commit.
     log = hub.take_log()
     assert [path for method, _, _, path in log if method == "HEAD"] == ["vocab.txt", *WANTED]
-    assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
+    assert [path for method, _, _, path in log if method == "GET"] == [
+        "vocab.txt",
+        "tokenizer_config.json",
+    ]
     assert {revision for _, _, revision, path in log if path != "vocab.txt"} == {commit}
 
-    # Again: one question whether the branch has moved. By its commit: none. Forced: everything that is there.
+    # Again: one question whether the branch has moved. By its commit: none. Forced: everything that
+    # is there.
     again, by_commit = load(("org/model", {}), ("org/model", {"revision": commit}))
     assert again["ids"] == by_commit["ids"] == CASED
     assert hub.take_log() == [("HEAD", "org/model", "main", "vocab.txt")]
     assert load(("org/model", {"force_download": True}))[0]["ids"] == CASED
     log = hub.take_log()
     assert [path for method, _, _, path in log if method == "HEAD"] == ["vocab.txt", *WANTED]
-    assert [path for method, _, _, path in log if method == "GET"] == ["vocab.txt", "tokenizer_config.json"]
+    assert [path for method, _, _, path in log if method == "GET"] == [
+        "vocab.txt",
+        "tokenizer_config.json",
+    ]
 
     # A hub that fails, answers nonsense or is gone does not matter now, nor does the offline mode.
     for failure in (500, 503, "not a hub"):
@@ -159,7 +167,10 @@ def test_a_push_during_the_load_does_not_mix_two_commits(hub, load):
 def test_chat_templates_come_with_the_model(hub, load):
     templates = {"chat_template.jinja": "a", "additional_chat_templates/rag.jinja": "b"}
     commit = hub.add("org/model", {**MODEL, **templates, "additional_chat_templates/README.md": ""})
-    hub.add("org/one", {f"in/{name}": text for name, text in {**MODEL, "chat_template.jinja": "a"}.items()})
+    hub.add(
+        "org/one",
+        {f"in/{name}": text for name, text in {**MODEL, "chat_template.jinja": "a"}.items()},
+    )
     show = """
 import trietok
 class Shown(trietok.BertTokenizer):
@@ -168,11 +179,18 @@ class Shown(trietok.BertTokenizer):
 trietok.BertTokenizer = Shown
 """
     both, one = ("org/model", {}), ("org/one", {"subfolder": "in"})
-    assert [result.get("ids") for result in load(both, one, prologue=show)] == [{"default": "a", "rag": "b"}, "a"]
+    assert [result.get("ids") for result in load(both, one, prologue=show)] == [
+        {"default": "a", "rag": "b"},
+        "a",
+    ]
     listed = ("GET", "org/model", commit, "additional_chat_templates")
     assert listed in hub.take_log()
-    # What the folder holds is asked for each time, since the cache does not know whether it has all of it.
-    assert load(("org/model", {"revision": commit}), prologue=show)[0]["ids"] == {"default": "a", "rag": "b"}
+    # What the folder holds is asked for each time, since the cache does not know whether it has all
+    # of it.
+    assert load(("org/model", {"revision": commit}), prologue=show)[0]["ids"] == {
+        "default": "a",
+        "rag": "b",
+    }
     assert hub.take_log() == [("HEAD", "org/model", commit, "chat_template.jinja"), listed]
     assert load(both, prologue=show, HF_HUB_OFFLINE="1")[0]["ids"] == {"default": "a", "rag": "b"}
     assert hub.take_log() == []
@@ -226,26 +244,66 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "trietok: error: trietok-em is neither a directory nor a file here; cannot load it from the HuggingFace hub: "
+        "trietok: error: trietok-em is neither a directory nor a file here; cannot load it from the"
+        " HuggingFace hub: "
     )
     assert done.stderr.endswith("; did you mean trietok-en?\n")
     assert done.stderr.count("\n") == 1
 
 
 @needs_hub
+def test_the_playground_takes_a_model_by_its_name(hub, tmp_path):
+    hub.add("org/model", MODEL)
+    env = {
+        **clean_environment(),
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_ENDPOINT": hub.url,
+        "NO_PROXY": "127.0.0.1",
+    }
+    program = """
+import json
+from trietok.cli.session import Session
+for session in (Session(hub=True), Session()):
+    for name in ("org/model", "../model", "org/none"):
+        try:
+            print(session.ask(json.dumps({"do": "fetch", "name": name})))
+        except KeyError:  # on a web site nothing is asked for elsewhere
+            print("no such question")
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=env, cwd=Path(__file__).parents[2], timeout=60
+    )
+    taken, refused, missing, *others = done.stdout.splitlines()
+    assert "org/model" in json.loads(taken)["models"], done.stderr
+    assert (
+        json.loads(refused)["error"] == "'../model' is no name on the hub; give ORGANIZATION/MODEL"
+    )
+    assert "org/none" in json.loads(missing)["error"]
+    assert others == ["no such question"] * 3
+
+
+@needs_hub
 def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
     hub.add("org/model", MODEL)
-    env = {**clean_environment(), "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": hub.url, "NO_PROXY": "127.0.0.1"}
+    env = {
+        **clean_environment(),
+        "HF_HOME": str(tmp_path / "home"),
+        "HF_ENDPOINT": hub.url,
+        "NO_PROXY": "127.0.0.1",
+    }
 
     def run(*arguments: str) -> subprocess.CompletedProcess:
         words = [sys.executable, "-m", "trietok", "encode", "-m", "org/model", "Hello", *arguments]
-        return subprocess.run(words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60)
+        return subprocess.run(
+            words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60
+        )
 
     done = run("--offline")
     assert (done.returncode, hub.take_log()) == (2, [])
     assert done.stderr.startswith(
-        "trietok: error: org/model is neither a directory nor a file here; cannot load it from the HuggingFace hub: "
-        "it is not in the cache"
+        "trietok: error: org/model is neither a directory nor a file here; cannot load it from the"
+        " HuggingFace hub: it is not in the cache"
     )
     assert done.stderr.count("\n") == 1
     assert run().stdout != ""
@@ -258,7 +316,10 @@ def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
 def test_a_hub_behind_a_proxy_is_reached(hub, load):
     """The tests' hub answers whatever host it is asked for, as a proxy does."""
     hub.add("http://hub.invalid/org/model", MODEL)
-    assert load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids") == CASED
+    assert (
+        load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids")
+        == CASED
+    )
 
 
 @needs_hub
@@ -295,7 +356,9 @@ def test_what_a_mistyped_name_may_mean(hub, load, tmp_path):
         for name, result in zip(meant, load(*loads, cwd=work, **where), strict=True):
             assert failed(result).endswith(f"; did you mean {meant[name]}?")
             assert result["shown"] == 1
-    for result in load(("nothing-like-it", {}), ("no/such/place", {}), ("my-modern-art", {}), cwd=work):
+    for result in load(
+        ("nothing-like-it", {}), ("no/such/place", {}), ("my-modern-art", {}), cwd=work
+    ):
         assert "did you mean" not in failed(result)
 
 
@@ -319,7 +382,9 @@ def test_what_is_not_there(hub, load):
         assert "no model of that name is open to you" in failed(result)
     assert "it has no revision v9" in failed(revision)
     assert f"it has no revision {commit[:7]}" in failed(short)
-    assert "org/other has no vocab.txt, which BertTokenizer needs; it has tokenizer.json" in failed(no_vocab)
+    assert "org/other has no vocab.txt, which BertTokenizer needs; it has tokenizer.json" in failed(
+        no_vocab
+    )
     assert "org/weights has none of the files of a tokenizer" in failed(no_file)
     assert "folder tokenizer of org/model has none of the files" in failed(no_folder)
     assert vocab_only["ids"] == UNCASED
@@ -349,12 +414,15 @@ def test_private_and_gated_models(hub, load):
     asked = [(name, path) for _, name, _, path in hub.log]
     assert asked[:8] == [("org/private", "vocab.txt")] * 4 + [("org/gated", "vocab.txt")] * 4
 
-    # The token of the environment counts, unless it is declined; token=True asks for one and there is none.
+    # The token of the environment counts, unless it is declined; token=True asks for one and there
+    # is none.
     del hub.tokens[:]
     again = {"force_download": True}
     assert load(("org/private", again), HF_TOKEN="hf_secret")[0]["ids"] == CASED
     assert set(hub.tokens) == {"hf_secret"}
-    assert "pass token=..." in failed(load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0])
+    assert "pass token=..." in failed(
+        load(("org/private", {**again, "token": False}), HF_TOKEN="hf_secret")[0]
+    )
     no_login, line_break, malformed = load(
         ("org/private", {"token": True}),
         ("org/private", {**again, "token": "hf_secret\n"}),
@@ -409,8 +477,12 @@ def test_nothing_else_is_fetched_and_nothing_is_run(hub, load, tmp_path):
         "custom_files": ["../outside.txt"],
     }
     files = {**MODEL, "tokenizer_config.json": json.dumps({**json.loads(CONFIG), **config})}
-    hub.add("org/model", {**files, "tokenization.py": code, "__init__.py": code, "config.json": "{}"})
-    results = load(("org/model", {}), ("org/model", {"trust_remote_code": True, "force_download": True}))
+    hub.add(
+        "org/model", {**files, "tokenization.py": code, "__init__.py": code, "config.json": "{}"}
+    )
+    results = load(
+        ("org/model", {}), ("org/model", {"trust_remote_code": True, "force_download": True})
+    )
     assert [result.get("ids") for result in results] == [CASED, CASED]
     assert {path for _, _, _, path in hub.log} == set(WANTED)
     assert not (tmp_path / "run").exists()
@@ -433,7 +505,9 @@ def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):
     directory.mkdir(parents=True)
     (directory / "vocab.txt").write_text(VOCAB)
     (tmp_path / "work" / "file").write_text(VOCAB)
-    results = load(("org/model", {"revision": "v9"}), ("file", {}), ("org/none", {}), cwd=tmp_path / "work")
+    results = load(
+        ("org/model", {"revision": "v9"}), ("file", {}), ("org/none", {}), cwd=tmp_path / "work"
+    )
     assert [result.get("ids") for result in results[:2]] == [UNCASED, UNCASED]
     failed(results[2])
     assert {name for _, name, _, _ in hub.log} == {"org/none"}
@@ -442,30 +516,38 @@ def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):
 def test_without_huggingface_hub(hub, load):
     hub.add("org/model", MODEL)
     built_in, model = load(
-        ("trietok-en", {}), ("org/model", {}), prologue="import sys; sys.modules['huggingface_hub'] = None"
+        ("trietok-en", {}),
+        ("org/model", {}),
+        prologue="import sys; sys.modules['huggingface_hub'] = None",
     )
     assert built_in["ids"]
     assert model["error"][:2] == ["MissingDependencyError", "TrietokError"]
     assert "ImportError" in model["error"]
     assert "org/model is neither a directory nor a file here" in model["message"]
-    assert "pip install 'trietok[hub]'" in model["message"]
+    assert "pip install huggingface_hub" in model["message"]
     assert hub.log == []
 
 
-# ---- AutoTokenizer on the hub ---------------------------------------------------------------------------------------
+# ---- AutoTokenizer on the hub --------------------------------------------------------------------
 
 MPNET = {
-    "vocab.txt": "".join(f"{token}\n" for token in ("<s>", "<pad>", "</s>", "[UNK]", "<mask>", "hello", "world")),
+    "vocab.txt": "".join(
+        f"{token}\n" for token in ("<s>", "<pad>", "</s>", "[UNK]", "<mask>", "hello", "world")
+    ),
     "tokenizer_config.json": '{"tokenizer_class": "MPNetTokenizer"}',
 }
-AUTO = "import trietok; trietok.BertTokenizer = trietok.AutoTokenizer\n"  # what the child process loads with
+AUTO = (  # what the child process loads with
+    "import trietok; trietok.BertTokenizer = trietok.AutoTokenizer\n"
+)
 
 
 @needs_hub
 def test_the_class_of_a_name_on_the_hub(hub, load):
     hub.add("org/model", MPNET)
     hub.add("org/parts", {f"encoder/{name}": text for name, text in MPNET.items()})
-    hub.add("org/by-type", {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'})
+    hub.add(
+        "org/by-type", {"vocab.txt": MPNET["vocab.txt"], "config.json": '{"model_type": "mpnet"}'}
+    )
     hub.add("org/other", {"vocab.txt": "a\n", "config.json": '{"model_type": "roberta"}'})
     hub.add("org/none", {"vocab.txt": "a\n"})
     results = load(
@@ -479,8 +561,13 @@ def test_the_class_of_a_name_on_the_hub(hub, load):
     )
     assert [result.get("ids") for result in results] == [[0, 5, 6, 2]] * 3 + [None] * 3
     assert "the model_type is 'roberta'" in results[3]["message"]
-    assert [result["error"][0] for result in results[3:]] == ["TokenizerClassError", "FileError", "FileError"]
-    # What a second load asks: whether the branch has moved, once for the class and once for the tokenizer.
+    assert [result["error"][0] for result in results[3:]] == [
+        "TokenizerClassError",
+        "FileError",
+        "FileError",
+    ]
+    # What a second load asks: whether the branch has moved, once for the class and once for the
+    # tokenizer.
     hub.take_log()
     load(("org/model", {}), prologue=AUTO)
     assert [path for _, _, _, path in hub.take_log()] == ["tokenizer_config.json", "vocab.txt"]

@@ -1,6 +1,8 @@
-"""Directories with one thing wrong are refused with what is wrong; directories that only look wrong are loaded.
+"""Directories with one thing wrong are refused with what is wrong; directories that only look wrong
+are loaded.
 
-Every folder of `data/invalid` and `data/odd_but_valid` is a small tokenizer, with an `expected.json` beside its files.
+Every folder of `data/invalid` and `data/odd_but_valid` is a small tokenizer, with an
+`expected.json` beside its files.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import trietok
 from trietok import BertTokenizer
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
-LONGEST_MESSAGE = 600  # characters beside the path: a message says what is wrong and does not repeat the file
+LONGEST_MESSAGE = (
+    600  # characters beside the path: a message says what is wrong and does not repeat the file
+)
 
 
 def cases(kind: str) -> list:
@@ -31,7 +35,8 @@ def test_what_is_invalid_is_refused_with_the_reason(folder):
     want = expected(folder)
     with pytest.raises(trietok.TrietokError) as caught:
         BertTokenizer.from_pretrained(folder)
-    message = str(caught.value).replace(str(folder), "")  # whose parts are not to be taken for what is asked for
+    # whose parts are not to be taken for what is asked for
+    message = str(caught.value).replace(str(folder), "")
     assert type(caught.value).__name__ == want["error"], message
     assert [part for part in want["message"] if part not in message] == [], message
     assert len(message) <= LONGEST_MESSAGE
@@ -45,6 +50,9 @@ def test_what_is_odd_but_valid_is_loaded_and_saved(folder, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     again = BertTokenizer.from_pretrained(tmp_path)
     assert {text: again.encode(text) for text in want["ids"]} == want["ids"]
-    assert (again.get_vocab(), again.special_tokens_map) == (tokenizer.get_vocab(), tokenizer.special_tokens_map)
+    assert (again.get_vocab(), again.special_tokens_map) == (
+        tokenizer.get_vocab(),
+        tokenizer.special_tokens_map,
+    )
     saved = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
     assert {key: saved.get(key) for key in want.get("kept", {})} == want.get("kept", {})

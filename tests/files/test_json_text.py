@@ -1,4 +1,6 @@
-"""JSON files are written in C where they are long: byte for byte as `json.dumps` with an indent writes them."""
+"""JSON files are written in C where they are long: byte for byte as `json.dumps` with an indent
+writes them.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,20 @@ from hypothesis import strategies as st
 from trietok import AddedToken
 from trietok.files.formats import added_tokens_written, json_text
 
-TEXTS = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from('{}[]"\\,: \n\x01%')), max_size=5)
+TEXTS = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from('{}[]"\\,: \n\x01%')),
+    max_size=5,
+)
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS)
 
 
 def values(keys):
     def containers(inner):
-        return st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(keys, inner, max_size=3)
+        return (
+            st.lists(inner, max_size=3)
+            | st.tuples(inner, inner)
+            | st.dictionaries(keys, inner, max_size=3)
+        )
 
     return st.recursive(LEAVES, containers, max_leaves=8)
 
@@ -32,7 +41,8 @@ FLAGS = st.fixed_dictionaries(
     dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), st.booleans())
 )
 TOKENS = st.dictionaries(
-    st.integers(0, 10_000), st.builds(lambda content, flags: AddedToken(content or "a", **flags), TEXTS, FLAGS)
+    st.integers(0, 10_000),
+    st.builds(lambda content, flags: AddedToken(content or "a", **flags), TEXTS, FLAGS),
 )
 
 
@@ -40,8 +50,13 @@ TOKENS = st.dictionaries(
 def test_added_tokens_are_written_as_json_writes_their_fields(tokens):
     value = {"b": {token_id: token.__getstate__() for token_id, token in tokens.items()}, "a": 1}
     written = {**value, "b": added_tokens_written(tokens, as_object=True)}
-    assert json_text(written, sort_keys=True) == json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
-    value = {"b": [{"id": token_id, **token.__getstate__()} for token_id, token in tokens.items()], "a": 1}
+    assert json_text(written, sort_keys=True) == json.dumps(
+        value, indent=2, ensure_ascii=False, sort_keys=True
+    )
+    value = {
+        "b": [{"id": token_id, **token.__getstate__()} for token_id, token in tokens.items()],
+        "a": 1,
+    }
     written = {**value, "b": added_tokens_written(tokens, as_object=False)}
     assert json_text(written) == json.dumps(value, indent=2, ensure_ascii=False)
 

@@ -1,4 +1,6 @@
-"""Directories as transformers before 4.34 wrote them: without an `added_tokens_decoder` in tokenizer_config.json."""
+"""Directories as transformers before 4.34 wrote them: without an `added_tokens_decoder` in
+tokenizer_config.json.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,19 @@ BEHIND = len(SPECIAL) + 2  # the first id behind the vocabulary
 
 @pytest.fixture
 def directory(tmp_path):
-    """A function that writes a vocab.txt of the special tokens, `a` and `b`, with these JSON files beside it."""
+    """A function that writes a vocab.txt of the special tokens, `a` and `b`, with these JSON files
+    beside it.
+    """
 
     def write(config=None, roles=None, added=None):
-        (tmp_path / "vocab.txt").write_text("\n".join([*SPECIAL, "a", "b"]) + "\n", encoding="utf-8")
-        for name, value in [("tokenizer_config", config), ("special_tokens_map", roles), ("added_tokens", added)]:
+        (tmp_path / "vocab.txt").write_text(
+            "\n".join([*SPECIAL, "a", "b"]) + "\n", encoding="utf-8"
+        )
+        for name, value in [
+            ("tokenizer_config", config),
+            ("special_tokens_map", roles),
+            ("added_tokens", added),
+        ]:
             if value is not None:
                 (tmp_path / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
         return tmp_path
@@ -29,7 +39,14 @@ def directory(tmp_path):
 
 def flagged(content: str, **flags: bool) -> dict:
     """A token as special_tokens_map.json had it."""
-    return {"content": content, "lstrip": False, "normalized": True, "rstrip": False, "single_word": False, **flags}
+    return {
+        "content": content,
+        "lstrip": False,
+        "normalized": True,
+        "rstrip": False,
+        "single_word": False,
+        **flags,
+    }
 
 
 def typed(content: str, **flags: bool) -> dict:
@@ -37,19 +54,25 @@ def typed(content: str, **flags: bool) -> dict:
     return {"__type": "AddedToken", **flagged(content, **flags)}
 
 
-# ---- additional_special_tokens as objects of flags ------------------------------------------------------------------
+# ---- additional_special_tokens as objects of flags -----------------------------------------------
 
 
 @CLASSES
 def test_objects_in_the_config_alone(kind, directory):
-    tokenizer = kind.from_pretrained(directory({"additional_special_tokens": [typed("<e>", lstrip=True)]}))
+    tokenizer = kind.from_pretrained(
+        directory({"additional_special_tokens": [typed("<e>", lstrip=True)]})
+    )
     assert tokenizer.additional_special_tokens == ["<e>"]
-    assert tokenizer.added_tokens_decoder[BEHIND] == AddedToken("<e>", lstrip=True, normalized=True, special=True)
+    assert tokenizer.added_tokens_decoder[BEHIND] == AddedToken(
+        "<e>", lstrip=True, normalized=True, special=True
+    )
 
 
 @CLASSES
 def test_objects_in_the_config_and_an_empty_list_in_the_map(kind, directory):
-    path = directory({"additional_special_tokens": [typed("<e>")]}, {"additional_special_tokens": []})
+    path = directory(
+        {"additional_special_tokens": [typed("<e>")]}, {"additional_special_tokens": []}
+    )
     tokenizer = kind.from_pretrained(path)
     assert tokenizer.additional_special_tokens == ["<e>"]
     assert tokenizer.encode("a <e>") == [2, 5, BEHIND, 3]
@@ -65,13 +88,17 @@ def test_what_both_files_list_stands_twice_as_in_transformers(kind, directory, i
     )
     tokenizer = kind.from_pretrained(path)
     assert tokenizer.additional_special_tokens == ["<e>", "<e>", "<f>"]
-    assert tokenizer.added_tokens_decoder[BEHIND] == AddedToken("<e>", lstrip=True, normalized=True, special=True)
+    assert tokenizer.added_tokens_decoder[BEHIND] == AddedToken(
+        "<e>", lstrip=True, normalized=True, special=True
+    )
     assert tokenizer.encode("a<e> b <f>") == [2, 5, BEHIND, 6, BEHIND + 1, 3]
 
 
 @CLASSES
 def test_what_both_files_list_as_a_string_stands_once(kind, directory):
-    path = directory({"additional_special_tokens": ["<e>"]}, {"additional_special_tokens": ["<f>", "<e>", "<f>"]})
+    path = directory(
+        {"additional_special_tokens": ["<e>"]}, {"additional_special_tokens": ["<f>", "<e>", "<f>"]}
+    )
     assert kind.from_pretrained(path).additional_special_tokens == ["<e>", "<f>"]
 
 
@@ -81,7 +108,7 @@ def test_a_typed_object_that_does_not_say_whether_it_is_normalized(directory):
     assert tokenizer.added_tokens_decoder[BEHIND].normalized
 
 
-# ---- flags beside added_tokens.json, which has none -----------------------------------------------------------------
+# ---- flags beside added_tokens.json, which has none ----------------------------------------------
 
 
 @CLASSES
@@ -107,27 +134,40 @@ def test_the_flags_of_the_config_count(kind, directory):
 
 @CLASSES
 def test_the_flags_of_a_role_of_the_vocabulary_count(kind, directory):
-    path = directory(None, {"mask_token": flagged("[MASK]", lstrip=True)}, {"[MASK]": 4, "<e>": BEHIND})
+    path = directory(
+        None, {"mask_token": flagged("[MASK]", lstrip=True)}, {"[MASK]": 4, "<e>": BEHIND}
+    )
     assert kind.from_pretrained(path).added_tokens_decoder[4].lstrip
 
 
 @CLASSES
 def test_a_string_in_the_map_says_nothing_about_flags(kind, directory):
-    path = directory({"eos_token": typed("<e>", lstrip=True)}, {"eos_token": "<e>"}, {"<e>": BEHIND})
-    assert kind.from_pretrained(path).added_tokens_decoder[BEHIND] == AddedToken("<e>", special=True)
+    path = directory(
+        {"eos_token": typed("<e>", lstrip=True)}, {"eos_token": "<e>"}, {"<e>": BEHIND}
+    )
+    assert kind.from_pretrained(path).added_tokens_decoder[BEHIND] == AddedToken(
+        "<e>", special=True
+    )
 
 
 @CLASSES
 def test_only_the_roles_of_the_class_make_a_token_special(kind, directory):
-    path = directory({"image_token": "<e>"}, {"video_token": "<f>"}, {"<e>": BEHIND, "<f>": BEHIND + 1})
+    path = directory(
+        {"image_token": "<e>"}, {"video_token": "<f>"}, {"<e>": BEHIND, "<f>": BEHIND + 1}
+    )
     tokenizer = kind.from_pretrained(path)
-    assert [tokenizer.added_tokens_decoder[i] for i in (BEHIND, BEHIND + 1)] == [AddedToken("<e>"), AddedToken("<f>")]
+    assert [tokenizer.added_tokens_decoder[i] for i in (BEHIND, BEHIND + 1)] == [
+        AddedToken("<e>"),
+        AddedToken("<f>"),
+    ]
     assert tokenizer.decode([5, BEHIND], skip_special_tokens=True) == "a <e>"
 
 
 @pytest.mark.parametrize(("text", "ids"), [("<E>", [2, BEHIND, 3]), ("<e>", [2, 1, 1, 1, 3])])
 def test_the_rust_profile_looks_for_what_added_tokens_json_says_first(directory, text, ids):
-    """The map says that it is normalized, which comes too late: the flag changes, but not what is looked for."""
+    """The map says that it is normalized, which comes too late: the flag changes, but not what is
+    looked for.
+    """
     path = directory(None, {"eos_token": flagged("<E>")}, {"<E>": BEHIND})
     tokenizer = BertTokenizerFast.from_pretrained(path)
     assert tokenizer.added_tokens_decoder[BEHIND].normalized
@@ -135,12 +175,14 @@ def test_the_rust_profile_looks_for_what_added_tokens_json_says_first(directory,
 
 
 def test_the_rust_profile_makes_special_what_a_role_names(directory):
-    tokenizer = BertTokenizerFast.from_pretrained(directory(None, None, {"[MASK]": 4, "<e>": BEHIND}))
+    tokenizer = BertTokenizerFast.from_pretrained(
+        directory(None, None, {"[MASK]": 4, "<e>": BEHIND})
+    )
     assert tokenizer.added_tokens_decoder[4] == AddedToken("[MASK]", normalized=True, special=True)
     assert tokenizer.decode([5, 4, BEHIND], skip_special_tokens=True) == "a <e>"
 
 
-# ---- a mistake that is not made -------------------------------------------------------------------------------------
+# ---- a mistake that is not made ------------------------------------------------------------------
 
 
 @CLASSES

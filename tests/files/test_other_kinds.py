@@ -1,4 +1,6 @@
-"""What `trietok train bpe` makes, given to those who load WordPiece vocabularies: they say what it is."""
+"""What `trietok train bpe` makes, given to those who load WordPiece vocabularies: they say what it
+is.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,21 @@ def bpe(tmp_path) -> pathlib.Path:
 @pytest.fixture
 def recipe(tmp_path) -> pathlib.Path:
     """A directory as `trietok train bpe --recipe chinese` writes it."""
-    save_chinese_bpe(train_chinese_bpe(["天天向上", "天天"], vocab_size=8), tmp_path / "recipe", log=["a line"])
+    save_chinese_bpe(
+        train_chinese_bpe(["天天向上", "天天"], vocab_size=8), tmp_path / "recipe", log=["a line"]
+    )
     return tmp_path / "recipe"
 
 
 def says_what_it_is(message: str, directory: pathlib.Path) -> bool:
-    """Whether a message names the directory, what made it and what loads it, all of it in one line."""
+    """Whether a message names the directory, what made it and what loads it, all of it in one
+    line.
+    """
     made_by, loads = {
-        "bpe": ("`trietok train bpe`", ("trietok.AutoTokenizer", "Tokenizer.from_file", "transformers' AutoTokenizer")),
+        "bpe": (
+            "`trietok train bpe`",
+            ("trietok.AutoTokenizer", "Tokenizer.from_file", "transformers' AutoTokenizer"),
+        ),
         "recipe": ("`trietok train bpe --recipe chinese`", ("trietok.AutoTokenizer",)),
     }[directory.name]
     known = (f"{directory} holds a byte-pair encoding", made_by, "no WordPiece vocabulary", *loads)
@@ -57,7 +66,9 @@ def test_damaged_files_are_found(request, name):
         lines = (directory / "merges.txt").read_text().splitlines()
         (directory / "merges.txt").write_text("\n".join(lines[:-1]) + "\n")
         assert "other merges" in check(directory).findings[0].message
-        (directory / "tokenizer.json").write_text((directory / "tokenizer.json").read_text().replace('"lo"', '"xx"', 1))
+        (directory / "tokenizer.json").write_text(
+            (directory / "tokenizer.json").read_text().replace('"lo"', '"xx"', 1)
+        )
     else:
         (directory / "vocab.txt").write_bytes(b"")
     assert not check(directory).ok
@@ -87,22 +98,30 @@ def test_what_the_messages_name_does_load_them(bpe, recipe):
     assert AutoTokenizer.from_pretrained(recipe).tokenize("天天") == ["天天"]
     assert Segmenter(load_vocab(recipe / "vocab.txt")).left_to_right("天天") == ["天天"]
     tokenizers = pytest.importorskip("tokenizers")
-    assert tokenizers.Tokenizer.from_file(str(bpe / "tokenizer.json")).encode("low").tokens == ["low"]
+    assert tokenizers.Tokenizer.from_file(str(bpe / "tokenizer.json")).encode("low").tokens == [
+        "low"
+    ]
 
 
 def test_a_byte_pair_encoding_of_others(bpe):
     content = json.loads((bpe / "tokenizer.json").read_text())
-    content["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    content["pre_tokenizer"] = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
     for text in (json.dumps(content), "{", None):
         (bpe / "tokenizer.json").write_text(text) if text else (bpe / "tokenizer.json").unlink()
-        with pytest.raises(FileError, match="holds a byte-pair encoding") as caught:
+        with pytest.raises(
+            FileError, match="holds byte-level BPE, as GPT-2, RoBERTa and ModernBERT"
+        ) as caught:
             BertTokenizer.from_pretrained(bpe)
         assert "train bpe" not in str(caught.value)
         assert "transformers' AutoTokenizer" in str(caught.value)
         kind, why = {
-            None: (TokenizerClassError, "holds a byte-pair encoding"),
             "{": (FileFormatError, "JSON"),
-        }.get(text, (FileFormatError, "ByteLevel"))
+        }.get(text, (TokenizerClassError, "holds byte-level BPE"))
         with pytest.raises(kind, match=why):
             AutoTokenizer.from_pretrained(bpe)
 
@@ -110,7 +129,9 @@ def test_a_byte_pair_encoding_of_others(bpe):
 def test_what_does_load_is_let_alone(bpe, recipe):
     assert BertTokenizer.from_pretrained(recipe, unk_token="<unk>").tokenize("向") == ["向"]
     lines = (recipe / "vocab.txt").read_text(encoding="utf-8")
-    (recipe / "vocab.txt").write_text(f"[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n{lines}", encoding="utf-8")
+    (recipe / "vocab.txt").write_text(
+        f"[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n{lines}", encoding="utf-8"
+    )
     assert check(recipe).ok
     assert BertTokenizer.from_pretrained(recipe).tokenize("向") == ["向"]
 
@@ -133,5 +154,6 @@ def test_what_does_load_is_let_alone(bpe, recipe):
         str(bpe / "merges.txt"),
     )
     (bpe / "tokenizer_config.json").write_text("[]")
-    with pytest.raises(ValueError, match=r"tokenizer_config\.json"):  # its own mistake, not that of its kind
+    # its own mistake, not that of its kind
+    with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
         OfPairs.from_pretrained(bpe)

@@ -21,7 +21,9 @@ from trietok import (
 
 @pytest.fixture
 def directory(tmp_path):
-    """A function that writes a directory of these files, JSON where it is no text, and returns it."""
+    """A function that writes a directory of these files, JSON where it is no text, and returns
+    it.
+    """
 
     def write(**files):
         path = tmp_path / "model"
@@ -29,7 +31,9 @@ def directory(tmp_path):
         files.setdefault("vocab.txt", "\n".join([*SPECIAL, "a", "b"]) + "\n")
         for name, content in files.items():
             text = content if isinstance(content, str) else json.dumps(content)
-            (path / name.replace("_json", ".json").replace("_txt", ".txt")).write_text(text, encoding="utf-8")
+            (path / name.replace("_json", ".json").replace("_txt", ".txt")).write_text(
+                text, encoding="utf-8"
+            )
         return path
 
     return write
@@ -59,26 +63,47 @@ def test_what_is_saved_is_loaded(small, tmp_path):
 
 
 def test_a_prefix_goes_before_every_name(small, tmp_path):
-    names = [path.rsplit("/", 1)[1] for path in small("a").save_pretrained(tmp_path / "saved", filename_prefix="my")]
+    names = [
+        path.rsplit("/", 1)[1]
+        for path in small("a").save_pretrained(tmp_path / "saved", filename_prefix="my")
+    ]
     assert names == ["my-tokenizer_config.json", "my-special_tokens_map.json", "my-vocab.txt"]
 
 
 def test_a_vocabulary_file_by_itself(vocab_file):
     assert BertTokenizer.from_pretrained(vocab_file("a")).encode("a") == [2, 5, 3]
-    assert BertTokenizer.from_pretrained(str(vocab_file("A")), do_lower_case=False).encode("A") == [2, 5, 3]
+    assert BertTokenizer.from_pretrained(str(vocab_file("A")), do_lower_case=False).encode("A") == [
+        2,
+        5,
+        3,
+    ]
 
 
 def test_the_callers_options_come_before_the_files(directory):
-    path = directory(tokenizer_config_json={"do_lower_case": False, "cls_token": "a", "something": 1})
+    path = directory(
+        tokenizer_config_json={"do_lower_case": False, "cls_token": "a", "something": 1}
+    )
     tokenizer = BertTokenizer.from_pretrained(path)
-    assert (tokenizer.do_lower_case, tokenizer.cls_token, tokenizer.init_kwargs["something"]) == (False, "a", 1)
+    assert (tokenizer.do_lower_case, tokenizer.cls_token, tokenizer.init_kwargs["something"]) == (
+        False,
+        "a",
+        1,
+    )
     tokenizer = BertTokenizer.from_pretrained(path, do_lower_case=True, cls_token="b")
     assert (tokenizer.do_lower_case, tokenizer.cls_token) == (True, "b")
 
 
 def test_added_tokens_of_the_config(directory):
-    token = {"content": "<x>", "lstrip": True, "normalized": False, "rstrip": False, "single_word": False}
-    path = directory(tokenizer_config_json={"added_tokens_decoder": {"7": {**token, "special": True}}})
+    token = {
+        "content": "<x>",
+        "lstrip": True,
+        "normalized": False,
+        "rstrip": False,
+        "single_word": False,
+    }
+    path = directory(
+        tokenizer_config_json={"added_tokens_decoder": {"7": {**token, "special": True}}}
+    )
     tokenizer = BertTokenizer.from_pretrained(path)
     assert tokenizer.added_tokens_decoder[7] == AddedToken("<x>", lstrip=True, special=True)
 
@@ -90,7 +115,10 @@ def test_a_length_that_is_written_as_a_float(kind, directory, tmp_path):
     assert tokenizer("a", padding="max_length").input_ids == [2, 5, 3, 0]
     assert repr(tokenizer.model_max_length) == "4"
     tokenizer.save_pretrained(tmp_path / "saved")
-    assert json.loads((tmp_path / "saved" / "tokenizer_config.json").read_bytes())["model_max_length"] == 4
+    assert (
+        json.loads((tmp_path / "saved" / "tokenizer_config.json").read_bytes())["model_max_length"]
+        == 4
+    )
 
 
 def test_older_files(directory):
@@ -110,21 +138,37 @@ def test_older_files(directory):
 
 
 def test_added_tokens_of_a_tokenizer_json(directory):
-    flags = {"single_word": False, "lstrip": False, "rstrip": True, "normalized": True, "special": False}
-    path = directory(tokenizer_json={"added_tokens": [{"id": 7, "content": "<x>", **flags}], "model": {}})
-    assert BertTokenizer.from_pretrained(path).added_tokens_decoder[7] == AddedToken("<x>", rstrip=True)
+    flags = {
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": True,
+        "normalized": True,
+        "special": False,
+    }
+    path = directory(
+        tokenizer_json={"added_tokens": [{"id": 7, "content": "<x>", **flags}], "model": {}}
+    )
+    assert BertTokenizer.from_pretrained(path).added_tokens_decoder[7] == AddedToken(
+        "<x>", rstrip=True
+    )
 
 
 def test_another_class_is_warned_of(directory, caplog):
     with caplog.at_level(logging.WARNING, "trietok"):
-        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "ElectraTokenizerFast"}))
-        BertTokenizer.from_pretrained(directory(tokenizer_config_json={"tokenizer_class": "BertTokenizerFast"}))
+        BertTokenizer.from_pretrained(
+            directory(tokenizer_config_json={"tokenizer_class": "ElectraTokenizerFast"})
+        )
+        BertTokenizer.from_pretrained(
+            directory(tokenizer_config_json={"tokenizer_class": "BertTokenizerFast"})
+        )
     said = [record.getMessage() for record in caplog.records]
     assert [text for text in said if "AutoTokenizer takes" not in text] == [
         "the tokenizer was saved as a ElectraTokenizerFast and is loaded as a BertTokenizer"
     ]
     unknown = directory(tokenizer_config_json={"tokenizer_class": "RobertaTokenizer"})
-    with pytest.raises(FileFormatError, match="saved as a RobertaTokenizer, which trietok does not have"):
+    with pytest.raises(
+        FileFormatError, match="saved as a RobertaTokenizer, which trietok does not have"
+    ):
         BertTokenizer.from_pretrained(unknown)
     assert BertTokenizer.from_pretrained(unknown, tokenizer_class=None).encode("a") == [2, 5, 3]
 
@@ -135,11 +179,26 @@ def test_another_class_is_warned_of(directory, caplog):
         ({"tokenizer_config_json": "{"}, "tokenizer_config.json, line 1"),
         ({"tokenizer_config_json": "[]"}, "holds a JSON list"),
         ({"tokenizer_config_json": {"added_tokens_decoder": []}}, "should be an object id"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"-1": {"content": "x"}}}}, "'-1' is not an id"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"1.5": {"content": "x"}}}}, "'1.5' is not an id"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": "x"}}}, r"\['7'\] should be an object"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"content": ""}}}}, r"\['7'\] is not a token"),
-        ({"tokenizer_config_json": {"added_tokens_decoder": {"7": {"contents": "x"}}}}, r"\['7'\]: contents is 'x'"),
+        (
+            {"tokenizer_config_json": {"added_tokens_decoder": {"-1": {"content": "x"}}}},
+            "'-1' is not an id",
+        ),
+        (
+            {"tokenizer_config_json": {"added_tokens_decoder": {"1.5": {"content": "x"}}}},
+            "'1.5' is not an id",
+        ),
+        (
+            {"tokenizer_config_json": {"added_tokens_decoder": {"7": "x"}}},
+            r"\['7'\] should be an object",
+        ),
+        (
+            {"tokenizer_config_json": {"added_tokens_decoder": {"7": {"content": ""}}}},
+            r"\['7'\] is not a token",
+        ),
+        (
+            {"tokenizer_config_json": {"added_tokens_decoder": {"7": {"contents": "x"}}}},
+            r"\['7'\]: contents is 'x'",
+        ),
         ({"added_tokens_json": {"x": "seven"}}, "'seven' is not an id"),
         (
             {"special_tokens_map_json": {"cls_token": {"lstrip": True}}},
@@ -185,7 +244,14 @@ def test_added_tokens_can_be_merged_into_the_vocabulary_file(small, tmp_path):
     tokenizer.remove_tokens(["<y>"])
     (path,) = tokenizer.save_vocabulary(tmp_path, filename_prefix="all", include_added=True)
     assert path == str(tmp_path / "all-vocab.txt")
-    assert (tmp_path / "all-vocab.txt").read_text().splitlines() == [*SPECIAL, "a", "a", "<x>", "[unused-id-8]", "<z>"]
+    assert (tmp_path / "all-vocab.txt").read_text().splitlines() == [
+        *SPECIAL,
+        "a",
+        "a",
+        "<x>",
+        "[unused-id-8]",
+        "<z>",
+    ]
     merged = BertTokenizer.from_pretrained(path)
     assert merged.convert_tokens_to_ids(["a", "<x>", "<z>"]) == [6, 7, 9]
     (path,) = tokenizer.save_vocabulary(str(tmp_path / "other.txt"), filename_prefix="my")

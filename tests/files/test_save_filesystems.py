@@ -1,6 +1,8 @@
-"""Saving on real file systems that misbehave: full, of no size, read-only, with files that cannot be replaced.
+"""Saving on real file systems that misbehave: full, of no size, read-only, with files that cannot
+be replaced.
 
-These need root on Linux; where the system forbids a mount, the test is skipped with what the system said.
+These need root on Linux; where the system forbids a mount, the test is skipped with what the system
+said.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ def two(small):
 
 @pytest.fixture
 def mounted():
-    """Mount something: `mounted("-t", "tmpfs", "tmpfs", directory)`. The last is where; unmounted at the end."""
+    """Mount something: `mounted("-t", "tmpfs", "tmpfs", directory)`. The last is where; unmounted
+    at the end.
+    """
     places = []
 
     def mount(*arguments):
@@ -46,7 +50,9 @@ def immutable(path):
 
 
 def assert_readers_find(tokenizer, directory) -> None:
-    """Every reader finds this tokenizer there: trietok, transformers, and one that opens the files by their names."""
+    """Every reader finds this tokenizer there: trietok, transformers, and one that opens the files
+    by their names.
+    """
     transformers = pytest.importorskip("transformers")
     assert state(BertTokenizer.from_pretrained(directory)) == state(tokenizer)
     theirs = transformers.BertTokenizer.from_pretrained(directory)
@@ -79,7 +85,9 @@ def test_an_immutable_file(two, tmp_path, monkeypatch, way, name):
         assert f"{name}: this user may not write it" in refused(two[1], directory, two[0])
         # Where the system does not tell it beforehand:
         monkeypatch.setattr(os, "access", lambda *args, **options: True)
-        assert f"{name}: Operation not permitted; the file is immutable" in refused(two[1], directory, two[0])
+        assert f"{name}: Operation not permitted; the file is immutable" in refused(
+            two[1], directory, two[0]
+        )
     two[1].save_pretrained(directory)
     assert_readers_find(two[1], directory)
 
@@ -109,14 +117,18 @@ def test_a_read_only_mount(two, tmp_path, mounted):
     two[0].save_pretrained(directory)
     mounted("--bind", directory, directory)
     run_or_skip("mount", "-o", "remount,bind,ro", str(directory))
-    assert f"cannot save to {directory}: Read-only file system" in refused(two[1], directory, two[0])
+    assert f"cannot save to {directory}: Read-only file system" in refused(
+        two[1], directory, two[0]
+    )
 
 
 def test_an_immutable_directory(two, tmp_path):
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
     with immutable(directory):
-        assert f"cannot save to {directory}: Operation not permitted" in refused(two[1], directory, two[0])
+        assert f"cannot save to {directory}: Operation not permitted" in refused(
+            two[1], directory, two[0]
+        )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -138,7 +150,9 @@ def test_a_small_disk_holds_all_of_the_old_files_or_all_of_the_new_ones(
 
 
 def saved_or_refused_for_lack_of_space(tokenizer, directory) -> bool:
-    """Save; whether that was possible. If not, the error says why and the old files are as they were."""
+    """Save; whether that was possible. If not, the error says why and the old files are as they
+    were.
+    """
     before = read_plainly(directory)
     try:
         tokenizer.save_pretrained(directory)

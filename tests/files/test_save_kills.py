@@ -1,4 +1,6 @@
-"""Saves that are killed, with trietok, `check` and transformers as readers: each finds the old files or the new."""
+"""Saves that are killed, with trietok, `check` and transformers as readers: each finds the old
+files or the new.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ import time
 
 import pytest
 
-from tests.files.saving import saving_forever, seen_plainly, state, stop, two_tokenizers, without_links
+from tests.files.saving import (
+    saving_forever,
+    seen_plainly,
+    state,
+    stop,
+    two_tokenizers,
+    without_links,
+)
 from trietok import BertTokenizer, check
 from trietok.files.atomic import finish_save
 
@@ -29,7 +38,9 @@ def seen_by_transformers(directory) -> object:
 def seen_by_check(directory) -> object:
     """What `check` finds, without where, and without that a save was cut short."""
     report = check(directory)
-    return sorted((finding.code, finding.message) for finding in report.findings if "save" not in finding.code)
+    return sorted(
+        (finding.code, finding.message) for finding in report.findings if "save" not in finding.code
+    )
 
 
 def seen_by_trietok(directory) -> object:
@@ -84,7 +95,11 @@ def test_what_is_left_after_each_of_300_kills(two, tmp_path, slow_renames):
     expected = sightings(two, directory, readers)
     tally = {"old": 0, "new": 0, "left in the middle": 0}
     for number in killed_saves(two, directory, 5, slow_renames):
-        found = {which for which in (0, 1) if all(reader(directory) == expected[reader][which] for reader in readers)}
+        found = {
+            which
+            for which in (0, 1)
+            if all(reader(directory) == expected[reader][which] for reader in readers)
+        }
         assert len(found) == 1, (number, sorted(os.listdir(directory)))
         tally["old" if found == {number % 2} else "new"] += 1
         tally["left in the middle"] += any(path.is_symlink() for path in directory.iterdir())
@@ -94,15 +109,23 @@ def test_what_is_left_after_each_of_300_kills(two, tmp_path, slow_renames):
     assert tally["left in the middle"] > KILLS // 20
 
 
-def test_what_is_left_after_each_of_300_kills_where_there_are_no_links(two, tmp_path, slow_renames, monkeypatch):
-    """No mixture for trietok and `check`; nor for others, after the next save has cleared away what was left."""
+def test_what_is_left_after_each_of_300_kills_where_there_are_no_links(
+    two, tmp_path, slow_renames, monkeypatch
+):
+    """No mixture for trietok and `check`; nor for others, after the next save has cleared away what
+    was left.
+    """
     without_links(monkeypatch)
     directory = tmp_path / "saved"
     readers = (seen_by_trietok, seen_by_check)
     expected = sightings(two, directory, (*readers, seen_plainly))
     tally = {0: 0, 1: 0, "journals": 0}
     for number in killed_saves(two, directory, 6, slow_renames):
-        found = {which for which in (0, 1) if all(reader(directory) == expected[reader][which] for reader in readers)}
+        found = {
+            which
+            for which in (0, 1)
+            if all(reader(directory) == expected[reader][which] for reader in readers)
+        }
         assert len(found) == 1, (number, sorted(os.listdir(directory)))
         tally[next(iter(found))] += 1
         tally["journals"] += (directory / ".trietok-save.json").exists()
@@ -113,7 +136,9 @@ def test_what_is_left_after_each_of_300_kills_where_there_are_no_links(two, tmp_
 
 
 def test_readers_beside_saves_that_are_killed(two, tmp_path, slow_renames):
-    """Loading while it goes on, which takes what it reads from one save. No other reader can know that."""
+    """Loading while it goes on, which takes what it reads from one save. No other reader can know
+    that.
+    """
     directory = tmp_path / "saved"
     expected = sightings(two, directory, (seen_by_trietok,))[seen_by_trietok]
     ended, wrong, loads = threading.Event(), [], [0]

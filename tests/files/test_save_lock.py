@@ -12,8 +12,9 @@ import pytest
 
 from tests.files.saving import in_child, message_of, state, two_tokenizers
 from trietok import BertTokenizer, FileError
-from trietok.files import atomic as lock
-from trietok.files.atomic import DirectoryBusyError, alone, save_files
+from trietok.files import directory_lock as lock
+from trietok.files.atomic import save_files
+from trietok.files.directory_lock import DirectoryBusyError, alone
 
 pytest.importorskip("fcntl")
 
@@ -61,7 +62,11 @@ def test_a_save_that_is_stopped_is_named_after_a_wait_that_ends(two, tmp_path, m
     try:
         monkeypatch.setattr(lock, "LONGEST_WAIT", 0.05)
         with pytest.raises(
-            FileError, match=r"cannot save to .*: process \d+ \(.*\), which is stopped, is saving .* within 0.05 s"
+            FileError,
+            match=(
+                r"cannot save to .*: process \d+ \(.*\), which is stopped, is saving .* within"
+                r" 0.05 s"
+            ),
         ) as caught:
             two[1].save_pretrained(directory)
         assert re.search(rf"process {child} \(.*python", str(caught.value))
@@ -124,7 +129,9 @@ def test_an_error_in_a_forked_child_does_not_clear_away_the_save(tmp_path):
         try:
             save_files(tmp_path, write)
         finally:
-            os._exit(0 if os.getpid() != process or (tmp_path / "a.txt").read_text() == "new" else 3)
+            os._exit(
+                0 if os.getpid() != process or (tmp_path / "a.txt").read_text() == "new" else 3
+            )
 
     assert os.waitstatus_to_exitcode(in_child(save)) == 0
 
@@ -170,7 +177,10 @@ def test_without_a_lock_the_folder_of_a_process_that_runs_stays(two, tmp_path, m
     of_a_process_that_runs.mkdir()
     (directory / ".trietok-save-999999999").mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr("fcntl.flock", lambda *args: (_ for _ in ()).throw(OSError(95, "Operation not supported")))
+        patch.setattr(
+            "fcntl.flock",
+            lambda *args: (_ for _ in ()).throw(OSError(95, "Operation not supported")),
+        )
         two[1].save_pretrained(directory)
     assert [path.name for path in directory.glob(".trietok-*")] == [of_a_process_that_runs.name]
     two[1].save_pretrained(directory)  # alone for certain, so that nobody can be using it

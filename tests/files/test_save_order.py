@@ -1,4 +1,6 @@
-"""What is on the disk at each moment of a save, so that a power failure leaves the old files or the new ones."""
+"""What is on the disk at each moment of a save, so that a power failure leaves the old files or the
+new ones.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,19 @@ from trietok.files.formats import JOURNAL, write_text
 
 @pytest.fixture
 def log(monkeypatch):
-    """Every flush, rename and removal in the directory `saved`, in order: `flush staging/new`, `vocab.txt <- link`."""
+    """Every flush, rename and removal in the directory `saved`, in order: `flush staging/new`,
+    `vocab.txt <- link`.
+    """
     steps: list[str] = []
     fsync, replace, unlink = os.fsync, os.replace, Path.unlink
 
     def named(path) -> str:
         parts = Path(path).parts
         parts = parts[parts.index("saved") + 1 :]
-        return "/".join("staging" if part.startswith(".trietok-save-") else part for part in parts) or "."
+        return (
+            "/".join("staging" if part.startswith(".trietok-save-") else part for part in parts)
+            or "."
+        )
 
     def logged_fsync(handle):
         path = os.readlink(f"/proc/self/fd/{handle}")
@@ -47,27 +54,35 @@ def log(monkeypatch):
 
 
 FILES = ("added_tokens.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt")
-linux = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="file names of handles are Linux's")
+linux = pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="file names of handles are Linux's"
+)
 
 
 @linux
 @pytest.mark.parametrize("way", [with_links, without_links])
-def test_everything_is_flushed_before_the_step_that_needs_it(small, tmp_path, monkeypatch, log, way):
+def test_everything_is_flushed_before_the_step_that_needs_it(
+    small, tmp_path, monkeypatch, log, way
+):
     way(monkeypatch)
     old, new = two_tokenizers(small)
     old.save_pretrained(tmp_path / "saved")
     log.clear()
     new.save_pretrained(tmp_path / "saved")
-    first = next(i for i, step in enumerate(log) if " <- " in step and not step.startswith("staging/"))
+    first = next(
+        i for i, step in enumerate(log) if " <- " in step and not step.startswith("staging/")
+    )
     prepared, rest = log[:first], log[first:]
-    # The new files first, then the names in the folders; where there is a journal, it is written to the folder at last.
+    # The new files first, then the names in the folders; where there is a journal, it is written to
+    # the folder at last.
     folders = ["flush staging/new", "flush staging/old", "flush staging", "flush ."]
     flushed = max(i for i, step in enumerate(prepared) if step == "flush staging/old")
     assert prepared[flushed - 1 : flushed + 3] == folders
     for name in FILES:
         assert f"flush staging/new/{name}" in prepared[: flushed - 1]
     assert all(
-        "temporary-" in step or step in folders or step.startswith("staging/") for step in prepared[flushed + 3 :]
+        "temporary-" in step or step in folders or step.startswith("staging/")
+        for step in prepared[flushed + 3 :]
     )
     if way is with_links:
         assert rest == [
@@ -105,10 +120,14 @@ def test_what_is_read_back_otherwise_than_written_is_an_error(small, tmp_path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lose)
-        with pytest.raises(FileError, match=r"cannot write .*vocab\.txt: what was written reads back differently"):
+        with pytest.raises(
+            FileError, match=r"cannot write .*vocab\.txt: what was written reads back differently"
+        ):
             new.save_pretrained(directory)
         (tmp_path / "a.txt").write_text("old")
-        with pytest.raises(FileError, match=r"cannot write .*a\.txt: what was written reads back differently"):
+        with pytest.raises(
+            FileError, match=r"cannot write .*a\.txt: what was written reads back differently"
+        ):
             write_text(tmp_path / "a.txt", "new")
     assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
     assert (tmp_path / "a.txt").read_text() == "old"

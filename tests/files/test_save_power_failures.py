@@ -1,4 +1,6 @@
-"""Power failures during saves: a file system is cut off from its disk, which keeps only what had been flushed to it."""
+"""Power failures during saves: a file system is cut off from its disk, which keeps only what had
+been flushed to it.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,25 @@ import time
 
 import pytest
 
-from tests.files.saving import run_or_skip, saving_forever, seen_plainly, state, stop, two_tokenizers, without_links
+from tests.files.saving import (
+    run_or_skip,
+    saving_forever,
+    seen_plainly,
+    state,
+    stop,
+    two_tokenizers,
+    without_links,
+)
 from trietok import BertTokenizer
 
 pytestmark = pytest.mark.faults
 
-FAILURES = 60
-_SHUT_DOWN, _WITHOUT_FLUSH = 0x8004587D, 2  # ioctl of ext4 and xfs: no more is written, not even the log
+FAILURES = int(os.environ.get("TRIETOK_FAILURES", "60"))
+# ioctl of ext4 and xfs: no more is written, not even the log
+_SHUT_DOWN, _WITHOUT_FLUSH = (
+    0x8004587D,
+    2,
+)
 
 
 @pytest.fixture
@@ -64,7 +78,9 @@ def test_what_was_not_flushed_is_lost_on_this_disk(disk):
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(small, disk, monkeypatch, has_links):
+def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
+    small, disk, monkeypatch, has_links
+):
     if not has_links:
         without_links(monkeypatch)
     two = two_tokenizers(small)

@@ -1,4 +1,6 @@
-"""The files that a save replaces keep their modes and owners, or are not replaced; any failure changes nothing."""
+"""The files that a save replaces keep their modes and owners, or are not replaced; any failure
+changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from trietok.files.atomic import save_files
 from trietok.files.formats import write_text
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and owners are POSIX")
-root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root, to act as other users")
+root = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="needs root, to act as other users"
+)
 pytestmark = posix
 SOMEBODY, ANOTHER = 12_345, 12_346  # users' numbers
 
@@ -61,13 +65,19 @@ def test_modes_are_kept(two, tmp_path, monkeypatch, way):
     assert state(BertTokenizer.from_pretrained(tmp_path)) == state(two[1])
 
 
-def test_the_mode_of_a_single_file_is_kept_and_nobody_else_can_read_it_before(tmp_path, monkeypatch):
+def test_the_mode_of_a_single_file_is_kept_and_nobody_else_can_read_it_before(
+    tmp_path, monkeypatch
+):
     path = tmp_path / "vocab.txt"
     path.write_text("old")
     path.chmod(0o600)
     seen = []
     original = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda handle: (seen.append(os.fstat(handle).st_mode & 0o777), original(handle)))
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda handle: (seen.append(os.fstat(handle).st_mode & 0o777), original(handle)),
+    )
     write_text(path, "new")
     assert (path.read_text(), modes(tmp_path), seen[0]) == ("new", {"vocab.txt": 0o600}, 0o600)
 
@@ -91,7 +101,9 @@ def test_a_write_protected_file_is_named_and_nothing_changes(two, tmp_path, name
     two[0].save_pretrained(tmp_path)
     before = read_plainly(tmp_path)
     (tmp_path / name).chmod(0o444)
-    with pytest.raises(FileError, match=rf"cannot replace .*{name}: it is write-protected .*chmod u\+w") as caught:
+    with pytest.raises(
+        FileError, match=rf"cannot replace .*{name}: it is write-protected .*chmod u\+w"
+    ) as caught:
         two[1].save_pretrained(tmp_path)
     assert caught.value.path == str(tmp_path / name)
     assert read_plainly(tmp_path) == before
@@ -118,7 +130,9 @@ def test_a_write_protected_single_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_links_to_files_elsewhere_are_replaced_or_stay_as_they_were(two, tmp_path, monkeypatch, way):
+def test_links_to_files_elsewhere_are_replaced_or_stay_as_they_were(
+    two, tmp_path, monkeypatch, way
+):
     way(monkeypatch)
     (tmp_path / "blobs").mkdir()
     directory = tmp_path / "snapshot"
@@ -131,7 +145,11 @@ def test_links_to_files_elsewhere_are_replaced_or_stay_as_they_were(two, tmp_pat
     original = os.replace
 
     def refused(source, target):
-        if Path(target) == directory / "vocab.txt" and Path(source).parent.name != "old" and not seen:
+        if (
+            Path(target) == directory / "vocab.txt"
+            and Path(source).parent.name != "old"
+            and not seen
+        ):
             seen.append(target)
             raise PermissionError(1, "Operation not permitted")
         original(source, target)
@@ -139,7 +157,9 @@ def test_links_to_files_elsewhere_are_replaced_or_stay_as_they_were(two, tmp_pat
     seen: list[object] = []
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", refused)
-        with pytest.raises(FileError, match=r"cannot replace .*vocab\.txt: Operation not permitted"):
+        with pytest.raises(
+            FileError, match=r"cannot replace .*vocab\.txt: Operation not permitted"
+        ):
             two[1].save_pretrained(directory)
     assert read_plainly(directory) == before
     assert os.readlink(directory / "vocab.txt") == "../blobs/1"
@@ -149,12 +169,14 @@ def test_links_to_files_elsewhere_are_replaced_or_stay_as_they_were(two, tmp_pat
     assert (tmp_path / "blobs" / "1").read_bytes() == before["vocab.txt"]
 
 
-# ---- a replacement that the system refuses --------------------------------------------------------------------------
+# ---- a replacement that the system refuses -------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", FILES[:4])
-def test_a_file_that_cannot_be_replaced_leaves_the_old_files_for_every_reader(two, tmp_path, monkeypatch, way, name):
+def test_a_file_that_cannot_be_replaced_leaves_the_old_files_for_every_reader(
+    two, tmp_path, monkeypatch, way, name
+):
     way(monkeypatch)
     two[0].save_pretrained(tmp_path)
     before = {path: (path.stat().st_ino, path.read_bytes()) for path in sorted(tmp_path.iterdir())}
@@ -172,14 +194,18 @@ def test_a_file_that_cannot_be_replaced_leaves_the_old_files_for_every_reader(tw
         ) as caught:
             two[1].save_pretrained(tmp_path)
     assert caught.value.path == str(tmp_path / name)
-    assert {path: (path.stat().st_ino, path.read_bytes()) for path in sorted(tmp_path.iterdir())} == before
+    assert {
+        path: (path.stat().st_ino, path.read_bytes()) for path in sorted(tmp_path.iterdir())
+    } == before
     two[1].save_pretrained(tmp_path)
     assert state(BertTokenizer.from_pretrained(tmp_path)) == state(two[1])
 
 
 @pytest.mark.parametrize("step", ["link", "symlink", "chmod", "fsync", "replace"])
 @pytest.mark.parametrize("way", WAYS)
-def test_whichever_step_fails_an_error_means_the_old_files_and_none_the_new(two, tmp_path, monkeypatch, way, step):
+def test_whichever_step_fails_an_error_means_the_old_files_and_none_the_new(
+    two, tmp_path, monkeypatch, way, step
+):
     way(monkeypatch)
     without_flushing(monkeypatch)
     two[0].save_pretrained(tmp_path)
@@ -214,7 +240,7 @@ def test_whichever_step_fails_an_error_means_the_old_files_and_none_the_new(two,
     assert {path.name for path in tmp_path.iterdir()} == set(FILES[:4])
 
 
-# ---- other users ----------------------------------------------------------------------------------------------------
+# ---- other users ---------------------------------------------------------------------------------
 
 
 @root
@@ -226,7 +252,11 @@ def test_owners_are_kept(two, place, monkeypatch, way):
     (place / "vocab.txt").chmod(0o640)
     two[1].save_pretrained(place)
     status = (place / "vocab.txt").stat()
-    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (SOMEBODY, ANOTHER, 0o640)
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (
+        SOMEBODY,
+        ANOTHER,
+        0o640,
+    )
     assert (place / "tokenizer_config.json").stat().st_uid == 0
 
 
@@ -240,7 +270,9 @@ def test_a_file_whose_owner_cannot_be_kept_is_named(two, place):
     before = read_plainly(place)
     message = message_of(lambda: two[1].save_pretrained(place), ANOTHER)
     assert message.startswith("FileError: cannot replace ")
-    assert f"its owner (user {SOMEBODY}, group {SOMEBODY}) and mode (0666) cannot be kept" in message
+    assert (
+        f"its owner (user {SOMEBODY}, group {SOMEBODY}) and mode (0666) cannot be kept" in message
+    )
     assert read_plainly(place) == before
     assert set(modes(place)) == set(before)
 
@@ -271,7 +303,10 @@ def test_a_sticky_directory_of_another_user(two, place, monkeypatch, way):
         patch.setattr("trietok.disk.Rights.give", lambda rights, path: None)
         before = read_plainly(place)
         message = message_of(lambda: two[1].save_pretrained(place), SOMEBODY)
-    assert "vocab.txt: Operation not permitted; the file is immutable (lsattr tells), or it is another" in message
+    assert (
+        "vocab.txt: Operation not permitted; the file is immutable (lsattr tells), or it is another"
+        in message
+    )
     assert read_plainly(place) == before
     assert set(modes(place)) == set(before)
     assert state(BertTokenizer.from_pretrained(place)) == state(two[0])
@@ -297,7 +332,8 @@ def test_readers_of_other_users_can_follow_a_save_that_was_cut_short(two, place)
         assert state(BertTokenizer.from_pretrained(place)) == state(two[1])
 
     assert message_of(load, SOMEBODY) == ""
-    assert message_of(lambda: two[0].save_pretrained(place), SOMEBODY) == ""  # who can clear it away, too
+    # who can clear it away, too
+    assert message_of(lambda: two[0].save_pretrained(place), SOMEBODY) == ""
     assert set(modes(place)) == set(FILES[:4])
 
 

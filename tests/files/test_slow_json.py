@@ -68,7 +68,10 @@ def test_the_options_and_the_template(vocab_file, tmp_path):
         ({"never_split": ["x", "a-b"]}, r"never_split \('a-b', 'x'\)"),
         ({"split_special_tokens": True}, "split_special_tokens=True"),
         ({"cls_token": None}, "cls_token None"),
-        ({"additional_special_tokens": ["<e>"]}, "special token '<e>', which here is found in '<E>' too"),
+        (
+            {"additional_special_tokens": ["<e>"]},
+            "special token '<e>', which here is found in '<E>' too",
+        ),
     ],
 )
 def test_what_cannot_be_said(small, tmp_path, options, message):
@@ -81,9 +84,12 @@ def test_what_cannot_be_said(small, tmp_path, options, message):
 
 def test_everything_that_cannot_be_said_is_named_at_once(small, tmp_path):
     tokenizer = small("a", never_split=["x"])
-    tokenizer.basic_tokenizer.do_split_on_punc = False
+    tokenizer.split_special_tokens = True
     tokenizer.add_tokens(["é"])
-    with pytest.raises(NotSupportedError, match=r"never_split.*; do_split_on_punc=False; the added token 'é', which"):
+    with pytest.raises(
+        NotSupportedError,
+        match=r"never_split.*; split_special_tokens=True; the added token 'é', which",
+    ):
         tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
 
 
@@ -127,16 +133,20 @@ def test_the_fast_profile_writes_it_anyway(vocab_file, tmp_path):
     tokenizer = BertTokenizerFast(vocab_file("a"))
     tokenizer.save_pretrained(tmp_path / "one")
     tokenizer.save_pretrained(tmp_path / "two", tokenizer_json=True, legacy_format=True)
-    one, two = (json.loads((tmp_path / name / "tokenizer.json").read_text()) for name in ("one", "two"))
+    one, two = (
+        json.loads((tmp_path / name / "tokenizer.json").read_text()) for name in ("one", "two")
+    )
     assert one == two
 
 
-# ---- a tokenizer.json that is there already -------------------------------------------------------------------------
+# ---- a tokenizer.json that is there already ------------------------------------------------------
 
 
 @pytest.fixture
 def model(small, tmp_path):
-    """A directory with a tokenizer.json whose words are cut at 128 tokens, as published models have it."""
+    """A directory with a tokenizer.json whose words are cut at 128 tokens, as published models have
+    it.
+    """
     small("hello", "world").save_pretrained(tmp_path / "model", tokenizer_json=True)
     edit(tmp_path / "model", truncation=CUT, padding=FILLED)
     return tmp_path / "model"
@@ -163,18 +173,28 @@ def files_in(directory):
 
 
 def flags_of(tokenizer):
-    """The flags of the added tokens; one that plays a role counts as special, as the fast classes load it."""
+    """The flags of the added tokens; one that plays a role counts as special, as the fast classes
+    load it.
+    """
     roles = set(tokenizer.all_special_tokens)
     tokens = tokenizer.added_tokens_decoder.items()
-    return {i: {**token.__getstate__(), "special": token.special or token.content in roles} for i, token in tokens}
+    return {
+        i: {**token.__getstate__(), "special": token.special or token.content in roles}
+        for i, token in tokens
+    }
 
 
 def assert_one_tokenizer(directory):
-    """Every loader of the directory has the same tokens with the same ids, and lower-cases or not."""
+    """Every loader of the directory has the same tokens with the same ids, and lower-cases or
+    not.
+    """
     slow, fast, auto = (
-        kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer)
+        kind.from_pretrained(directory)
+        for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer)
     )
-    alone = BertTokenizerFast(tokenizer_file=directory / "tokenizer.json", do_lower_case=slow.do_lower_case)
+    alone = BertTokenizerFast(
+        tokenizer_file=directory / "tokenizer.json", do_lower_case=slow.do_lower_case
+    )
     read = read_tokenizer_json(directory / "tokenizer.json")
     assert read.normalizer.lowercase == slow.do_lower_case
     assert (read.truncation.max_length, read.padding.strategy) == (128, 128)
@@ -191,7 +211,9 @@ def test_a_slow_save_brings_the_tokenizer_json_of_its_directory_up_to_date(model
     tokenizer.add_tokens(["covid-19", AddedToken("<m>", rstrip=True)])
     caplog.clear()  # of what loading said of the profile
     with caplog.at_level(logging.WARNING, "trietok"):
-        assert str(model / "tokenizer.json") not in tokenizer.save_pretrained(model, filename_prefix="other")
+        assert str(model / "tokenizer.json") not in tokenizer.save_pretrained(
+            model, filename_prefix="other"
+        )
         assert str(model / "tokenizer.json") in tokenizer.save_pretrained(model)
     assert not caplog.records  # who saves tokens wants them saved
     assert_one_tokenizer(model)
@@ -201,7 +223,11 @@ def test_a_tokenizer_json_that_agrees_stays_byte_for_byte(model):
     tokenizer = BertTokenizer.from_pretrained(model)
     tokenizer.add_tokens(["covid-19"])
     tokenizer.save_pretrained(model)
-    edit(model, decoder=None, normalizer={**json.loads((model / "tokenizer.json").read_text())["normalizer"]})
+    edit(
+        model,
+        decoder=None,
+        normalizer={**json.loads((model / "tokenizer.json").read_text())["normalizer"]},
+    )
     whole = json.loads((model / "tokenizer.json").read_text())
     whole["normalizer"]["strip_accents"] = True  # null in other words
     (model / "tokenizer.json").write_text(json.dumps(whole))
@@ -209,7 +235,9 @@ def test_a_tokenizer_json_that_agrees_stays_byte_for_byte(model):
     (model / "tokenizer.json").rename(link)
     (model / "tokenizer.json").symlink_to(link)
     before = link.read_bytes()
-    assert str(model / "tokenizer.json") not in BertTokenizer.from_pretrained(model).save_pretrained(model)
+    assert str(model / "tokenizer.json") not in BertTokenizer.from_pretrained(
+        model
+    ).save_pretrained(model)
     assert (model / "tokenizer.json").is_symlink()
     assert link.read_bytes() == before
     again = BertTokenizer.from_pretrained(model)
@@ -249,16 +277,27 @@ def test_a_save_of_other_settings(model, caplog):
 def test_a_template_that_follows_a_role(model):
     tokenizer = BertTokenizer.from_pretrained(model, cls_token="[MASK]")
     tokenizer.save_pretrained(model)
-    assert read_tokenizer_json(model / "tokenizer.json").pieces()[0].token_id == tokenizer.mask_token_id
+    assert (
+        read_tokenizer_json(model / "tokenizer.json").pieces()[0].token_id
+        == tokenizer.mask_token_id
+    )
     assert BertTokenizerFast.from_pretrained(model).encode("hello") == tokenizer.encode("hello")
 
 
 def test_ids_that_move_move_in_the_template_and_the_padding_too(model, vocab_file):
     edit(model, post_processor={"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]})
-    other = BertTokenizer(vocab_file("hello", special=["[UNK]", "[SEP]", "[CLS]", "[MASK]", "[PAD]"], name="other.txt"))
+    other = BertTokenizer(
+        vocab_file(
+            "hello", special=["[UNK]", "[SEP]", "[CLS]", "[MASK]", "[PAD]"], name="other.txt"
+        )
+    )
     other.save_pretrained(model)
     read = read_tokenizer_json(model / "tokenizer.json")
-    assert (read.padding.pad_id, read.post_processor.cls, read.post_processor.sep) == (4, ("[CLS]", 2), ("[SEP]", 1))
+    assert (read.padding.pad_id, read.post_processor.cls, read.post_processor.sep) == (
+        4,
+        ("[CLS]", 2),
+        ("[SEP]", 1),
+    )
     assert_one_tokenizer(model)
 
 
@@ -338,14 +377,18 @@ def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small
             return ()
 
     small("a").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    with pytest.raises(NotSupportedError, match=r"a Letters has other tokens and writes no tokenizer\.json"):
+    with pytest.raises(
+        NotSupportedError, match=r"a Letters has other tokens and writes no tokenizer\.json"
+    ):
         Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model")
     assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
     Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
     assert not (tmp_path / "model" / "tokenizer.json").exists()
 
 
-@pytest.mark.parametrize("options", [{}, {"legacy_format": True}, {"legacy_format": False}, {"tokenizer_json": False}])
+@pytest.mark.parametrize(
+    "options", [{}, {"legacy_format": True}, {"legacy_format": False}, {"tokenizer_json": False}]
+)
 def test_a_fast_save_leaves_no_file_of_other_tokens(model, vocab_file, options):
     slow = BertTokenizer.from_pretrained(model)
     slow.add_tokens(["covid-19"])
@@ -386,8 +429,13 @@ TOKENS = st.builds(
 CHANGES = st.lists(
     st.tuples(st.just("add_tokens"), st.lists(TOKENS, min_size=1, max_size=2))
     | st.tuples(st.just("remove_tokens"), st.lists(CONTENTS, min_size=1, max_size=1))
-    | st.tuples(st.just("add_wordpieces"), st.lists(st.sampled_from(["lo", "##x"]), min_size=1, unique=True))
-    | st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"additional_special_tokens": st.lists(TOKENS)}))
+    | st.tuples(
+        st.just("add_wordpieces"), st.lists(st.sampled_from(["lo", "##x"]), min_size=1, unique=True)
+    )
+    | st.tuples(
+        st.just("add_special_tokens"),
+        st.fixed_dictionaries({"additional_special_tokens": st.lists(TOKENS)}),
+    )
     | st.tuples(st.just("add_special_tokens"), st.fixed_dictionaries({"pad_token": CONTENTS})),
     max_size=4,
 )
@@ -405,12 +453,17 @@ SETTINGS = st.fixed_dictionaries(
 
 @examples(20)
 @given(SETTINGS, CHANGES, SETTINGS, CHANGES)
-def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before(first, changes, settings, more):
+def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before(
+    first, changes, settings, more
+):
     """A fast save, and then a slow one into the same directory, each with changes of its own."""
     with tempfile.TemporaryDirectory() as folder:
         directory = pathlib.Path(folder, "model")
         words = pathlib.Path(folder, "words.txt")
-        words.write_text("".join(f"{word}\n" for word in (*SPECIAL, "hello", "e", "wor", "##ld")), encoding="utf-8")
+        words.write_text(
+            "".join(f"{word}\n" for word in (*SPECIAL, "hello", "e", "wor", "##ld")),
+            encoding="utf-8",
+        )
         for kind, arguments, made in (
             (BertTokenizerFast, first, changes),
             (BertTokenizer, {**first, **settings}, more),
@@ -426,10 +479,14 @@ def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_befo
             except trietok.TrietokError:
                 assert (files_in(directory) if directory.exists() else {}) == before
                 return
-            slow, fast = (kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast))
+            slow, fast = (
+                kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast)
+            )
             alone = read_tokenizer_json(directory / "tokenizer.json")
             assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
-            assert {token.content: i for i, token in alone.added_tokens.items()} == slow.added_tokens_encoder
+            assert {
+                token.content: i for i, token in alone.added_tokens.items()
+            } == slow.added_tokens_encoder
             assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
             assert flags_of(slow) == flags_of(fast)  # a role makes a token special
             said = alone.normalizer
@@ -438,4 +495,8 @@ def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_befo
             wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
             assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
             assert said.handle_chinese_chars == basic.tokenize_chinese_chars
-            assert fast.encode("") == slow.encode("") == [piece.token_id for piece in alone.pieces() if piece.token]
+            assert (
+                fast.encode("")
+                == slow.encode("")
+                == [piece.token_id for piece in alone.pieces() if piece.token]
+            )

@@ -1,4 +1,6 @@
-"""tokenizer.json: what is read, what is refused, and that reading and writing are each other's inverse."""
+"""tokenizer.json: what is read, what is refused, and that reading and writing are each other's
+inverse.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,8 @@ from trietok.files.tokenizer_json import (
     WordPieceDecoder,
     read_tokenizer_json,
     rust_ids,
-    tokenizer_json_text,
-    write_tokenizer_json,
 )
+from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_tokenizer_json
 from trietok.inputs.post_processors import (
     BertProcessing,
     Piece,
@@ -40,7 +41,9 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 INVALID = sorted(path for path in (DATA / "invalid_tokenizer_json").iterdir())
 LONGEST_MESSAGE = 600  # characters beside the path
 
-VOCABULARY = {token: i for i, token in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] the people ##s".split())}
+VOCABULARY = {
+    token: i for i, token in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] the people ##s".split())
+}
 
 SMALL = """{
   "version": "1.0",
@@ -183,7 +186,7 @@ def read(tmp_path):
     return read_text
 
 
-# ---- one file, both ways --------------------------------------------------------------------------------------------
+# ---- one file, both ways -------------------------------------------------------------------------
 
 
 def test_every_part_is_read(read):
@@ -208,18 +211,28 @@ def test_a_file_is_written_whole(tmp_path):
 
 
 def test_entries_are_written_in_the_order_of_their_ids():
-    value = TokenizerJson({"b": 2, "[UNK]": 0, "a": 1}, added_tokens={2: AddedToken("b"), 1: AddedToken("a")})
+    value = TokenizerJson(
+        {"b": 2, "[UNK]": 0, "a": 1}, added_tokens={2: AddedToken("b"), 1: AddedToken("a")}
+    )
     whole = json.loads(tokenizer_json_text(value))
     assert list(whole["model"]["vocab"]) == ["[UNK]", "a", "b"]
     assert [token["id"] for token in whole["added_tokens"]] == [1, 2]
 
 
-# ---- what may be left out -------------------------------------------------------------------------------------------
+# ---- what may be left out ------------------------------------------------------------------------
 
 
 def test_what_may_be_missing_has_its_default(read):
     whole = json.loads(SMALL)
-    for key in ("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor", "decoder"):
+    for key in (
+        "version",
+        "truncation",
+        "padding",
+        "added_tokens",
+        "normalizer",
+        "post_processor",
+        "decoder",
+    ):
         del whole[key]
     del whole["model"]["type"]
     value = read(whole)
@@ -230,7 +243,11 @@ def test_what_may_be_missing_has_its_default(read):
 
 def test_keys_that_old_files_lack(read):
     whole = json.loads(SMALL)
-    del whole["truncation"]["direction"], whole["padding"]["pad_to_multiple_of"], whole["normalizer"]["strip_accents"]
+    del (
+        whole["truncation"]["direction"],
+        whole["padding"]["pad_to_multiple_of"],
+        whole["normalizer"]["strip_accents"],
+    )
     value = read(whole)
     assert value.truncation == Truncation("Right", 64, "OnlyFirst", 2)
     assert value.padding == Padding(64, "Left", None, 1, 3, "[UNK]")
@@ -239,17 +256,22 @@ def test_keys_that_old_files_lack(read):
 
 def test_the_order_of_keys_does_not_matter(read):
     def reverse(item):
-        return {key: reverse(item[key]) for key in reversed(item)} if isinstance(item, dict) else item
+        return (
+            {key: reverse(item[key]) for key in reversed(item)} if isinstance(item, dict) else item
+        )
 
     assert read(reverse(json.loads(SMALL))) == SMALL_VALUE
 
 
-# ---- templates ------------------------------------------------------------------------------------------------------
+# ---- templates -----------------------------------------------------------------------------------
 
 
 def test_no_post_processor_is_the_texts_alone():
     assert TokenizerJson({"[UNK]": 0}).pieces() == (Piece(0, sequence=0),)
-    assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (Piece(0, sequence=0), Piece(1, sequence=1))
+    assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (
+        Piece(0, sequence=0),
+        Piece(1, sequence=1),
+    )
 
 
 def test_a_template_token_of_two_ids():
@@ -264,7 +286,8 @@ def test_a_template_token_of_two_ids():
 
 
 def test_a_template_token_that_is_nowhere_else_keeps_its_id(read):
-    # Splinter's converter writes "." so, with the unknown token's id, where the vocabulary has no full stop
+    # Splinter's converter writes "." so, with the unknown token's id, where the vocabulary has no
+    # full stop
     whole = json.loads(SMALL)
     whole["post_processor"]["special_tokens"]["."] = {"id": ".", "ids": [1], "tokens": ["."]}
     assert read(whole).post_processor.special_tokens["."] == TemplateToken(".", (1,), (".",))
@@ -274,20 +297,28 @@ def test_a_template_token_that_is_nowhere_else_keeps_its_id(read):
     ("processor", "single", "pair"),
     [
         (BertProcessing(("[SEP]", 3), ("[CLS]", 2)), "2:0 A:0 3:0", "2:0 A:0 3:0 B:1 3:1"),
-        (RobertaProcessing(("[SEP]", 3), ("[CLS]", 2), False, True), "2:0 A:0 3:0", "2:0 A:0 3:0 3:0 B:0 3:0"),
+        (
+            RobertaProcessing(("[SEP]", 3), ("[CLS]", 2), False, True),
+            "2:0 A:0 3:0",
+            "2:0 A:0 3:0 3:0 B:0 3:0",
+        ),
     ],
 )
 def test_processors_with_a_template_of_their_own(read, processor, single, pair):
     def shown(pieces):
-        names = [piece.token_id if piece.sequence is None else "AB"[piece.sequence] for piece in pieces]
-        return " ".join(f"{name}:{piece.type_id}" for name, piece in zip(names, pieces, strict=True))
+        names = [
+            piece.token_id if piece.sequence is None else "AB"[piece.sequence] for piece in pieces
+        ]
+        return " ".join(
+            f"{name}:{piece.type_id}" for name, piece in zip(names, pieces, strict=True)
+        )
 
     value = TokenizerJson(VOCABULARY, post_processor=processor)
     assert (shown(value.pieces()), shown(value.pieces(pair=True))) == (single, pair)
     assert read(tokenizer_json_text(value)) == value
 
 
-# ---- ids ------------------------------------------------------------------------------------------------------------
+# ---- ids -----------------------------------------------------------------------------------------
 
 
 def test_added_tokens_are_numbered_on_from_the_size():
@@ -320,12 +351,20 @@ def test_writing_refuses_what_would_be_numbered_otherwise(tmp_path):
 @pytest.mark.parametrize(
     ("change", "error", "place"),
     [
-        ({"truncation": Truncation(strategy="longest_first")}, "FileFormatError", "truncation.strategy"),
+        (
+            {"truncation": Truncation(strategy="longest_first")},
+            "FileFormatError",
+            "truncation.strategy",
+        ),
         ({"padding": Padding(strategy=-1)}, "FileFormatError", "padding.strategy.Fixed"),
         ({"unk_token": "<unk>"}, "VocabularyError", "model.unk_token"),
         ({"vocabulary": {"[UNK]": 0, "a": 0}}, "VocabularyError", "model.vocab"),
         ({"vocabulary": {"[UNK]": 0, "\ud800": 1}}, "FileFormatError", "model.vocab"),
-        ({"post_processor": BertProcessing(("[SEP]", 1), ("[CLS]", 9))}, "VocabularyError", "post_processor.cls"),
+        (
+            {"post_processor": BertProcessing(("[SEP]", 1), ("[CLS]", 9))},
+            "VocabularyError",
+            "post_processor.cls",
+        ),
     ],
 )
 def test_what_could_not_be_read_is_not_written(tmp_path, change, error, place):
@@ -336,7 +375,7 @@ def test_what_could_not_be_read_is_not_written(tmp_path, change, error, place):
     assert list(tmp_path.iterdir()) == []
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("folder", INVALID, ids=lambda folder: folder.name)
@@ -355,11 +394,13 @@ def test_a_missing_file(tmp_path):
         read_tokenizer_json(tmp_path / "tokenizer.json")
 
 
-# ---- any value ------------------------------------------------------------------------------------------------------
+# ---- any value -----------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 TOKEN = TEXT.filter(bool)
-FLAGS = st.fixed_dictionaries({name: st.booleans() for name in "single_word lstrip rstrip normalized special".split()})
+FLAGS = st.fixed_dictionaries(
+    {name: st.booleans() for name in "single_word lstrip rstrip normalized special".split()}
+)
 
 
 @st.composite
@@ -367,10 +408,18 @@ def values(draw) -> TokenizerJson:
     """Anything that a file can say, with ids the Rust tokenizer keeps."""
     tokens = draw(st.lists(TEXT, min_size=1, max_size=8, unique=True))
     vocabulary = {token: i for i, token in enumerate(tokens)}
-    new = [token for token in draw(st.lists(TOKEN, max_size=4, unique=True)) if token not in vocabulary]
+    new = [
+        token for token in draw(st.lists(TOKEN, max_size=4, unique=True)) if token not in vocabulary
+    ]
     old = [token for token in tokens if token and draw(st.booleans())]
-    ids = {**{token: vocabulary[token] for token in old}, **{token: len(tokens) + i for i, token in enumerate(new)}}
-    added = {i: AddedToken(token, **draw(FLAGS)) for token, i in sorted(ids.items(), key=lambda entry: entry[1])}
+    ids = {
+        **{token: vocabulary[token] for token in old},
+        **{token: len(tokens) + i for i, token in enumerate(new)},
+    }
+    added = {
+        i: AddedToken(token, **draw(FLAGS))
+        for token, i in sorted(ids.items(), key=lambda entry: entry[1])
+    }
     known = st.sampled_from([*vocabulary.items(), *ids.items()])
     number = st.integers(0, 9)
     return TokenizerJson(
@@ -380,7 +429,13 @@ def values(draw) -> TokenizerJson:
         max_input_chars_per_word=draw(number),
         normalizer=draw(
             st.none()
-            | st.builds(BertNormalizer, st.booleans(), st.booleans(), st.none() | st.booleans(), st.booleans())
+            | st.builds(
+                BertNormalizer,
+                st.booleans(),
+                st.booleans(),
+                st.none() | st.booleans(),
+                st.booleans(),
+            )
         ),
         post_processor=draw(
             st.none()
@@ -400,7 +455,9 @@ def templates(draw, known, number) -> TemplateProcessing:
     tokens = {}
     for name in draw(st.lists(TEXT, max_size=3, unique=True)):
         entries = draw(st.lists(known, max_size=2))
-        tokens[name] = TemplateToken(draw(TEXT), tuple(i for _, i in entries), tuple(token for token, _ in entries))
+        tokens[name] = TemplateToken(
+            draw(TEXT), tuple(i for _, i in entries), tuple(token for token, _ in entries)
+        )
 
     def template(sequences: str) -> tuple[TemplatePiece, ...]:
         names = draw(st.lists(st.sampled_from(sorted(tokens)), max_size=3)) if tokens else []
@@ -412,13 +469,18 @@ def templates(draw, known, number) -> TemplateProcessing:
 
 
 def truncations(number) -> st.SearchStrategy[Truncation]:
-    sides, strategies = st.sampled_from(["Left", "Right"]), ["LongestFirst", "OnlyFirst", "OnlySecond"]
+    sides, strategies = (
+        st.sampled_from(["Left", "Right"]),
+        ["LongestFirst", "OnlyFirst", "OnlySecond"],
+    )
     return st.builds(Truncation, sides, number, st.sampled_from(strategies), number)
 
 
 def paddings(number) -> st.SearchStrategy[Padding]:
     sides = st.sampled_from(["Left", "Right"])
-    return st.builds(Padding, st.just("BatchLongest") | number, sides, st.none() | number, number, number, TEXT)
+    return st.builds(
+        Padding, st.just("BatchLongest") | number, sides, st.none() | number, number, number, TEXT
+    )
 
 
 @given(values(), st.booleans())
@@ -428,7 +490,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, value, pretty):
     assert read_tokenizer_json(path) == value
 
 
-# ---- truncation and padding of a model's file -----------------------------------------------------------------------
+# ---- truncation and padding of a model's file ----------------------------------------------------
 
 
 def blocks(path):
@@ -438,10 +500,15 @@ def blocks(path):
 
 @pytest.fixture
 def cut_and_filled(vocab_file, tmp_path):
-    """A model's directory in which `[PAD]` is not 0, and what its tokenizer.json says of truncation and padding."""
+    """A model's directory in which `[PAD]` is not 0, and what its tokenizer.json says of truncation
+    and padding.
+    """
     words = ["a", "b", "[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]", "c"]
     tokenizer = BertTokenizerFast(vocab_file(*words, special=[]))
-    tokenizer.truncation_in_file, tokenizer.padding_in_file = Truncation(max_length=128), Padding(128, pad_id=3)
+    tokenizer.truncation_in_file, tokenizer.padding_in_file = (
+        Truncation(max_length=128),
+        Padding(128, pad_id=3),
+    )
     tokenizer.save_pretrained(tmp_path / "model")
     said = Truncation(max_length=128), Padding(128, pad_id=3)
     assert blocks(tmp_path / "model" / TOKENIZER_FILE) == said
@@ -474,22 +541,38 @@ def test_truncation_and_padding_reach_tokenizers_and_transformers(cut_and_filled
 
     model, said = cut_and_filled
     tokenizer = BertTokenizerFast.from_pretrained(model)
-    assert len(to_rust(tokenizer).encode("a " * 600).ids) == len(to_rust(tokenizer).encode("a").ids) == 128
+    assert (
+        len(to_rust(tokenizer).encode("a " * 600).ids)
+        == len(to_rust(tokenizer).encode("a").ids)
+        == 128
+    )
     theirs = to_transformers(tokenizer)
-    assert theirs.backend_tokenizer.truncation["max_length"] == theirs.backend_tokenizer.padding["length"] == 128
+    assert (
+        theirs.backend_tokenizer.truncation["max_length"]
+        == theirs.backend_tokenizer.padding["length"]
+        == 128
+    )
     theirs.save_pretrained(tmp_path / "theirs")
     assert blocks(tmp_path / "theirs" / TOKENIZER_FILE) == said
 
 
-def test_a_retrained_tokenizer_pads_with_the_id_that_its_padding_token_has(cut_and_filled, tmp_path):
+def test_a_retrained_tokenizer_pads_with_the_id_that_its_padding_token_has(
+    cut_and_filled, tmp_path
+):
     tokenizer = BertTokenizerFast.from_pretrained(cut_and_filled[0])
-    trained = tokenizer.train_new_from_iterator(["a b c"], 20, special_tokens_map={"[PAD]": "<pad>"})
+    trained = tokenizer.train_new_from_iterator(
+        ["a b c"], 20, special_tokens_map={"[PAD]": "<pad>"}
+    )
     trained.save_pretrained(tmp_path / "trained")
     truncation, padding = blocks(tmp_path / "trained" / TOKENIZER_FILE)
-    assert (truncation, padding.pad_token, padding.pad_id) == (cut_and_filled[1][0], "<pad>", trained.pad_token_id)
+    assert (truncation, padding.pad_token, padding.pad_id) == (
+        cut_and_filled[1][0],
+        "<pad>",
+        trained.pad_token_id,
+    )
 
 
-# ---- ids that a file cannot keep ------------------------------------------------------------------------------------
+# ---- ids that a file cannot keep -----------------------------------------------------------------
 
 
 def check_and_fix(directory, out, **options):
@@ -503,13 +586,19 @@ def check_and_fix(directory, out, **options):
         (
             ["a", "b", "a"],
             lambda tokenizer: tokenizer.add_tokens(["new"]),
-            r"Lines 6 and 8 of the vocabulary are both 'a': .*`trietok check -m DIR --fix -o OUT` .*no id moves",
+            (
+                r"Lines 6 and 8 of the vocabulary are both 'a': .*`trietok check -m DIR --fix -o"
+                r" OUT` .*no id moves"
+            ),
             lambda tokenizer, legacy, out: check_and_fix(legacy, out),
         ),
         (
             ["a", "", "b", ""],
             lambda tokenizer: tokenizer.add_tokens(["new"]),
-            r"Lines 7 and 9 of the vocabulary are blank: .*`trietok check -m DIR --fix -o OUT` .*no id moves",
+            (
+                r"Lines 7 and 9 of the vocabulary are blank: .*`trietok check -m DIR --fix -o OUT`"
+                r" .*no id moves"
+            ),
             lambda tokenizer, legacy, out: check_and_fix(legacy, out),
         ),
         (
@@ -520,7 +609,9 @@ def check_and_fix(directory, out, **options):
         ),
         (
             ["a"],
-            lambda tokenizer: tokenizer.add_tokens(["new", "x"]) and tokenizer.remove_tokens(["new"]),
+            lambda tokenizer: (
+                tokenizer.add_tokens(["new", "x"]) and tokenizer.remove_tokens(["new"])
+            ),
             r"No token has the id 6: remove_tokens\(\[\], compact=True\) moves",
             lambda tokenizer, legacy, out: tokenizer.remove_tokens([], compact=True) and tokenizer,
         ),
@@ -543,7 +634,9 @@ def test_every_way_that_a_refused_save_names_is_one(vocab_file, tmp_path, words,
     ids = tokenizer.get_vocab()
     mended = way(tokenizer, legacy, tmp_path / "mended")
     if "no id moves" in said:
-        assert {token: mended.get_vocab()[token] for token in ids if token} == {t: i for t, i in ids.items() if t}
+        assert {token: mended.get_vocab()[token] for token in ids if token} == {
+            t: i for t, i in ids.items() if t
+        }
     mended.add_tokens(["another"])
     mended.save_pretrained(tmp_path / "saved")
     assert BertTokenizerFast.from_pretrained(tmp_path / "saved").get_vocab() == mended.get_vocab()
@@ -561,6 +654,9 @@ def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch)
     with pytest.raises(VocabularyError, match="holds a line break") as refused:
         broken.save_pretrained("saved")
     assert refused.value.path == os.path.join("saved", "vocab.txt")
-    with pytest.raises(VocabularyError, match="holds a line break") as refused, new_directory("new") as staging:
+    with (
+        pytest.raises(VocabularyError, match="holds a line break") as refused,
+        new_directory("new") as staging,
+    ):
         broken.save_pretrained(staging)
     assert refused.value.path == str(tmp_path / "new" / "vocab.txt")

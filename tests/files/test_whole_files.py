@@ -66,7 +66,13 @@ def test_a_text_that_utf8_cannot_keep_writes_nothing(tmp_path):
 
 def test_what_a_killed_process_left_of_the_same_file_goes(tmp_path):
     running = os.getppid()
-    for name in ("999999999-a.txt", "999999999-b.txt", f"{running}-a.txt", "9-9-a.txt", "999999999999-a.txt"):
+    for name in (
+        "999999999-a.txt",
+        "999999999-b.txt",
+        f"{running}-a.txt",
+        "9-9-a.txt",
+        "999999999999-a.txt",
+    ):
         (tmp_path / f".temporary-{name}").write_text("half")
     with replacing(tmp_path / "a.txt") as file:
         file.write(b"whole")

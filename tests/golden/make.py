@@ -1,9 +1,11 @@
-"""Write the golden file: texts and the ids that transformers 4.57.6 gives them on a built-in vocabulary.
+"""Write the golden file: texts and the ids that transformers 4.57.6 gives them on a built-in
+vocabulary.
 
     python tests/golden/make.py            # needs transformers==4.57.6
 
-The texts are sentences in many scripts and seeded mixtures of words, special tokens and awkward characters. Their
-characters were assigned before Unicode 13, so every Python that trietok supports agrees about them.
+The texts are sentences in many scripts and seeded mixtures of words, special tokens and awkward
+characters. Their characters were assigned before Unicode 13, so every Python that trietok supports
+agrees about them.
 """
 
 from __future__ import annotations
@@ -41,10 +43,74 @@ http://example.org/a?b=c&d=e#f
 PIECES = [
     *"the people united states government of America A AN and un able ing s ' ' n't".split(),
     *"[CLS] [SEP] [MASK] [PAD] [UNK] [MASK [cls] ##ing ## # a.b.c 1,000.00 2020-12-31".split(),
-    *["é", "e\u0301", "É", "\u212b", "Σ", "ς", "İ", "ı", "ß", "ﬁ", "각", "가\u11a8", "中", "豈", "あ", "한", "\u0301"],
-    *["\x00", "\x07", "\x0b", "\x0c", "\x1c", "\x1f", "\x7f", "\x85", "\xa0", "\xad", "\u1680", "\u180e", "\u2003"],
-    *["\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\u3000", "\ufeff", "\ufffd", "\ue000", "\ud800", "\udc00"],
-    *["\t", "\n", "\r", "\r\n", "  ", ".", ",", "!", "?", "-", "—", "…", "。", "，", "「", "€", "^", "`", "\u037e"],
+    *[
+        "é",
+        "e\u0301",
+        "É",
+        "\u212b",
+        "Σ",
+        "ς",
+        "İ",
+        "ı",
+        "ß",
+        "ﬁ",
+        "각",
+        "가\u11a8",
+        "中",
+        "豈",
+        "あ",
+        "한",
+        "\u0301",
+    ],
+    *[
+        "\x00",
+        "\x07",
+        "\x0b",
+        "\x0c",
+        "\x1c",
+        "\x1f",
+        "\x7f",
+        "\x85",
+        "\xa0",
+        "\xad",
+        "\u1680",
+        "\u180e",
+        "\u2003",
+    ],
+    *[
+        "\u200b",
+        "\u200d",
+        "\u2028",
+        "\u2029",
+        "\u202e",
+        "\u3000",
+        "\ufeff",
+        "\ufffd",
+        "\ue000",
+        "\ud800",
+        "\udc00",
+    ],
+    *[
+        "\t",
+        "\n",
+        "\r",
+        "\r\n",
+        "  ",
+        ".",
+        ",",
+        "!",
+        "?",
+        "-",
+        "—",
+        "…",
+        "。",
+        "，",
+        "「",
+        "€",
+        "^",
+        "`",
+        "\u037e",
+    ],
     "[CL\x00S]",
     "z" * 99,
     "q" * 101,

@@ -66,12 +66,25 @@ def test_tokens_of_a_pair_show_the_text_that_an_added_token_took(abc):
 def test_tokenize_takes_the_options_of_encode_plus_in_the_fast_class(abc):
     fast = abc(BertTokenizerFast)
     assert fast.tokenize("a b c", truncation=True, max_length=2) == ["a", "b"]
-    assert fast.tokenize("a b c", padding="max_length", max_length=5) == ["a", "b", "c", "[PAD]", "[PAD]"]
-    options = {"truncation": True, "max_length": 2, "return_overflowing_tokens": True, "return_tensors": "np"}
+    assert fast.tokenize("a b c", padding="max_length", max_length=5) == [
+        "a",
+        "b",
+        "c",
+        "[PAD]",
+        "[PAD]",
+    ]
+    options = {
+        "truncation": True,
+        "max_length": 2,
+        "return_overflowing_tokens": True,
+        "return_tensors": "np",
+    }
     assert fast.tokenize("a b c", **options) == ["a", "b"]
 
 
-@pytest.mark.parametrize("no_pair", [("a",), ["a", "b", "c"], [], ["a", None], ["a", 5], [["a"], ["b"]]])
+@pytest.mark.parametrize(
+    "no_pair", [("a",), ["a", "b", "c"], [], ["a", None], ["a", 5], [["a"], ["b"]]]
+)
 @pytest.mark.parametrize("method", ["encode", "encode_plus", "tokenize"])
 def test_lists_that_are_no_pair(abc, method, no_pair):
     with pytest.raises(InputTypeError, match="the text"):
@@ -79,14 +92,18 @@ def test_lists_that_are_no_pair(abc, method, no_pair):
 
 
 def test_a_pair_in_a_batch_has_two_texts(abc):
-    with pytest.raises(InputTypeError, match="item 1 of the batch is a pair whose second text is None"):
+    with pytest.raises(
+        InputTypeError, match="item 1 of the batch is a pair whose second text is None"
+    ):
         abc(BertTokenizerFast)([("a", "b"), ("c", None)])
     with pytest.raises(InputTypeError, match="item 1 of the batch is a tuple of 3: a pair has two"):
         abc(BertTokenizer)([("a", "b"), ("a", "b", "c")])
 
 
 @BOTH
-@pytest.mark.parametrize("options", [{}, {"padding": True}, {"return_tensors": "np"}, {"text_pair": []}])
+@pytest.mark.parametrize(
+    "options", [{}, {"padding": True}, {"return_tensors": "np"}, {"text_pair": []}]
+)
 @pytest.mark.parametrize("nothing", [[], ()])
 def test_a_batch_of_nothing_is_called_so(abc, kind, nothing, options):
     with pytest.raises(InputError, match="the batch is empty; give it at least one text"):
@@ -147,12 +164,22 @@ class Column(Sequence):
 
 @BOTH
 @pytest.mark.parametrize(
-    "column", [np.array, lambda texts: np.array(texts, dtype=object), Column, collections.deque, pyarrow_array]
+    "column",
+    [
+        np.array,
+        lambda texts: np.array(texts, dtype=object),
+        Column,
+        collections.deque,
+        pyarrow_array,
+    ],
 )
 def test_arrays_and_columns_are_lists_of_texts(abc, kind, column):
     tokenizer, texts, pairs = abc(kind), ["a b", "c"], ["c", "a b c"]
     options = {"padding": True, "truncation": True, "max_length": 6, "return_tensors": "np"}
-    for given, wanted in (((column(texts),), (texts,)), ((column(texts), column(pairs)), (texts, pairs))):
+    for given, wanted in (
+        ((column(texts),), (texts,)),
+        ((column(texts), column(pairs)), (texts, pairs)),
+    ):
         got, want = tokenizer(*given, **options), tokenizer(*wanted, **options)
         assert {name: values.tolist() for name, values in got.items()} == {
             name: values.tolist() for name, values in want.items()
@@ -173,7 +200,11 @@ def test_arrays_that_are_no_texts(abc, kind):
     for value in (np.array([1, 2]), np.array([]), np.array(["a", None], dtype=object)):
         with pytest.raises(InputError):
             abc(kind)(value)
-    assert abc(kind)(np.array("a b")).input_ids == abc(kind)(np.str_("a b")).input_ids == [CLS, A, B, SEP]
+    assert (
+        abc(kind)(np.array("a b")).input_ids
+        == abc(kind)(np.str_("a b")).input_ids
+        == [CLS, A, B, SEP]
+    )
 
 
 @BOTH
@@ -200,7 +231,9 @@ def test_calls_that_transformers_refuses(abc, kind):
     tokenizer = abc(kind)
     padded = tokenizer.pad({"input_ids": np.array([CLS, SEP])}, padding="max_length", max_length=3)
     assert padded.input_ids.tolist() == [CLS, SEP, PAD]
-    made = tokenizer.prepare_for_model([A], return_tensors="np", return_length=True, return_special_tokens_mask=True)
+    made = tokenizer.prepare_for_model(
+        [A], return_tensors="np", return_length=True, return_special_tokens_mask=True
+    )
     assert (made["length"].tolist(), made["special_tokens_mask"].tolist()) == (3, [1, 0, 1])
     assert tokenizer("a", add_special_tokens=0, split_special_tokens=None).input_ids == [A]
     assert tokenizer(["a", "b"], is_split_into_words=1).input_ids == [CLS, A, B, SEP]
@@ -219,3 +252,20 @@ def test_padding_to_a_length_makes_no_tensor_of_a_longer_text(abc, kind, options
         abc(kind)(batch, return_tensors="pt", **options)
     same = abc(kind)(["a b c a b", "a b c b a"], return_tensors="pt", **options).input_ids
     assert torch.equal(same, torch.tensor([[CLS, A, B, C, A, B, SEP], [CLS, A, B, C, B, A, SEP]]))
+
+
+@BOTH
+@pytest.mark.parametrize("ids", [np.array([5, 6]), np.array(["a", None], object), "ab", 5, {5: 6}])
+def test_ids_that_are_no_list_are_refused(vocab_file, kind, ids):
+    tokenizer = kind(vocab_file("a", "b"))
+    for call in (
+        lambda: tokenizer.build_inputs_with_special_tokens(ids),
+        lambda: tokenizer.build_inputs_with_special_tokens([5], ids),
+        lambda: tokenizer.prepare_for_model(ids),
+        lambda: tokenizer.prepare_for_model([5], ids, truncation=True, max_length=4),
+    ):
+        with pytest.raises(
+            InputTypeError, match=f"^ids are a list of ints, not {type(ids).__name__} "
+        ):
+            call()
+    assert tokenizer.build_inputs_with_special_tokens((5,), [6]) == [2, 5, 3, 6, 3]

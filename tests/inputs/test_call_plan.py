@@ -1,8 +1,9 @@
-"""A planned call gives what the plain path gives: values, their order, their kinds, warnings and errors.
+"""A planned call gives what the plain path gives: values, their order, their kinds, warnings and
+errors.
 
-A tokenizer whose class has a method of its own goes through all the methods, one step after the other; any other
-tokenizer goes by a plan. Here the method only calls the inherited one, so the two have to agree.
-`TRIETOK_EXAMPLES=20000` looks for longer.
+A tokenizer whose class has a method of its own goes through all the methods, one step after the
+other; any other tokenizer goes by a plan. Here the method only calls the inherited one, so the two
+have to agree. `TRIETOK_EXAMPLES=20000` looks for longer.
 """
 
 from __future__ import annotations
@@ -19,26 +20,33 @@ from tests.conftest import SPECIAL, examples
 from trietok import (
     BertTokenizer,
     FunnelTokenizer,
+    InputError,
     InputTypeError,
     MPNetTokenizer,
     PaddingStrategy,
     SplinterTokenizer,
     TensorType,
 )
+from trietok.inputs.builder import QuickPlan
 from trietok.inputs.options import CallOptions
-from trietok.inputs.plan import QuickPlan
 
 numpy = pytest.importorskip("numpy")
 
 PIECES = "the sub ##ject a b ##b 中 ! . [QUESTION] <s> </s> <pad> <mask> <cls> <sep> <unk>".split()
-texts = st.lists(st.sampled_from(["the", "subject", "ab", "zz", "中a", "!", "[SEP]", ""]), max_size=9).map(" ".join)
+texts = st.lists(
+    st.sampled_from(["the", "subject", "ab", "zz", "中a", "!", "[SEP]", ""]), max_size=9
+).map(" ".join)
 words = st.lists(st.sampled_from(["the", "subject", "ab c", "", "中a"]), min_size=1, max_size=4)
 options = st.fixed_dictionaries(
     {},
     optional={
         "add_special_tokens": st.booleans(),
-        "padding": st.sampled_from([True, False, "longest", "max_length", PaddingStrategy.MAX_LENGTH, 1, "long"]),
-        "truncation": st.sampled_from([True, False, None, "longest_first", "only_first", "only_second", 1]),
+        "padding": st.sampled_from(
+            [True, False, "longest", "max_length", PaddingStrategy.MAX_LENGTH, 1, "long"]
+        ),
+        "truncation": st.sampled_from(
+            [True, False, None, "longest_first", "only_first", "only_second", 1]
+        ),
         "max_length": st.sampled_from([None, 0, 1, 2, 3, 5, 8, 8.0, True, -1]),
         "stride": st.sampled_from([0, 1, -1]),
         "pad_to_multiple_of": st.sampled_from([None, 1, 4, 0]),
@@ -57,13 +65,19 @@ changes = st.lists(
     st.tuples(st.just("padding_side"), st.sampled_from(["left", "right"]))
     | st.tuples(st.just("truncation_side"), st.sampled_from(["left", "right"]))
     | st.tuples(st.just("model_max_length"), st.sampled_from([4, 512, int(1e30)]))
-    | st.tuples(st.just("model_input_names"), st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]))
+    | st.tuples(
+        st.just("model_input_names"),
+        st.sampled_from([["input_ids"], ["input_ids", "attention_mask"]]),
+    )
     | st.tuples(st.just("pad_token"), st.sampled_from([None, "[PAD]", "[MASK]"]))
     | st.tuples(st.just("cls_token"), st.sampled_from([None, "[CLS]"]))
     | st.tuples(st.just("_pad_token_type_id"), st.sampled_from([1, 300, -1])),
     max_size=2,
 )
-KINDS = {kind.__name__: kind for kind in (BertTokenizer, FunnelTokenizer, MPNetTokenizer, SplinterTokenizer)}
+KINDS = {
+    kind.__name__: kind
+    for kind in (BertTokenizer, FunnelTokenizer, MPNetTokenizer, SplinterTokenizer)
+}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +88,8 @@ def pairs(tmp_path_factory):
     def make(name, kind=None):
         kind = kind or KINDS[name]
 
-        def build(self, token_ids_0, token_ids_1=None):  # a method of its own, so that calls go through all of them
+        # a method of its own, so that calls go through all of them
+        def build(self, token_ids_0, token_ids_1=None):
             return kind.build_inputs_with_special_tokens(self, token_ids_0, token_ids_1)
 
         by_methods = type(name, (kind,), {"build_inputs_with_special_tokens": build})
@@ -142,23 +157,38 @@ def test_a_text_or_a_batch(pairs, name, text, options, changes):
 @pytest.mark.parametrize("name", KINDS)
 @examples(30)
 @given(
-    batch=st.lists(st.tuples(texts, texts), min_size=1, max_size=3), options=options, changes=changes, one=st.booleans()
+    batch=st.lists(st.tuples(texts, texts), min_size=1, max_size=3),
+    options=options,
+    changes=changes,
+    one=st.booleans(),
 )
 def test_pairs(pairs, name, batch, options, changes, one):
     options.pop("is_split_into_words", None)
-    assert_the_same(pairs(name), changes, lambda t: t(*batch[0], **options) if one else t(batch, **options))
+    assert_the_same(
+        pairs(name), changes, lambda t: t(*batch[0], **options) if one else t(batch, **options)
+    )
 
 
 @examples(50)
-@given(batch=st.lists(words | st.tuples(words, words), min_size=1, max_size=3), options=options, changes=changes)
+@given(
+    batch=st.lists(words | st.tuples(words, words), min_size=1, max_size=3),
+    options=options,
+    changes=changes,
+)
 def test_words(pairs, batch, options, changes):
     options["is_split_into_words"] = True
-    assert_the_same(pairs("BertTokenizer"), changes, lambda t: t.batch_encode_plus(batch, **options))
+    assert_the_same(
+        pairs("BertTokenizer"), changes, lambda t: t.batch_encode_plus(batch, **options)
+    )
 
 
 @pytest.mark.parametrize("name", ["BertTokenizer", "SplinterTokenizer"])
 @examples(30)
-@given(batch=st.lists(st.tuples(texts, texts) | texts, min_size=1, max_size=3), options=options, changes=changes)
+@given(
+    batch=st.lists(st.tuples(texts, texts) | texts, min_size=1, max_size=3),
+    options=options,
+    changes=changes,
+)
 def test_offsets_and_what_a_result_can_be_asked(pairs, name, batch, options, changes):
     options.pop("is_split_into_words", None)
 
@@ -181,19 +211,55 @@ def test_offsets_and_what_a_result_can_be_asked(pairs, name, batch, options, cha
 def test_ids_that_are_there_already(pairs, name, ids, pair_ids, options, changes, batch_axis):
     options.pop("is_split_into_words", None)
     options["prepend_batch_axis"] = batch_axis
-    assert_the_same(pairs(name), changes, lambda tokenizer: tokenizer.prepare_for_model(ids, pair_ids, **options))
+    assert_the_same(
+        pairs(name),
+        changes,
+        lambda tokenizer: tokenizer.prepare_for_model(ids, pair_ids, **options),
+    )
 
 
-@examples(50)
-@given(
-    text=texts,
-    options=st.fixed_dictionaries(
-        {}, optional={"add_special_tokens": st.booleans(), "max_length": st.sampled_from([None, 3, 9])}
-    ),
-    changes=changes,
-)
+@examples(100)
+@given(text=texts, options=options, changes=changes)
 def test_encode(pairs, text, options, changes):
-    assert_the_same(pairs("BertTokenizer"), changes, lambda tokenizer: tokenizer.encode(text, **options))
+    named = "add_special_tokens padding truncation max_length stride padding_side".split()
+    for asked in (options, {name: options[name] for name in named if name in options}):
+        assert_the_same(
+            pairs("BertTokenizer"),
+            changes,
+            lambda tokenizer, asked=asked: tokenizer.encode(text, **asked),
+        )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"add_special_tokens": False},
+        {"truncation": True, "max_length": 3},
+        {"padding": "max_length"},
+    ],
+)
+def test_a_keyword_of_encode_makes_no_columns(pairs, asked, monkeypatch):
+    tokenizer, _ = pairs("BertTokenizer")
+    want = tokenizer("the subject ab", **asked).input_ids
+    monkeypatch.setattr("trietok.inputs.builder.BatchEncoding", None)
+    assert tokenizer.encode("the subject ab", **asked) == want
+
+
+def test_options_that_equal_valid_ones_are_still_refused(pairs):
+    tokenizer, _ = pairs("BertTokenizer")
+    assert len(tokenizer.encode("the subject", truncation=True, max_length=3)) == 3
+    for wrong in (
+        {"truncation": 1, "max_length": 3},
+        {"truncation": True, "max_length": 3.0},
+        {"padding": 0},
+    ):
+        with pytest.raises((InputError, InputTypeError)):
+            tokenizer.encode("the subject", **wrong)
+    tokenizer.model_max_length = 3
+    assert len(tokenizer.encode("the subject", truncation=True)) == 3
+    tokenizer.model_max_length = 3.0
+    with pytest.raises(InputTypeError, match=r"max_length is 3\.0"):
+        tokenizer.encode("the subject", truncation=True)
 
 
 def test_every_length_and_stride_of_a_pair(pairs):
@@ -202,14 +268,23 @@ def test_every_length_and_stride_of_a_pair(pairs):
         (0, 1, 4), (1, 3), ("longest_first", "only_first", "only_second"), (3, 4, 6, 8), (0, 1, 2)
     ):
         pair = " ".join(["the"] * first), " ".join(["ab"] * second)
-        asked = {"truncation": truncation, "max_length": max_length, "stride": stride, "padding": "max_length"}
+        asked = {
+            "truncation": truncation,
+            "max_length": max_length,
+            "stride": stride,
+            "padding": "max_length",
+        }
         asked["return_overflowing_tokens"] = truncation != "longest_first"
-        assert_the_same(tokenizers, (), lambda tokenizer, pair=pair, asked=asked: tokenizer(*pair, **asked))
+        assert_the_same(
+            tokenizers, (), lambda tokenizer, pair=pair, asked=asked: tokenizer(*pair, **asked)
+        )
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("inputs", [("the",), ("the", "a"), (["the", "a"],), ([("the", "a")],)])
-def test_a_length_of_the_model_that_is_no_whole_number_is_refused_where_texts_are_padded_to_it(pairs, name, inputs):
+def test_a_length_of_the_model_that_is_no_whole_number_is_refused_where_texts_are_padded_to_it(
+    pairs, name, inputs
+):
     for tokenizer in pairs(name):
         tokenizer.model_max_length = 9.0
         with pytest.raises(InputTypeError, match=r"max_length is 9\.0"):
@@ -243,5 +318,7 @@ def test_a_call_that_a_subclass_changes_is_not_planned(pairs):
 
 def test_options_are_those_of_a_call_with_its_defaults():
     parameters = inspect.signature(BertTokenizer.__call__).parameters
-    assert CallOptions()._asdict() == {name: parameters[name].default for name in CallOptions._fields}
+    assert CallOptions()._asdict() == {
+        name: parameters[name].default for name in CallOptions._fields
+    }
     assert [name for name in parameters if name in CallOptions._fields] == list(CallOptions._fields)

@@ -29,9 +29,15 @@ def tokenizer(small, tmp_path):
 
 def test_what_is_locked(tokenizer):
     lock = trietok.lock(tokenizer, iter(TEXTS))
-    assert [(each.text, each.ids) for each in lock.texts] == [(text, tokenizer.encode(text)) for text in TEXTS]
+    assert [(each.text, each.ids) for each in lock.texts] == [
+        (text, tokenizer.encode(text)) for text in TEXTS
+    ]
     assert lock.texts[2].tokens == ["[CLS]", "hello", "##lo", "<x>", "東", "[SEP]"]
-    assert (lock.tokenizer_class, lock.profile, lock.fingerprint) == ("BertTokenizer", "slow", tokenizer.fingerprint())
+    assert (lock.tokenizer_class, lock.profile, lock.fingerprint) == (
+        "BertTokenizer",
+        "slow",
+        tokenizer.fingerprint(),
+    )
     assert (lock.tokens, lock.max_id, lock.added_tokens) == (13, 12, 8)
     assert [tuple(each) for each in lock.special_tokens] == [
         ("unk_token", "[UNK]", 1),
@@ -52,7 +58,9 @@ def test_the_same_input_is_the_same_file_and_reads_back(tokenizer, tmp_path):
         trietok.lock(tokenizer, TEXTS).save(path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
     loaded = Lock.load(paths[0])
-    assert dataclasses.replace(loaded, model=tokenizer.name_or_path) == trietok.lock(tokenizer, TEXTS)
+    assert dataclasses.replace(loaded, model=tokenizer.name_or_path) == trietok.lock(
+        tokenizer, TEXTS
+    )
     loaded.save(paths[1])
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
@@ -101,16 +109,20 @@ def test_what_is_no_text_and_what_is_no_tokenizer(tokenizer):
 
 def test_a_lock_that_would_be_too_large_to_be_read_is_not_written(tokenizer, tmp_path):
     lock = trietok.lock(tokenizer, ["a"])
-    with pytest.raises(InputError, match="a lock of 200,001 texts with 600,003 ids is larger than what is read again"):
+    with pytest.raises(
+        InputError,
+        match="a lock of 200,001 texts with 600,003 ids is larger than what is read again",
+    ):
         dataclasses.replace(lock, texts=lock.texts * 200_001).save(tmp_path / "lock.json")
     assert not (tmp_path / "lock.json").exists()
 
 
-# ---- the model's place ----------------------------------------------------------------------------------------------
+# ---- the model's place ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("lock", "written"), [("a.json", "./model"), ("model/a.json", "."), ("x/y/a.json", "../../model")]
+    ("lock", "written"),
+    [("a.json", "./model"), ("model/a.json", "."), ("x/y/a.json", "../../model")],
 )
 def test_the_model_is_found_relative_to_the_file(tokenizer, tmp_path, monkeypatch, lock, written):
     path = tmp_path / lock
@@ -124,26 +136,37 @@ def test_the_model_is_found_relative_to_the_file(tokenizer, tmp_path, monkeypatc
         assert os.path.samefile(found, moved / "model")
         assert found.startswith((".", "/"))  # so it cannot be taken for a name on the hub
     os.rename(moved / "model", moved / "gone")
-    loaded = [] if written == "." else [Lock.load(moved / lock), Lock.load(lock)]  # else the lock is gone too
+    # else the lock is gone too
+    loaded = [] if written == "." else [Lock.load(moved / lock), Lock.load(lock)]
     for each in loaded:
         with pytest.raises(
-            FileError, match=r"is of the model .*model, which is not there; say where it is now \(-m DIR"
+            FileError,
+            match=r"is of the model .*model, which is not there; say where it is now \(-m DIR",
         ):
             model_there(each, None)
     os.rename(moved, tmp_path)
 
 
-def test_a_model_that_is_a_name_stays_one_and_one_that_is_gone_is_not_written_down(tokenizer, tmp_path):
+def test_a_model_that_is_a_name_stays_one_and_one_that_is_gone_is_not_written_down(
+    tokenizer, tmp_path
+):
     lock = trietok.lock(tokenizer, TEXTS)
-    for given, written in (("trietok-en", "trietok-en"), ("a/b", "a/b"), (str(tmp_path / "no"), None), (None, None)):
+    for given, written in (
+        ("trietok-en", "trietok-en"),
+        ("a/b", "a/b"),
+        (str(tmp_path / "no"), None),
+        (None, None),
+    ):
         dataclasses.replace(lock, model=given).save(tmp_path / "lock.json")
         loaded = Lock.load(tmp_path / "lock.json")
         assert loaded.model == written
-    with pytest.raises(FileError, match=r"does not say which model it is of; name the model \(-m DIR\)"):
+    with pytest.raises(
+        FileError, match=r"does not say which model it is of; name the model \(-m DIR\)"
+    ):
         model_there(loaded, None)
 
 
-# ---- damaged locks --------------------------------------------------------------------------------------------------
+# ---- damaged locks -------------------------------------------------------------------------------
 
 
 def damaged(tmp_path, **changes):
@@ -198,7 +221,8 @@ def test_half_a_lock_and_none(tokenizer, tmp_path):
     trietok.lock(tokenizer, TEXTS).save(path)
     path.write_bytes(path.read_bytes()[:300])
     with pytest.raises(
-        FileFormatError, match=r"lock.json, line \d+, column \d+: not JSON.*; the lock is damaged: bring it"
+        FileFormatError,
+        match=r"lock.json, line \d+, column \d+: not JSON.*; the lock is damaged: bring it",
     ):
         Lock.load(path)
     path.unlink()

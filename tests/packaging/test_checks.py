@@ -1,4 +1,6 @@
-"""The sessions of noxfile.py are what `.ci/run`, the workflows and the pages say, and each of them is run."""
+"""The sessions of noxfile.py are what `.ci/run`, the workflows and the pages say, and each of them
+is run.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,20 @@ def noxfile() -> ast.Module:
 def sessions() -> set[str]:
     """The names of the functions that are sessions."""
     functions = [node for node in noxfile().body if isinstance(node, ast.FunctionDef)]
-    return {each.name for each in functions if any("session" in ast.unparse(mark) for mark in each.decorator_list)}
+    return {
+        each.name
+        for each in functions
+        if any("session" in ast.unparse(mark) for mark in each.decorator_list)
+    }
 
 
 def pythons() -> list[str]:
     """The versions on which the default tests run."""
-    values = {ast.unparse(node.targets[0]): node.value for node in noxfile().body if isinstance(node, ast.Assign)}
+    values = {
+        ast.unparse(node.targets[0]): node.value
+        for node in noxfile().body
+        if isinstance(node, ast.Assign)
+    }
     return list(ast.literal_eval(values["PYTHONS"]))
 
 
@@ -33,13 +43,22 @@ def named_in(text: str) -> set[str]:
     """The sessions of the `nox -s` commands of a text, without versions and parameters."""
     text = re.sub(r"\$\{\{.*?\}\}", "", text)  # a workflow's expressions
     commands = re.findall(r"\bnox(?: --[\w-]+)* -s ([^\n`|&]+)", text)
-    words = [word for command in commands for word in command.split(" -- ")[0].split("#")[0].split()]
+    # of a workflow's matrix
+    commands += re.findall(r"^ +session: \[(.*)\]", text.replace(",", ""), re.MULTILINE)
+    words = [
+        word for command in commands for word in command.split(" -- ")[0].split("#")[0].split()
+    ]
     return {re.match(r"\"?([a-z_]+)", word)[1] for word in words if re.match(r"\"?[a-z_]+", word)}
 
 
 def test_the_sessions_that_are_named_are_there():
     named = {place.name: named_in(place.read_text(encoding="utf-8")) for place in PLACES}
-    assert {name for names in named.values() for name in names} > {"tests", "clients", "installed", "workflows"}
+    assert {name for names in named.values() for name in names} > {
+        "tests",
+        "clients",
+        "installed",
+        "workflows",
+    }
     assert {name: names - sessions() for name, names in named.items() if names - sessions()} == {}
 
 
@@ -54,7 +73,9 @@ def test_every_session_is_run():
 
 def test_the_versions_of_python_are_the_same_everywhere():
     yaml = pytest.importorskip("yaml")
-    checks = yaml.safe_load((ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8"))
+    checks = yaml.safe_load(
+        (ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
+    )
     assert checks["jobs"]["tests"]["strategy"]["matrix"]["python"] == pythons()
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project) == pythons()

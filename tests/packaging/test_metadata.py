@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import trietok
+from trietok.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +41,11 @@ def test_the_address_is_one(project):
 
 
 def test_the_paths_of_the_addresses_are_there(project):
-    paths = [found[1] for url in project["urls"].values() if (found := re.search(r"/(?:tree|blob)/main/(.+)$", url))]
+    paths = [
+        found[1]
+        for url in project["urls"].values()
+        if (found := re.search(r"/(?:tree|blob)/main/(.+)$", url))
+    ]
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
@@ -56,12 +61,25 @@ def test_what_the_sdist_names_is_there():
     ("written", "read"),
     [
         ("[a page](docs/saving.md#the-files)", "[a page](REPO/blob/main/docs/saving.md#the-files)"),
-        ("![explain](docs/pictures/explained.png)", "![explain](REPO/raw/main/docs/pictures/explained.png)"),
-        ("[![explain](a.png)](docs/b.md)", "[![explain](REPO/raw/main/a.png)](REPO/blob/main/docs/b.md)"),
-        ("[there](https://host/x.md) and [below](#more)", "[there](https://host/x.md) and [below](#more)"),
+        (
+            "![explain](docs/pictures/explained.png)",
+            "![explain](REPO/raw/main/docs/pictures/explained.png)",
+        ),
+        (
+            "[![explain](a.png)](docs/b.md)",
+            "[![explain](REPO/raw/main/a.png)](REPO/blob/main/docs/b.md)",
+        ),
+        (
+            "[there](https://host/x.md) and [below](#more)",
+            "[there](https://host/x.md) and [below](#more)",
+        ),
         ('<img src="docs/a.png">', '<img src="REPO/raw/main/docs/a.png">'),
         ('<source srcset="docs/a.png">', '<source srcset="REPO/raw/main/docs/a.png">'),
-        ("tokens[0](text)", "tokens[0](REPO/blob/main/text)"),  # it looks like a link to Markdown as well
+        # it looks like a link to Markdown as well
+        (
+            "tokens[0](text)",
+            "tokens[0](REPO/blob/main/text)",
+        ),
     ],
 )
 def test_links_of_the_readme(with_absolute_links, written, read):
@@ -73,4 +91,28 @@ def test_no_link_of_the_readme_needs_the_files_beside_it(with_absolute_links):
     page = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r'\]\(([^)]+)\)|\b(?:src|srcset|href)="([^"]+)"', page)
     assert len(targets) > 30
-    assert [target for pair in targets for target in pair if target and not target.startswith(("https://", "#"))] == []
+    assert [
+        target
+        for pair in targets
+        for target in pair
+        if target and not target.startswith(("https://", "#"))
+    ] == []
+
+
+def test_errors_name_the_packages_of_each_extra(project):
+    extras = project["optional-dependencies"]
+
+    def packages(extra):
+        for line in extras[extra]:
+            name = re.match(r"[\w.-]+(?:\[[\w,]+\])?", line)[0]
+            included = re.fullmatch(r"trietok\[(.+)\]", name)
+            if included:
+                for other in included[1].split(","):
+                    yield from packages(other)
+            else:
+                yield name
+
+    for_development = {"test", "dev", "docs"}
+    assert {extra: [*packages(extra)] for extra in extras.keys() - for_development} == {
+        extra: names.split() for extra, names in EXTRAS.items()
+    }

@@ -1,7 +1,9 @@
-"""What the live comparisons share: small vocabularies, texts made to hurt, and the comparison of two outcomes.
+"""What the live comparisons share: small vocabularies, texts made to hurt, and the comparison of
+two outcomes.
 
-Each test gives the same input to trietok and to transformers' Python tokenizer, at the same time, and holds the
-outcomes side by side. `TRIETOK_EXAMPLES=20000 pytest tests/parity` looks for longer than the default run does.
+Each test gives the same input to trietok and to transformers' Python tokenizer, at the same time,
+and holds the outcomes side by side. `TRIETOK_EXAMPLES=20000 pytest tests/parity` looks for longer
+than the default run does.
 """
 
 from __future__ import annotations
@@ -32,9 +34,57 @@ ROLES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 UNCASED = [
     *ROLES,
     *"abcdefghi!?.,'[]()$^`-/0123",
-    *("##a", "##b", "##c", "##d", "##e", "##1", "##2", "ab", "abc", "##bc", "##abc", "abcd", "##cd"),
-    *("hello", "hel", "##lo", "wor", "##ld", "world", "un", "##aff", "##able", "the", "people", "cls", "##s", "ph"),
-    *("don", "n", "t", "m", "s", "ve", "re", "x", "##x", "##xx", "é", "##é", "ß", "ss", "σ", "ς", "##σ", "##ς"),
+    *(
+        "##a",
+        "##b",
+        "##c",
+        "##d",
+        "##e",
+        "##1",
+        "##2",
+        "ab",
+        "abc",
+        "##bc",
+        "##abc",
+        "abcd",
+        "##cd",
+    ),
+    *(
+        "hello",
+        "hel",
+        "##lo",
+        "wor",
+        "##ld",
+        "world",
+        "un",
+        "##aff",
+        "##able",
+        "the",
+        "people",
+        "cls",
+        "##s",
+        "ph",
+    ),
+    *(
+        "don",
+        "n",
+        "t",
+        "m",
+        "s",
+        "ve",
+        "re",
+        "x",
+        "##x",
+        "##xx",
+        "é",
+        "##é",
+        "ß",
+        "ss",
+        "σ",
+        "ς",
+        "##σ",
+        "##ς",
+    ),
     *(
         "i̇",
         "##i",
@@ -59,9 +109,28 @@ UNCASED = [
 ]
 CASED = [
     *UNCASED,
-    *("A", "B", "AB", "##B", "Abc", "Hello", "World", "É", "##É", "Σ", "İ", "ẞ", "CLS", "E", "##E", "Ph", "D"),
+    *(
+        "A",
+        "B",
+        "AB",
+        "##B",
+        "Abc",
+        "Hello",
+        "World",
+        "É",
+        "##É",
+        "Σ",
+        "İ",
+        "ẞ",
+        "CLS",
+        "E",
+        "##E",
+        "Ph",
+        "D",
+    ),
 ]
-# A vocabulary that some files on disk look like: a token twice, an empty line, lines no word can be matched with.
+# A vocabulary that some files on disk look like: a token twice, an empty line, lines no word can be
+# matched with.
 ODD = [
     *(
         "ab",
@@ -130,13 +199,70 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
-WHITESPACE = [" ", "  ", "\t", "\n", "\r\n", "\x0b", "\x0c", "\x1c", "\x1f", "\x85", "\xa0", "\u1680", "\u2003"]
+WHITESPACE = [
+    " ",
+    "  ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\x0b",
+    "\x0c",
+    "\x1c",
+    "\x1f",
+    "\x85",
+    "\xa0",
+    "\u1680",
+    "\u2003",
+]
 WHITESPACE += ["\u2028", "\u2029", "\u202f", "\u205f", "\u3000"]
-NASTY = ["\0", "\x01", "\x7f", "\x9f", "\xad", "\u0301", "\u0300", "\u0323", "\u0345", "\u200b", "\u200d", "\u2060"]
-NASTY += ["\ufeff", "\ufffd", "\ufffe", "\ud800", "\udfff", "\udc80", "\U000e0001", "\U0010ffff", "\u0378", "\ufe0f"]
-NASTY += ["É", "é", "e\u0301", "ẞ", "ß", "Σ", "ΑΣ", "ΟΔΟΣ", "σς", "İ", "I\u0307", "ı", "ŉ", "ﬁ", "Ǆ", "Å", "Ω", "K"]
+NASTY = [
+    "\0",
+    "\x01",
+    "\x7f",
+    "\x9f",
+    "\xad",
+    "\u0301",
+    "\u0300",
+    "\u0323",
+    "\u0345",
+    "\u200b",
+    "\u200d",
+    "\u2060",
+]
+NASTY += [
+    "\ufeff",
+    "\ufffd",
+    "\ufffe",
+    "\ud800",
+    "\udfff",
+    "\udc80",
+    "\U000e0001",
+    "\U0010ffff",
+    "\u0378",
+    "\ufe0f",
+]
+NASTY += [
+    "É",
+    "é",
+    "e\u0301",
+    "ẞ",
+    "ß",
+    "Σ",
+    "ΑΣ",
+    "ΟΔΟΣ",
+    "σς",
+    "İ",
+    "I\u0307",
+    "ı",
+    "ŉ",
+    "ﬁ",
+    "Ǆ",
+    "Å",
+    "Ω",
+    "K",
+]
 NASTY += [
     "\uf900",
     "\uf901",
@@ -185,7 +311,17 @@ ROLE_TEXTS = [
     "[[CLS]]",
     "[MA\u200bSK]",
 ]
-LONG = ["a" * 99, "a" * 100, "a" * 101, "ab" * 50, "ab" * 60, "é" * 100, "e\u0301" * 60, "x" * 300, "a\0" * 70 + "b"]
+LONG = [
+    "a" * 99,
+    "a" * 100,
+    "a" * 101,
+    "ab" * 50,
+    "ab" * 60,
+    "é" * 100,
+    "e\u0301" * 60,
+    "x" * 300,
+    "a\0" * 70 + "b",
+]
 ENGLISH = [
     "do n't",
     "I 'm",
@@ -204,7 +340,9 @@ WORDS = [token for token in CASED if token not in ROLES] + ENGLISH
 
 
 def texts(extra: list[str] | None = None, max_size: int = 12) -> st.SearchStrategy[str]:
-    """Texts of vocabulary entries, whitespace and characters that go wrong easily, with or without spaces between."""
+    """Texts of vocabulary entries, whitespace and characters that go wrong easily, with or without
+    spaces between.
+    """
     part = st.one_of(
         st.sampled_from(WORDS),
         st.sampled_from(WORDS),
@@ -215,18 +353,22 @@ def texts(extra: list[str] | None = None, max_size: int = 12) -> st.SearchStrate
         st.characters(codec=None, exclude_categories=()),
     )
     if extra:
-        part = st.one_of(part, st.sampled_from(extra), st.sampled_from(extra), st.sampled_from(extra))
+        part = st.one_of(
+            part, st.sampled_from(extra), st.sampled_from(extra), st.sampled_from(extra)
+        )
     parts = st.lists(part, max_size=max_size)
     return st.builds(lambda pieces, glue: glue.join(pieces), parts, st.sampled_from(["", " "]))
 
 
 def short_texts() -> st.SearchStrategy[str]:
     """Texts of a few known words: for tests of what happens to ids, whatever they are."""
-    word = st.sampled_from(["a", "ab", "abc", "hello", "world", "unaffable", "zzz", "世界", "[CLS]", "[SEP]", "!", ""])
+    word = st.sampled_from(
+        ["a", "ab", "abc", "hello", "world", "unaffable", "zzz", "世界", "[CLS]", "[SEP]", "!", ""]
+    )
     return st.lists(word, max_size=7).map(" ".join)
 
 
-# ---- outcomes -------------------------------------------------------------------------------------------------------
+# ---- outcomes ------------------------------------------------------------------------------------
 
 
 def outcome(call: Callable[[], Any]) -> tuple[Any, Exception | None]:
@@ -253,14 +395,22 @@ def assert_same(theirs: Callable[[], Any], ours: Callable[[], Any]) -> bool:
         return True
     assert our_error is not None, f"transformers raises {their_error!r}; trietok returns {got!r}"
     assert their_error is not None, f"trietok raises {our_error!r}; transformers returns {want!r}"
-    assert _is_alike(their_error, our_error), f"transformers raises {their_error!r}; trietok raises {our_error!r}"
+    assert _is_alike(their_error, our_error), (
+        f"transformers raises {their_error!r}; trietok raises {our_error!r}"
+    )
     return False
 
 
 def _is_departure(error: Exception) -> bool:
     """Whether trietok raises on purpose where transformers does not."""
-    on_purpose = ("the special tokens alone are", "has no id; give the role a token")  # there, None stands among ids
-    return isinstance(error, trietok.TrietokError) and any(said in str(error) for said in on_purpose)
+    # there, None stands among ids
+    on_purpose = (
+        "the special tokens alone are",
+        "has no id; give the role a token",
+    )
+    return isinstance(error, trietok.TrietokError) and any(
+        said in str(error) for said in on_purpose
+    )
 
 
 def _is_alike(theirs: Exception, ours: Exception) -> bool:
@@ -283,7 +433,11 @@ def different(want: Any, got: Any, where: str = "") -> str | None:
     if is_added_token(want) and is_added_token(got):
         return None if fields(want) == fields(got) else shown
     if torch is not None and isinstance(want, torch.Tensor) and isinstance(got, torch.Tensor):
-        return None if want.dtype == got.dtype and want.shape == got.shape and torch.equal(want, got) else shown
+        return (
+            None
+            if want.dtype == got.dtype and want.shape == got.shape and torch.equal(want, got)
+            else shown
+        )
     if isinstance(want, numpy.ndarray) and isinstance(got, numpy.ndarray):
         if want.dtype != got.dtype or want.shape != got.shape:
             return f"{shown} ({want.dtype}, {want.shape}; {got.dtype}, {got.shape})"
@@ -296,7 +450,9 @@ def different(want: Any, got: Any, where: str = "") -> str | None:
     if isinstance(want, (list, tuple)):
         if len(want) != len(got):
             return shown
-        return _first_difference((a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(want, got, strict=True)))
+        return _first_difference(
+            (a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(want, got, strict=True))
+        )
     return None if want == got else shown
 
 
@@ -304,7 +460,7 @@ def _first_difference(triples: Iterator[tuple[Any, Any, str]]) -> str | None:
     return next(filter(None, (different(*triple) for triple in triples)), None)
 
 
-# ---- added tokens ---------------------------------------------------------------------------------------------------
+# ---- added tokens --------------------------------------------------------------------------------
 
 FIELDS = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
 
@@ -321,8 +477,9 @@ def fields(token: Any) -> dict[str, Any]:
 def _unmarked(value: Any) -> Any:
     """Role tokens without their `special` flag.
 
-    In transformers that flag is whatever the caller's object said, until some later call changes that very object; in
-    trietok a role's token is special. `added_tokens_decoder` is where the flag counts, and is compared with it.
+    In transformers that flag is whatever the caller's object said, until some later call changes
+    that very object; in trietok a role's token is special. `added_tokens_decoder` is where the flag
+    counts, and is compared with it.
     """
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items()}
@@ -352,19 +509,26 @@ def state_of(tokenizer: Any) -> dict[str, Any]:
             for role in ("bos_token", "cls_token", "pad_token", "additional_special_tokens")
         },
         **{
-            role: getattr(tokenizer, role) for role in ("bos_token_id", "unk_token_id", "mask_token_id", "pad_token_id")
+            role: getattr(tokenizer, role)
+            for role in ("bos_token_id", "unk_token_id", "mask_token_id", "pad_token_id")
         },
     }
 
 
 def trie_is_wrong(theirs: Any, text: str) -> bool:
-    """Whether transformers' split at the added tokens is not leftmost-longest here, which trietok's is by design."""
+    """Whether transformers' split at the added tokens is not leftmost-longest here, which trietok's
+    is by design.
+    """
     contents = sorted(theirs.added_tokens_encoder, key=len, reverse=True)
     if not contents:
         return False
     if getattr(theirs, "do_lower_case", False):
         kept = [*theirs.all_special_tokens]
-        kept += [t.content for t in theirs.added_tokens_decoder.values() if not t.special and t.normalized]
+        kept += [
+            t.content
+            for t in theirs.added_tokens_decoder.values()
+            if not t.special and t.normalized
+        ]
         pattern = "(" + "|".join(map(re.escape, kept)) + ")|(.+?)"
         text = re.sub(pattern, lambda match: match[1] or match[2].lower(), text)
     pieces = re.split("(" + "|".join(map(re.escape, contents)) + ")", text)

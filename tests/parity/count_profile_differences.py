@@ -1,11 +1,13 @@
-"""Count where the slow profile and the Rust tokenizers give different ids, by cause, for the page on profiles.
+"""Count where the slow profile and the Rust tokenizers give different ids, by cause, for the page
+on profiles.
 
     python tests/parity/count_profile_differences.py MODELS CORPORA [LINES]
 
-MODELS and CORPORA are directories with a folder for each model and a text file for each corpus, a text a line. The slow
-profile is `trietok.BertTokenizer`, which equals transformers' `BertTokenizer`; the other is transformers'
-`BertTokenizerFast`. A cause counts for a text when the Rust pipeline with only that rule taken from the slow one gives
-other ids, so a text can have several causes.
+MODELS and CORPORA are directories with a folder for each model and a text file for each corpus, a
+text a line. The slow profile is `trietok.BertTokenizer`, which equals transformers'
+`BertTokenizer`; the other is transformers' `BertTokenizerFast`. A cause counts for a text when the
+Rust pipeline with only that rule taken from the slow one gives other ids, so a text can have
+several causes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,11 @@ Change = Callable[[str], str]
 PAIRS = [
     *[("en", "bert-base-uncased"), ("en", "bert-base-cased"), ("udhr", "bert-base-uncased")],
     *[("udhr", "bert-base-multilingual-cased"), ("udhr", "bert-base-multilingual-uncased")],
-    *[("zh", "bert-base-chinese"), ("ja", "bert-base-chinese"), ("ja", "bert-base-multilingual-cased")],
+    *[
+        ("zh", "bert-base-chinese"),
+        ("ja", "bert-base-chinese"),
+        ("ja", "bert-base-multilingual-cased"),
+    ],
 ]
 
 
@@ -41,7 +47,9 @@ PAIRS = [
 class Rules:
     """Each rule as Rust has it."""
 
-    deleted: Change = lambda char: "" if is_in("deleted", char) else " " if is_in("space", char) else char
+    deleted: Change = lambda char: (
+        "" if is_in("deleted", char) else " " if is_in("space", char) else char
+    )
     chinese: Callable[[str], bool] = lambda char: is_in("chinese", char)
     compose: Change = lambda text: text
     lower: Change = lambda text: text.translate(lower_case())
@@ -86,15 +94,21 @@ class Model:
         found = []
         for begin in range(0, len(texts), 20_000):
             batch = texts[begin : begin + 20_000]
-            fast = self.fast(list(batch), return_attention_mask=False, return_token_type_ids=False)["input_ids"]
-            found += [text for text, ids in zip(batch, fast, strict=True) if self.slow.encode(text) != ids]
+            fast = self.fast(list(batch), return_attention_mask=False, return_token_type_ids=False)[
+                "input_ids"
+            ]
+            found += [
+                text for text, ids in zip(batch, fast, strict=True) if self.slow.encode(text) != ids
+            ]
         return found
 
     def causes(self, texts: Iterable[str]) -> Counter[str]:
         counts: Counter[str] = Counter()
         for text in texts:
             rust = self.ids(RUST, text)
-            causes = [name for name, rule in CAUSES.items() if self.ids(changed(rule), text) != rust]
+            causes = [
+                name for name, rule in CAUSES.items() if self.ids(changed(rule), text) != rust
+            ]
             counts.update(causes or ["several together"])
         return counts
 
@@ -107,7 +121,12 @@ def random_tokens(lines: Sequence[str], make: Any, seed: int = 0, count: int = 3
     """Added tokens as people add them: words, phrases, marked words; flags at random."""
     rng = random.Random(seed)
     words = sorted({word for line in lines[:2000] for word in line.split()})
-    shapes = (lambda w: w, lambda w: w[:6], lambda w: f"{w} {rng.choice(words)}", lambda w: f"<{w[:8]}>")
+    shapes = (
+        lambda w: w,
+        lambda w: w[:6],
+        lambda w: f"{w} {rng.choice(words)}",
+        lambda w: f"<{w[:8]}>",
+    )
     contents = {rng.choice(shapes)(rng.choice(words)) for _ in range(count)}
     tokens = []
     for content in sorted(contents):
@@ -117,7 +136,9 @@ def random_tokens(lines: Sequence[str], make: Any, seed: int = 0, count: int = 3
     return tokens
 
 
-def show(name: str, texts: int, differing: int, causes: Counter[str], added: int | None = None) -> None:
+def show(
+    name: str, texts: int, differing: int, causes: Counter[str], added: int | None = None
+) -> None:
     parts = ", ".join(f"{cause} {count:,}" for cause, count in causes.most_common())
     more = "" if added is None else f" | with added tokens {added:,} more"
     print(f"{name:46} texts {texts:9,} | differ {differing:7,} | {parts}{more}", flush=True)
@@ -127,7 +148,10 @@ def main(models: pathlib.Path, corpora: pathlib.Path, limit: int | None) -> None
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF]
     for name in ("bert-base-uncased", "bert-base-multilingual-cased"):
         model = Model(models / name)
-        texts = [f"a{char}b" for char in (characters[:: len(characters) // limit] if limit else characters)]
+        texts = [
+            f"a{char}b"
+            for char in (characters[:: len(characters) // limit] if limit else characters)
+        ]
         differing = model.differing(texts)
         show(f"code points, {name}", len(texts), len(differing), model.causes(differing))
     for corpus, name in PAIRS:
@@ -143,4 +167,8 @@ def main(models: pathlib.Path, corpora: pathlib.Path, limit: int | None) -> None
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)
+    main(
+        pathlib.Path(sys.argv[1]),
+        pathlib.Path(sys.argv[2]),
+        int(sys.argv[3]) if len(sys.argv) > 3 else None,
+    )

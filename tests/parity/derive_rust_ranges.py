@@ -1,13 +1,16 @@
-"""Derive trietok/text/rust_characters_ranges.txt: the Unicode tables of the Rust tokenizers, found by asking them.
+"""Derive trietok/text/rust_characters_ranges.txt: the Unicode tables of the Rust tokenizers, found
+by asking them.
 
     python tests/parity/derive_rust_ranges.py            # needs tokenizers==0.22.2; writes the file
-    python tests/parity/derive_rust_ranges.py --check    # fails where the file is not what would be written
+    python tests/parity/derive_rust_ranges.py --check # fails where the file is not what would be
+    written
 
-Every code point but the surrogates, which no Rust string can hold, goes through the library by itself, with letters
-around where a neighbour could matter. The tables are absolute: they name every code point of a class, not what differs
-from some Python, because the Rust libraries hold Unicode 8, 9 and 17 at once and Python's version changes with Python.
-The one thing taken from Python is the canonical decomposition of a character that Rust decomposes too, which no later
-Unicode version may change; it is checked here for every such character.
+Every code point but the surrogates, which no Rust string can hold, goes through the library by
+itself, with letters around where a neighbour could matter. The tables are absolute: they name every
+code point of a class, not what differs from some Python, because the Rust libraries hold Unicode 8,
+9 and 17 at once and Python's version changes with Python. The one thing taken from Python is the
+canonical decomposition of a character that Rust decomposes too, which no later Unicode version may
+change; it is checked here for every such character.
 """
 
 from __future__ import annotations
@@ -19,9 +22,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tokenizers import AddedToken, Tokenizer, __version__, models, normalizers, pre_tokenizers
 
-FILE = pathlib.Path(__file__).parent.parent.parent / "trietok" / "text" / "rust_characters_ranges.txt"
+FILE = (
+    pathlib.Path(__file__).parent.parent.parent / "trietok" / "text" / "rust_characters_ranges.txt"
+)
 CHARACTERS = [chr(c) for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
-LOW_MARK, HIGH_MARK = "\u0334", "\u0345"  # combining classes 1 and 240: the lowest and the highest there are
+# combining classes 1 and 240: the lowest and the highest there are
+LOW_MARK, HIGH_MARK = (
+    "\u0334",
+    "\u0345",
+)
 
 HEADER = f"""\
 # Unicode tables of the Rust tokenizers, version {__version__}. Derived: do not edit. One class a line: NAME: RANGES,
@@ -35,13 +44,21 @@ HEADER = f"""\
 # marks         what strip_accents deletes after NFD
 # decomposed    what NFD takes apart (Unicode 9)
 # nonstarters   what NFD may reorder and does not take apart: a combining class above 0 (Unicode 9)
-# word          what single_word takes for a character of a word
+# compatible    what NFKD takes apart and NFD does not (Unicode 9)
+# combining     what the normalizer StripAccents deletes
+# numeric       what the pre-tokenizer Digits sets apart
+# word          what single_word takes for a character of a word, and the pre-tokenizer Whitespace
 # lower         upper-case characters as FIRST-LAST/STEP+DELTA: lower case is DELTA above. U+0130 becomes i, U+0307
 """
 
 
 def bert(**steps: bool) -> Callable[[str], str]:
-    off = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}
+    off = {
+        "clean_text": False,
+        "handle_chinese_chars": False,
+        "strip_accents": False,
+        "lowercase": False,
+    }
     return normalizers.BertNormalizer(**off | steps).normalize_str
 
 
@@ -49,7 +66,7 @@ def changed(change: Callable[[str], str]) -> dict[str, str]:
     return {char: result for char in CHARACTERS if (result := change(char)) != char}
 
 
-# ---- what the library does with every character ---------------------------------------------------------------------
+# ---- what the library does with every character --------------------------------------------------
 
 
 def cleaning() -> tuple[set[str], set[str]]:
@@ -83,7 +100,9 @@ def pre_tokenization() -> tuple[set[str], set[str]]:
 
 
 def decomposition() -> tuple[set[str], set[str], set[str]]:
-    """Characters that NFD takes apart, those it may reorder, and those that accent stripping deletes."""
+    """Characters that NFD takes apart, those it may reorder, and those that accent stripping
+    deletes.
+    """
     nfd, strip = normalizers.NFD().normalize_str, bert(strip_accents=True)
     decomposed = changed(nfd)
     assert all(result == unicodedata.normalize("NFD", char) for char, result in decomposed.items())
@@ -96,13 +115,51 @@ def decomposition() -> tuple[set[str], set[str], set[str]]:
     return set(decomposed), nonstarters, marks
 
 
+def of_other_components(decomposed: set[str]) -> dict[str, set[str]]:
+    """What the components do that BERT's own tokenizers do not have; the others go by the classes
+    above.
+    """
+    compatible = changed(normalizers.NFKD().normalize_str)
+    assert all(result == unicodedata.normalize("NFKD", char) for char, result in compatible.items())
+    combining = changed(normalizers.StripAccents().normalize_str)
+    assert set(combining.values()) == {""}
+    digits = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
+    numeric = {char for char in CHARACTERS if len(digits(f"a{char}b")) == 3}
+    return {
+        "compatible": compatible.keys() - decomposed,
+        "combining": {*combining},
+        "numeric": numeric,
+    }
+
+
+def check_other_components(found: dict[str, set[str]]) -> None:
+    """Check that the components go by the classes that were found."""
+    lower, bert_lower = normalizers.Lowercase().normalize_str, bert(lowercase=True)
+    assert all(lower(char) == bert_lower(char) for char in CHARACTERS)
+    strip, whitespace = (
+        normalizers.Strip().normalize_str,
+        pre_tokenizers.Whitespace().pre_tokenize_str,
+    )
+    split, punctuation = pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation()
+    for char in CHARACTERS:
+        is_space, is_word = char in found["split_space"], char in found["word"]
+        assert (strip(f"{char}a{char}") == "a") == is_space
+        assert (len(split.pre_tokenize_str(f"a{char}b")) == 2) == is_space
+        assert (len(punctuation.pre_tokenize_str(f"a{char}b")) == 3) == (
+            char in found["punctuation"]
+        )
+        assert len(whitespace(f"a{char}b")) == (2 if is_space else 1 if is_word else 3)
+
+
 def is_reordered(nfd: Callable[[str], str], char: str) -> bool:
     before, after = f"x{char}{LOW_MARK}", f"x{HIGH_MARK}{char}"
     return nfd(before) != before or nfd(after) != after
 
 
 def check_classes(nfd: Callable[[str], str], nonstarters: set[str]) -> None:
-    """Check that Rust's combining classes stand in the order of Python's, for all that Rust gives one."""
+    """Check that Rust's combining classes stand in the order of Python's, for all that Rust gives
+    one.
+    """
     examples = {unicodedata.combining(char): char for char in nonstarters}
     for char in nonstarters:
         for combining_class, example in examples.items():
@@ -118,7 +175,14 @@ def word_characters() -> tuple[set[str], set[str]]:
         tokenizer.add_tokens([token])
         for start in range(0, len(texts), 50_000):
             for encoding in tokenizer.encode_batch(texts[start : start + 50_000]):
-                yield next((span for span, i in zip(encoding.offsets, encoding.ids, strict=True) if i == 1), None)
+                yield next(
+                    (
+                        span
+                        for span, i in zip(encoding.offsets, encoding.ids, strict=True)
+                        if i == 1
+                    ),
+                    None,
+                )
 
     def where(token: AddedToken, texts: list[str], span: tuple[int, int] | None) -> set[str]:
         pairs = zip(CHARACTERS, matched(token, texts), strict=True)
@@ -148,7 +212,7 @@ def classes() -> dict[str, set[str]]:
     decomposed, nonstarters, marks = decomposition()
     word, eaten = word_characters()
     assert eaten == split_space
-    return {
+    found = {
         "deleted": deleted,
         "space": space,
         "split_space": split_space,
@@ -157,11 +221,14 @@ def classes() -> dict[str, set[str]]:
         "marks": marks,
         "decomposed": decomposed,
         "nonstarters": nonstarters,
+        **of_other_components(decomposed),
         "word": word,
     }
+    check_other_components(found)
+    return found
 
 
-# ---- the file -------------------------------------------------------------------------------------------------------
+# ---- the file ------------------------------------------------------------------------------------
 
 
 def stretches_of(results: dict[str, str]) -> list[tuple[int, int, int, int]]:
@@ -185,13 +252,17 @@ def ranges(chars: Iterable[str]) -> str:
             stretches[-1][1] = code
         else:
             stretches.append([code, code])
-    return " ".join(f"{first:x}" if first == last else f"{first:x}-{last:x}" for first, last in stretches)
+    return " ".join(
+        f"{first:x}" if first == last else f"{first:x}-{last:x}" for first, last in stretches
+    )
 
 
 def contents() -> str:
     lines = [f"{name}: {ranges(chars)}\n" for name, chars in classes().items()]
     stretches = stretches_of(lower_case())
-    lower = " ".join(f"{first:x}-{last:x}/{step}{delta:+x}" for first, last, step, delta in stretches)
+    lower = " ".join(
+        f"{first:x}-{last:x}/{step}{delta:+x}" for first, last, step, delta in stretches
+    )
     return HEADER + "".join(lines) + f"lower: {lower}\n"
 
 
@@ -199,7 +270,9 @@ def main() -> None:
     text = contents()
     if "--check" in sys.argv[1:]:
         if FILE.read_text(encoding="ascii") != text:
-            sys.exit(f"{FILE.name} is not what tokenizers {__version__} gives; run this without --check")
+            sys.exit(
+                f"{FILE.name} is not what tokenizers {__version__} gives; run this without --check"
+            )
     else:
         FILE.write_text(text, encoding="ascii", newline="\n")
 

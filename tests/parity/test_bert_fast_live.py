@@ -1,8 +1,9 @@
-"""`BertTokenizerFast` and transformers' class of that name side by side: tokens, spans, calls with every option.
+"""`BertTokenizerFast` and transformers' class of that name side by side: tokens, spans, calls with
+every option.
 
 TRIETOK_CODE_POINTS=all looks at every code point instead of one in five hundred or so.
-TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for each corpus, for
-the tests marked `parity`.
+TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for
+each corpus, for the tests marked `parity`.
 """
 
 from __future__ import annotations
@@ -30,18 +31,40 @@ from tests.parity.test_naive_rust_oracle import (  # noqa: E402
     valid,
 )
 
-COLUMNS = ["ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask", "attention_mask", "sequence_ids"]
-RUST_ERRORS = ("Exception", "ValueError", "PanicException", "TypeError", "OverflowError", "IndexError")
+COLUMNS = [
+    "ids",
+    "tokens",
+    "offsets",
+    "word_ids",
+    "type_ids",
+    "special_tokens_mask",
+    "attention_mask",
+    "sequence_ids",
+]
+RUST_ERRORS = (
+    "Exception",
+    "ValueError",
+    "PanicException",
+    "TypeError",
+    "OverflowError",
+    "IndexError",
+)
 
 
 def both(vocabulary: str, **options: Any) -> tuple[Any, Any]:
     file = str(directory_of(vocabulary) / "vocab.txt")
-    return transformers.BertTokenizerFast(file, **options), trietok.BertTokenizerFast(file, **options)
+    return transformers.BertTokenizerFast(file, **options), trietok.BertTokenizerFast(
+        file, **options
+    )
 
 
 @functools.cache
-def remembered(vocabulary: str, lower: bool, chinese: bool, accents: bool | None) -> tuple[Any, Any]:
-    return both(vocabulary, do_lower_case=lower, tokenize_chinese_chars=chinese, strip_accents=accents)
+def remembered(
+    vocabulary: str, lower: bool, chinese: bool, accents: bool | None
+) -> tuple[Any, Any]:
+    return both(
+        vocabulary, do_lower_case=lower, tokenize_chinese_chars=chinese, strip_accents=accents
+    )
 
 
 def normalizers() -> st.SearchStrategy[tuple[Any, ...]]:
@@ -57,7 +80,7 @@ def assert_same_tokens(theirs: Any, ours: Any, text: str) -> None:
     assert ours.tokenize(text) == want.tokens, text
 
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 
 @examples(90)
@@ -67,13 +90,18 @@ def test_texts(vocabulary, chosen, text):
 
 
 @examples(90)
-@given(normalizers(), st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join))
+@given(
+    normalizers(),
+    st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join),
+)
 def test_marks_in_disorder(chosen, text):
     if valid(text):
         assert_same_tokens(*remembered("cased", *chosen), text)
 
 
-@pytest.mark.parametrize(("vocabulary", "accents"), [("uncased", None), ("cased", None), ("cased", True)])
+@pytest.mark.parametrize(
+    ("vocabulary", "accents"), [("uncased", None), ("cased", None), ("cased", True)]
+)
 def test_code_points(vocabulary, accents):
     theirs, ours = remembered(vocabulary, vocabulary == "uncased", True, accents)
     first = random.Random(f"{vocabulary} {accents}").randrange(STRIDE)
@@ -83,7 +111,7 @@ def test_code_points(vocabulary, accents):
                 assert_same_tokens(theirs, ours, text)
 
 
-# ---- added tokens ---------------------------------------------------------------------------------------------------
+# ---- added tokens --------------------------------------------------------------------------------
 
 
 @st.composite
@@ -92,23 +120,40 @@ def added(draw: st.DrawFn) -> tuple[list[dict[str, Any]], bool]:
     flags["normalized"] = st.sampled_from([None, True, False])
     token = st.fixed_dictionaries({"content": st.sampled_from(CONTENTS), **flags})
     tokens = draw(st.lists(token, max_size=6))
-    return [{k: v for k, v in token.items() if v is not None} for token in tokens], draw(st.booleans())
+    return [{k: v for k, v in token.items() if v is not None} for token in tokens], draw(
+        st.booleans()
+    )
 
 
 @examples(60)
-@given(normalizers(), st.lists(added(), max_size=3), st.booleans(), st.lists(texts(CONTENTS).filter(valid), max_size=4))
+@given(
+    normalizers(),
+    st.lists(added(), max_size=3),
+    st.booleans(),
+    st.lists(texts(CONTENTS).filter(valid), max_size=4),
+)
 def test_added_tokens(chosen, calls, as_text, several):
     lower, chinese, accents = chosen
-    theirs, ours = both("cased", do_lower_case=lower, tokenize_chinese_chars=chinese, strip_accents=accents)
+    theirs, ours = both(
+        "cased", do_lower_case=lower, tokenize_chinese_chars=chinese, strip_accents=accents
+    )
     for fields, special in calls:
-        want = theirs.add_tokens([transformers.AddedToken(**f) for f in fields], special_tokens=special)
-        assert ours.add_tokens([trietok.AddedToken(**f) for f in fields], special_tokens=special) == want
+        want = theirs.add_tokens(
+            [transformers.AddedToken(**f) for f in fields], special_tokens=special
+        )
+        assert (
+            ours.add_tokens([trietok.AddedToken(**f) for f in fields], special_tokens=special)
+            == want
+        )
     assert {i: str(t) for i, t in theirs.added_tokens_decoder.items()} == {
         i: str(t) for i, t in ours.added_tokens_decoder.items()
     }
     for token_id, token in theirs.added_tokens_decoder.items():
         for flag in ("single_word", "lstrip", "rstrip", "normalized", "special"):
-            assert getattr(ours.added_tokens_decoder[token_id], flag) == getattr(token, flag), (token, flag)
+            assert getattr(ours.added_tokens_decoder[token_id], flag) == getattr(token, flag), (
+                token,
+                flag,
+            )
     assert len(ours) == len(theirs)
     for text in several:
         try:
@@ -126,7 +171,7 @@ def test_added_tokens(chosen, calls, as_text, several):
         )
 
 
-# ---- calls ----------------------------------------------------------------------------------------------------------
+# ---- calls ---------------------------------------------------------------------------------------
 
 
 def assert_same_encodings(want: Any, got: Any) -> None:
@@ -136,9 +181,14 @@ def assert_same_encodings(want: Any, got: Any) -> None:
     for sequence in range(2 + (want.n_sequences == 2)):
         for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
             theirs, ours = getattr(want, name), getattr(got, name)
-            assert [ours(i, sequence) for i in numbers] == [theirs(i, sequence) for i in numbers], (name, sequence)
+            assert [ours(i, sequence) for i in numbers] == [theirs(i, sequence) for i in numbers], (
+                name,
+                sequence,
+            )
     for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
-        assert [getattr(got, name)(i) for i in numbers] == [getattr(want, name)(i) for i in numbers], name
+        assert [getattr(got, name)(i) for i in numbers] == [
+            getattr(want, name)(i) for i in numbers
+        ], name
 
 
 def plain(value: Any) -> Any:
@@ -147,7 +197,7 @@ def plain(value: Any) -> Any:
     return [*map(plain, value)] if isinstance(value, list) else value
 
 
-# ---- published models, real text ------------------------------------------------------------------------------------
+# ---- published models, real text -----------------------------------------------------------------
 
 
 @pytest.mark.parity

@@ -1,4 +1,6 @@
-"""Trained byte-pair encodings behind `PreTrainedTokenizerFast`, beside tokenizers and transformers on their files."""
+"""Trained byte-pair encodings behind `PreTrainedTokenizerFast`, beside tokenizers and transformers
+on their files.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ TEXTS = [
     "x\u200by\u00ad \x0b\x1c a\x85b\u3000c ... --- don't",
 ]
 CHARS = (
-    "lowernst ,.<>#padmask\u00e9e\u0301\u0323\u0328\u0344\u4e16\uf900\u1100\u1161\u11a8\uac00\u09c7\u09be"
+    "lowernst"
+    " ,.<>#padmask\u00e9e\u0301\u0323\u0328\u0344\u4e16\uf900\u1100\u1161\u11a8\uac00\u09c7\u09be"
     "\t\x0b\u200b\u0130\u2603"
 )
 MARKS: tuple[dict[str, Any], ...] = (
@@ -42,14 +45,20 @@ MARKS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.fixture(scope="module", params=[(marks, lower) for marks in MARKS for lower in (None, True, False)])
+@pytest.fixture(
+    scope="module", params=[(marks, lower) for marks in MARKS for lower in (None, True, False)]
+)
 def both(request, tmp_path_factory):
     marks, lower = request.param
     directory = tmp_path_factory.mktemp("bpe")
     words = str.split if lower is None else None
-    bpe = train_bpe([*TEXTS, CHARS] * 3, vocab_size=150, words=words, do_lower_case=bool(lower), **marks)
+    bpe = train_bpe(
+        [*TEXTS, CHARS] * 3, vocab_size=150, words=words, do_lower_case=bool(lower), **marks
+    )
     bpe.save(directory, do_lower_case=lower)
-    return AutoTokenizer.from_pretrained(directory), Tokenizer.from_file(str(directory / "tokenizer.json"))
+    return AutoTokenizer.from_pretrained(directory), Tokenizer.from_file(
+        str(directory / "tokenizer.json")
+    )
 
 
 def same(ours, theirs, text: str) -> None:
@@ -57,7 +66,8 @@ def same(ours, theirs, text: str) -> None:
     got = ours(text, return_offsets_mapping=True)
     assert got.input_ids == expected.ids
     assert ours.tokenize(text) == ours.convert_ids_to_tokens(expected.ids)
-    if ours.bpe_tokenizer.unk_token is not None:  # else tokenizers counts spans without the characters it leaves out
+    # else tokenizers counts spans without the characters it leaves out
+    if ours.bpe_tokenizer.unk_token is not None:
         assert [tuple(span) for span in got.offset_mapping] == expected.offsets
     assert ours.decode(expected.ids) == theirs.decode(expected.ids, skip_special_tokens=False)
     assert ours.decode(expected.ids, skip_special_tokens=True) == theirs.decode(expected.ids)
@@ -82,7 +92,11 @@ def test_every_character_composes_as_in_rust():
     theirs = normalizers.NFC()
     for code in [*range(0xD800), *range(0xE000, 0x110000)]:
         char = chr(code)
-        if code % 499 and EXAMPLES <= 1000 and not (unicodedata.combining(char) or unicodedata.decomposition(char)):
+        if (
+            code % 499
+            and EXAMPLES <= 1000
+            and not (unicodedata.combining(char) or unicodedata.decomposition(char))
+        ):
             continue
         text = f"e{char}\u0301 e\u0323{char}\u0302 {char * 2}\u0307"
         if rust_characters.nfc(text) != theirs.normalize_str(text):
@@ -94,9 +108,11 @@ def test_random_texts_compose_as_in_rust(name):
     theirs, ours = getattr(normalizers, name)(), getattr(rust_characters, name.lower())
     seed = random.randrange(1 << 32)
     rng = random.Random(seed)
-    # Marks before and after Unicode 9, the parts of a newer composed character, and what marks are put on.
+    # Marks before and after Unicode 9, the parts of a newer composed character, and what marks are
+    # put on.
     chars = (
-        "ea\u00e9\u03d2\u017f\u0301\u0307\u0323\u0344\u08d3\u1abf\u1dfa\u0c3c\U00010efd\U00011935\U00011930\U00011938"
+        "ea\u00e9\u03d2\u017f\u0301\u0307\u0323\u0344\u08d3\u1abf\u1dfa\u0c3c"
+        "\U00010efd\U00011935\U00011930\U00011938"
     )
     for _ in range(EXAMPLES * 20):
         text = "".join(rng.choices(chars, k=rng.randrange(12)))
@@ -104,7 +120,12 @@ def test_random_texts_compose_as_in_rust(name):
 
 
 def test_marks_that_are_newer_than_rusts_tables(both):
-    for text in ("e\u08d3\u0301", "a\u0301\u08d3\u0323", "\U00011935\U00011930", "cafe\u0301\u1abf\u0323x"):
+    for text in (
+        "e\u08d3\u0301",
+        "a\u0301\u08d3\u0323",
+        "\U00011935\U00011930",
+        "cafe\u0301\u1abf\u0323x",
+    ):
         same(*both, text)
 
 
@@ -140,7 +161,10 @@ def test_saved_with_more_tokens_transformers_reads_it(both, tmp_path):
     tokenizer.add_tokens(["covid-19", "New"])
     tokenizer.add_special_tokens({"sep_token": "<sep>"})
     tokenizer.save_pretrained(tmp_path)
-    theirs, again = TheirAutoTokenizer.from_pretrained(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    theirs, again = (
+        TheirAutoTokenizer.from_pretrained(tmp_path),
+        AutoTokenizer.from_pretrained(tmp_path),
+    )
     assert type(theirs).__name__ == type(again).__name__ == "PreTrainedTokenizerFast"
     for text in (*TEXTS, "covid-19 New<sep> newest", "a covid-19."):
         assert theirs(text).input_ids == again(text).input_ids == tokenizer(text).input_ids
@@ -157,5 +181,11 @@ def test_saved_with_more_tokens_transformers_reads_it(both, tmp_path):
 )
 def test_random_vocabularies(tmp_path_factory, words, text, marks, vocab_size):
     directory = tmp_path_factory.mktemp("random")
-    train_bpe([" ".join(words)], vocab_size=vocab_size, **marks).save(directory, do_lower_case=False)
-    same(AutoTokenizer.from_pretrained(directory), Tokenizer.from_file(str(directory / "tokenizer.json")), text)
+    train_bpe([" ".join(words)], vocab_size=vocab_size, **marks).save(
+        directory, do_lower_case=False
+    )
+    same(
+        AutoTokenizer.from_pretrained(directory),
+        Tokenizer.from_file(str(directory / "tokenizer.json")),
+        text,
+    )

@@ -1,4 +1,6 @@
-"""Chats side by side with transformers: texts, ids, masks, and the files that hold the templates."""
+"""Chats side by side with transformers: texts, ids, masks, and the files that hold the
+templates.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ SHORT = [
     {"role": "user", "content": "Hello, who are you? <b>&amp;"},
     {"role": "assistant", "content": " I am a tokenizer, pleased to meet you.  "},
 ]
-LONG = [*SHORT, {"role": "user", "content": "Really?"}, {"role": "assistant", "content": "Yes é 東京"}]
+LONG = [
+    *SHORT,
+    {"role": "user", "content": "Really?"},
+    {"role": "assistant", "content": "Yes é 東京"},
+]
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"tokenize": False},
@@ -44,7 +50,13 @@ OPTIONS: list[dict[str, Any]] = [
     {"return_dict": True, "tokenizer_kwargs": {"return_special_tokens_mask": True}},
     {"truncation": True, "max_length": 7},
     *({"return_dict": True, "padding": True, "return_tensors": kind} for kind in TENSORS),
-    {"return_dict": True, "padding": "max_length", "max_length": 60, "truncation": True, "return_tensors": "np"},
+    {
+        "return_dict": True,
+        "padding": "max_length",
+        "max_length": 60,
+        "truncation": True,
+        "return_tensors": "np",
+    },
 ]
 MASKS: list[dict[str, Any]] = [
     {"return_dict": True, "return_assistant_tokens_mask": True, **more}
@@ -73,15 +85,23 @@ def both(name: str, **settings: Any) -> tuple[Any, Any]:
 def plain(value: Any) -> Any:
     if isinstance(value, (str, list)):
         return value
-    return value.tolist() if hasattr(value, "tolist") else {key: plain(column) for key, column in value.items()}
+    return (
+        value.tolist()
+        if hasattr(value, "tolist")
+        else {key: plain(column) for key, column in value.items()}
+    )
 
 
 @pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast"])
 def test_chats(name: str) -> None:
     theirs, ours = both(name, chat_template=TEMPLATE)
-    options = OPTIONS if name == "BertTokenizer" else [*OPTIONS, *MASKS]  # their slow class has no masks
+    # their slow class has no masks
+    options = OPTIONS if name == "BertTokenizer" else [*OPTIONS, *MASKS]
     for chat, each in itertools.product((SHORT, LONG, tuple(SHORT), [SHORT, LONG]), options):
-        want, got = plain(theirs.apply_chat_template(chat, **each)), plain(ours.apply_chat_template(chat, **each))
+        want, got = (
+            plain(theirs.apply_chat_template(chat, **each)),
+            plain(ours.apply_chat_template(chat, **each)),
+        )
         assert (got, list(got)) == (want, list(want)), (chat, each)
     for number in range(len(LONG)):
         arguments = LONG[number], LONG[:number]
@@ -89,14 +109,20 @@ def test_chats(name: str) -> None:
         assert ours.encode_message_with_chat_template(*arguments) == want
 
 
-@pytest.mark.parametrize("template", ["{{ messages[0].content }}", "{{ messages[0].content | trim }}!", "{{ 1 }}"])
-@pytest.mark.parametrize("content", ["a  ", " a", "a", [{"type": "text", "text": "a b "}, {"type": "image"}]])
+@pytest.mark.parametrize(
+    "template", ["{{ messages[0].content }}", "{{ messages[0].content | trim }}!", "{{ 1 }}"]
+)
+@pytest.mark.parametrize(
+    "content", ["a  ", " a", "a", [{"type": "text", "text": "a b "}, {"type": "image"}]]
+)
 def test_the_final_message_continued(template: str, content: Any) -> None:
     chat = [{"role": "assistant", "content": content}]
     results = []
     for tokenizer in both("BertTokenizer", chat_template=template):
         try:
-            results.append(tokenizer.apply_chat_template(chat, continue_final_message=True, tokenize=False))
+            results.append(
+                tokenizer.apply_chat_template(chat, continue_final_message=True, tokenize=False)
+            )
         except ValueError:
             results.append(ValueError)
     assert results[0] == results[1]
@@ -112,9 +138,19 @@ def test_what_is_saved_and_loaded(
     folders = [tmp_path / kind for kind in ("theirs", "ours")]
     written, files = [], []
     for tokenizer, folder in zip(both(name, **given), folders, strict=True):
-        paths = tokenizer.save_pretrained(folder, save_jinja_files=has_files, filename_prefix=prefix)
-        written.append([str(Path(path).relative_to(folder)) for path in paths if Path(path).exists()])
-        files.append({str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+        paths = tokenizer.save_pretrained(
+            folder, save_jinja_files=has_files, filename_prefix=prefix
+        )
+        written.append(
+            [str(Path(path).relative_to(folder)) for path in paths if Path(path).exists()]
+        )
+        files.append(
+            {
+                str(path.relative_to(folder)): path.read_bytes()
+                for path in folder.rglob("*")
+                if path.is_file()
+            }
+        )
     assert written[0] == written[1]
     assert files[0].keys() == files[1].keys()
     config = f"{prefix}-tokenizer_config.json" if prefix else "tokenizer_config.json"

@@ -1,4 +1,6 @@
-"""BERT's relatives beside transformers' slow classes: texts, pairs, every option of a call, saving and loading."""
+"""BERT's relatives beside transformers' slow classes: texts, pairs, every option of a call, saving
+and loading.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,36 @@ import trietok  # noqa: E402
 from tests.conftest import examples  # noqa: E402
 from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
-from .conftest import ROLES, TENSORS, UNCASED, assert_same, different, short_texts, state_of, texts, torch  # noqa: E402
+from .conftest import (  # noqa: E402
+    ROLES,
+    TENSORS,
+    UNCASED,
+    assert_same,
+    different,
+    short_texts,
+    state_of,
+    texts,
+    torch,
+)
 
 NAMES = [kind.__name__ for kind in CLASSES if kind is not trietok.BertTokenizer]
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
 MPNET = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
-SPECIAL = {"FunnelTokenizer": FUNNEL, "MPNetTokenizer": MPNET, "SplinterTokenizer": [*ROLES, "[QUESTION]"]}
-SPECIAL_TEXTS = [*FUNNEL, " <mask>", "a <mask> b", "[QUESTION]", "[MASK]", "e\u0301", "豈", "\u1112\u1161\u11ab"]
+SPECIAL = {
+    "FunnelTokenizer": FUNNEL,
+    "MPNetTokenizer": MPNET,
+    "SplinterTokenizer": [*ROLES, "[QUESTION]"],
+}
+SPECIAL_TEXTS = [
+    *FUNNEL,
+    " <mask>",
+    "a <mask> b",
+    "[QUESTION]",
+    "[MASK]",
+    "e\u0301",
+    "豈",
+    "\u1112\u1161\u11ab",
+]
 
 
 def their_class(name: str) -> Any:
@@ -56,8 +81,12 @@ def both(name: str, **options: Any) -> tuple[Any, Any]:
 
 
 @functools.cache
-def both_cached(name: str, padding_side: str = "right", truncation_side: str = "right") -> tuple[Any, Any]:
-    return both(name, padding_side=padding_side, truncation_side=truncation_side, model_max_length=40)
+def both_cached(
+    name: str, padding_side: str = "right", truncation_side: str = "right"
+) -> tuple[Any, Any]:
+    return both(
+        name, padding_side=padding_side, truncation_side=truncation_side, model_max_length=40
+    )
 
 
 KIND = st.sampled_from(NAMES)
@@ -92,11 +121,20 @@ def test_the_class_has_the_same_surface(name: str) -> None:
     assert defaults(ours) == defaults(theirs)
     for attribute in ("model_input_names", "padding_side", "truncation_side"):
         assert getattr(ours, attribute) == getattr(theirs, attribute)
-    assert not [n for n in dir(theirs) if not n.startswith("_") and not hasattr(ours, n) and n not in LEFT_OUT]
+    assert not [
+        n
+        for n in dir(theirs)
+        if not n.startswith("_") and not hasattr(ours, n) and n not in LEFT_OUT
+    ]
     theirs, ours = both(name)
     difference = different(state_of(theirs), state_of(ours))
     assert difference is None, difference
-    for attribute in ("clean_up_tokenization_spaces", "model_max_length", "pad_token_type_id", "is_fast"):
+    for attribute in (
+        "clean_up_tokenization_spaces",
+        "model_max_length",
+        "pad_token_type_id",
+        "is_fast",
+    ):
         assert getattr(ours, attribute) == getattr(theirs, attribute)
     for pair in (False, True):
         assert ours.num_special_tokens_to_add(pair) == theirs.num_special_tokens_to_add(pair)
@@ -122,14 +160,18 @@ LEFT_OUT = [
         optional={
             "do_lower_case": BOOL,
             "do_basic_tokenize": BOOL,
-            "never_split": st.lists(st.sampled_from(["c++", "Hello", "e\u0301", "a!b"]), max_size=2),
+            "never_split": st.lists(
+                st.sampled_from(["c++", "Hello", "e\u0301", "a!b"]), max_size=2
+            ),
             "tokenize_chinese_chars": BOOL,
             "strip_accents": OPTIONAL_BOOL,
         },
     ),
     texts(SPECIAL_TEXTS),
 )
-def test_a_text_becomes_the_same_tokens_and_ids(name: str, options: dict[str, Any], text: str) -> None:
+def test_a_text_becomes_the_same_tokens_and_ids(
+    name: str, options: dict[str, Any], text: str
+) -> None:
     theirs, ours = both(name, **options)
     assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text))
     assert_same(lambda: theirs(text), lambda: ours(text))
@@ -139,16 +181,31 @@ def test_a_text_becomes_the_same_tokens_and_ids(name: str, options: dict[str, An
 @examples(120)
 @given(KIND, SIDE, SIDE, short_texts(), st.one_of(st.none(), short_texts()), CALL)
 def test_a_call_for_one_text_or_pair(
-    name: str, padding_side: str, truncation_side: str, text: str, pair: str | None, options: dict[str, Any]
+    name: str,
+    padding_side: str,
+    truncation_side: str,
+    text: str,
+    pair: str | None,
+    options: dict[str, Any],
 ) -> None:
     theirs, ours = both_cached(name, padding_side, truncation_side)
     assert_same(lambda: theirs(text, pair, **options), lambda: ours(text, pair, **options))
 
 
 @examples(70)
-@given(KIND, SIDE, st.lists(st.tuples(short_texts(), short_texts()), min_size=1, max_size=4), BOOL, CALL)
+@given(
+    KIND,
+    SIDE,
+    st.lists(st.tuples(short_texts(), short_texts()), min_size=1, max_size=4),
+    BOOL,
+    CALL,
+)
 def test_a_call_for_a_batch(
-    name: str, padding_side: str, pairs: list[tuple[str, str]], with_pairs: bool, options: dict[str, Any]
+    name: str,
+    padding_side: str,
+    pairs: list[tuple[str, str]],
+    with_pairs: bool,
+    options: dict[str, Any],
 ) -> None:
     theirs, ours = both_cached(name, padding_side)
     first, second = [a for a, _ in pairs], [b for _, b in pairs] if with_pairs else None
@@ -156,8 +213,15 @@ def test_a_call_for_a_batch(
 
 
 @examples(30)
-@given(KIND, SIDE, st.lists(st.integers(0, 20), max_size=5), st.one_of(st.none(), st.lists(st.integers(0, 20))))
-def test_the_template(name: str, padding_side: str, ids: list[int], pair_ids: list[int] | None) -> None:
+@given(
+    KIND,
+    SIDE,
+    st.lists(st.integers(0, 20), max_size=5),
+    st.one_of(st.none(), st.lists(st.integers(0, 20))),
+)
+def test_the_template(
+    name: str, padding_side: str, ids: list[int], pair_ids: list[int] | None
+) -> None:
     theirs, ours = both_cached(name, padding_side)
     for method in (
         "build_inputs_with_special_tokens",
@@ -170,10 +234,18 @@ def test_the_template(name: str, padding_side: str, ids: list[int], pair_ids: li
             lambda method=method: getattr(ours, method)(ids, pair_ids),
         )
     whole = theirs.build_inputs_with_special_tokens(ids, pair_ids)
-    assert ours.get_special_tokens_mask(whole, None, True) == theirs.get_special_tokens_mask(whole, None, True)
+    assert ours.get_special_tokens_mask(whole, None, True) == theirs.get_special_tokens_mask(
+        whole, None, True
+    )
 
 
-TEXTS = ["", "Hello world!", "a <mask> b [MASK]", "e\u0301 豈 \u1112\u1161\u11ab zzz", "[QUESTION] <cls> </s><X>y"]
+TEXTS = [
+    "",
+    "Hello world!",
+    "a <mask> b [MASK]",
+    "e\u0301 豈 \u1112\u1161\u11ab zzz",
+    "[QUESTION] <cls> </s><X>y",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,7 +257,10 @@ def test_what_one_saves_both_load(name: str, saver: str, tmp_path: Path) -> None
         tokenizer.add_special_tokens({"additional_special_tokens": ["<y>"]})
     (theirs if saver == "theirs" else ours).save_pretrained(tmp_path)
     assert json.loads((tmp_path / "tokenizer_config.json").read_text())["tokenizer_class"] == name
-    loaded, again = their_class(name).from_pretrained(tmp_path), getattr(trietok, name).from_pretrained(tmp_path)
+    loaded, again = (
+        their_class(name).from_pretrained(tmp_path),
+        getattr(trietok, name).from_pretrained(tmp_path),
+    )
     difference = different(state_of(loaded), state_of(again))
     assert difference is None, difference
     for text in TEXTS:
@@ -199,13 +274,16 @@ def test_what_one_saves_both_load(name: str, saver: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in SPECIAL])
 def test_another_class_loads_it(name: str, tmp_path: Path) -> None:
     both("BertTokenizer")[1].save_pretrained(tmp_path)
-    loaded, again = their_class(name).from_pretrained(tmp_path), getattr(trietok, name).from_pretrained(tmp_path)
+    loaded, again = (
+        their_class(name).from_pretrained(tmp_path),
+        getattr(trietok, name).from_pretrained(tmp_path),
+    )
     difference = different(state_of(loaded), state_of(again))
     assert difference is None, difference
     assert again(TEXTS[1], TEXTS[3]) == dict(loaded(TEXTS[1], TEXTS[3]))
 
 
-# ---- DPR's reader ---------------------------------------------------------------------------------------------------
+# ---- DPR's reader --------------------------------------------------------------------------------
 
 WORD_TEXTS = st.lists(short_texts(), min_size=1, max_size=3)
 
@@ -230,44 +308,69 @@ def test_the_readers_call(data: st.DataObject, titles: list[str], options: dict[
     contents = data.draw(st.lists(short_texts(), min_size=len(titles), max_size=len(titles)))
     questions = data.draw(st.one_of(short_texts(), st.just(contents), st.just(contents[1:])))
     assert_same(
-        lambda: theirs(questions, titles, contents, **options), lambda: ours(questions, titles, contents, **options)
+        lambda: theirs(questions, titles, contents, **options),
+        lambda: ours(questions, titles, contents, **options),
     )
     assert_same(lambda: theirs(titles[0], **options), lambda: ours(titles[0], **options))
     assert_same(
-        lambda: theirs("hello", titles=titles[0], **options), lambda: ours("hello", titles=titles[0], **options)
+        lambda: theirs("hello", titles=titles[0], **options),
+        lambda: ours("hello", titles=titles[0], **options),
     )
-    assert_same(lambda: theirs("a", texts=titles[0], **options), lambda: ours("a", texts=titles[0], **options))
+    assert_same(
+        lambda: theirs("a", texts=titles[0], **options),
+        lambda: ours("a", texts=titles[0], **options),
+    )
 
 
 @examples(40)
 @given(
-    st.data(), WORD_TEXTS, st.integers(1, 4), st.integers(1, 5), st.integers(1, 5), st.sampled_from([None, *TENSORS])
+    st.data(),
+    WORD_TEXTS,
+    st.integers(1, 4),
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.sampled_from([None, *TENSORS]),
 )
 def test_the_best_spans(
-    data: st.DataObject, contents: list[str], longest: int, most: int, per_passage: int, tensors: str | None
+    data: st.DataObject,
+    contents: list[str],
+    longest: int,
+    most: int,
+    per_passage: int,
+    tensors: str | None,
 ) -> None:
     theirs, ours = both_cached("DPRReaderTokenizer")
     contents = [text + " hello" for text in contents]
-    rows = theirs("hello", ["world"] * len(contents), contents, padding=True, return_tensors=tensors)
+    rows = theirs(
+        "hello", ["world"] * len(contents), contents, padding=True, return_tensors=tensors
+    )
     length = len(rows["input_ids"][0])
     score = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
     logits = [
         data.draw(
-            st.lists(st.lists(score, min_size=length, max_size=length), min_size=len(contents), max_size=len(contents))
+            st.lists(
+                st.lists(score, min_size=length, max_size=length),
+                min_size=len(contents),
+                max_size=len(contents),
+            )
         )
         for _ in range(2)
     ]
     logits.append(data.draw(st.lists(score, min_size=len(contents), max_size=len(contents))))
     if tensors == "pt":
         logits = [torch.tensor(values) for values in logits]
-    options = {"num_spans": most, "max_answer_length": longest, "num_spans_per_passage": per_passage}
+    options = {
+        "num_spans": most,
+        "max_answer_length": longest,
+        "num_spans_per_passage": per_passage,
+    }
     want = theirs.decode_best_spans(rows, tuple(logits), **options)
     got = ours.decode_best_spans(rows, trietok.DPRReaderOutput(*logits), **options)
     assert [tuple(span) for span in got] == [tuple(span) for span in want]
     assert all(span._fields == other._fields for span, other in zip(got, want, strict=True))
 
 
-# ---- AutoTokenizer --------------------------------------------------------------------------------------------------
+# ---- AutoTokenizer -------------------------------------------------------------------------------
 
 
 def test_every_model_type_has_the_class_of_transformers() -> None:
@@ -276,7 +379,11 @@ def test_every_model_type_has_the_class_of_transformers() -> None:
     from trietok.tokenizer.auto import _MODEL_TYPES
 
     names = {*(kind.__name__ for kind in CLASSES), "BertJapaneseTokenizer"}
-    theirs = {model_type: slow for model_type, (slow, _) in TOKENIZER_MAPPING_NAMES.items() if slow in names}
+    theirs = {
+        model_type: slow
+        for model_type, (slow, _) in TOKENIZER_MAPPING_NAMES.items()
+        if slow in names
+    }
     assert theirs == _MODEL_TYPES
 
 
@@ -291,8 +398,6 @@ def test_every_model_type_has_the_class_of_transformers() -> None:
         ({"tokenizer_class": None}, {"model_type": "layoutlm"}),
         ({"tokenizer_class": "NoSuchTokenizer"}, {"model_type": "bert"}),
         ({}, {"model_type": "no-such-type"}),
-        ({}, None),
-        ({}, {}),
     ],
 )
 def test_the_class_of_a_directory(tokenizer_config: Any, config: Any, tmp_path: Path) -> None:
@@ -304,8 +409,28 @@ def test_the_class_of_a_directory(tokenizer_config: Any, config: Any, tmp_path: 
             (folder / name).write_text(json.dumps(values))
 
     def load(auto: Any, *path: str, **options: Any) -> Any:
-        return type(auto.from_pretrained(str(Path(tmp_path, *path)), use_fast=False, **options)).__name__
+        return type(
+            auto.from_pretrained(str(Path(tmp_path, *path)), use_fast=False, **options)
+        ).__name__
 
     mine, other = trietok.AutoTokenizer, transformers.AutoTokenizer
     for path, options in ((("nothing", "x"), {}), (("nothing",), {"subfolder": "x"})):
-        assert_same(lambda p=path, o=options: load(other, *p, **o), lambda p=path, o=options: load(mine, *p, **o))
+        assert_same(
+            lambda p=path, o=options: load(other, *p, **o),
+            lambda p=path, o=options: load(mine, *p, **o),
+        )
+
+
+@pytest.mark.parametrize("config", [None, {}])
+def test_where_no_file_names_a_class_transformers_refuses_what_trietok_takes_for_berts(
+    config: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "vocab.txt").write_bytes(Path(vocab_file("BertTokenizer")).read_bytes())
+    (folder / "tokenizer_config.json").write_text("{}")
+    if config is not None:
+        (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="Unrecognized model"):
+        transformers.AutoTokenizer.from_pretrained(str(folder))
+    assert type(trietok.AutoTokenizer.from_pretrained(str(folder))).__name__ == "BertTokenizerFast"

@@ -1,4 +1,6 @@
-"""The fast family, and tokenizer.json in it, beside transformers: what each loads, gives, saves and loads again."""
+"""The fast family, and tokenizer.json in it, beside transformers: what each loads, gives, saves and
+loads again.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,12 @@ def test_calls(name, text, pair, chosen, left):
 def test_the_class(name):
     theirs, ours = both(name)
     assert ours.slow_tokenizer_class.__name__ == theirs.slow_tokenizer_class.__name__
-    for attribute in ("model_input_names", "special_tokens_map", "all_special_ids", "clean_up_tokenization_spaces"):
+    for attribute in (
+        "model_input_names",
+        "special_tokens_map",
+        "all_special_ids",
+        "clean_up_tokenization_spaces",
+    ):
         assert getattr(ours, attribute) == getattr(theirs, attribute), attribute
     for attribute in ("vocab_size", "is_fast", "padding_side", "do_lower_case"):
         assert getattr(ours, attribute) == getattr(theirs, attribute), attribute
@@ -105,7 +112,10 @@ def test_the_class(name):
     assert ours.get_vocab() == theirs.get_vocab()
     flags = ("lstrip", "rstrip", "single_word", "normalized", "special")
     shown = [
-        {i: (str(t), [getattr(t, flag) for flag in flags]) for i, t in kind.added_tokens_decoder.items()}
+        {
+            i: (str(t), [getattr(t, flag) for flag in flags])
+            for i, t in kind.added_tokens_decoder.items()
+        }
         for kind in (theirs, ours)
     ]
     assert shown[0] == shown[1]
@@ -115,19 +125,31 @@ def test_the_class(name):
         assert ours.num_special_tokens_to_add(pair) == theirs.num_special_tokens_to_add(pair)
     ids = [*range(len(ours)), *range(len(ours) - 1, 0, -3)]
     for skip in (False, True):
-        assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(ids, skip_special_tokens=skip)
+        assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(
+            ids, skip_special_tokens=skip
+        )
     one, two = ids[5:8], ids[9:11]
-    assert ours.build_inputs_with_special_tokens(one, two) == theirs.build_inputs_with_special_tokens(one, two)
+    assert ours.build_inputs_with_special_tokens(
+        one, two
+    ) == theirs.build_inputs_with_special_tokens(one, two)
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
-SENTENCES = ["Hello World, the [MASK] people!", "un[new]affable  New York x", "世界 É e\u0301", "<mask> <m> hello", ""]
+SENTENCES = [
+    "Hello World, the [MASK] people!",
+    "un[new]affable  New York x",
+    "世界 É e\u0301",
+    "<mask> <m> hello",
+    "",
+]
 
 
 def assert_same_results(theirs: Any, ours: Any) -> None:
     for text in SENTENCES:
-        want, got = (kind.encode_plus(text, "a b", return_offsets_mapping=True) for kind in (theirs, ours))
+        want, got = (
+            kind.encode_plus(text, "a b", return_offsets_mapping=True) for kind in (theirs, ours)
+        )
         assert dict(got) == dict(want), text
         assert got.tokens() == want.tokens()
         assert ours.decode(got.input_ids) == theirs.decode(want.input_ids)
@@ -137,7 +159,9 @@ def assert_same_results(theirs: Any, ours: Any) -> None:
 
 
 def add_tokens(tokenizer: Any, kind: Any) -> None:
-    tokenizer.add_tokens(["[new]", kind.AddedToken("New York", lstrip=True), kind.AddedToken("É", normalized=False)])
+    tokenizer.add_tokens(
+        ["[new]", kind.AddedToken("New York", lstrip=True), kind.AddedToken("É", normalized=False)]
+    )
     tokenizer.add_special_tokens({"additional_special_tokens": ["<m>"]})
 
 
@@ -152,7 +176,10 @@ def test_what_trietok_saves(name, lower, only, tmp_path):
     rust = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in SENTENCES:
         assert rust.encode(text).ids == ours.encode(text)
-        assert rust.encode(text).offsets == ours.encode_plus(text, return_offsets_mapping=True).offset_mapping
+        assert (
+            rust.encode(text).offsets
+            == ours.encode_plus(text, return_offsets_mapping=True).offset_mapping
+        )
     _leave(tmp_path, only)
     if name != "SplinterTokenizerFast":  # transformers' cannot load what it saves itself
         assert_same_results(their_class(name).from_pretrained(tmp_path), ours)
@@ -207,7 +234,13 @@ def test_arguments_override_the_normalizer(file_lower, arguments, tmp_path):
     shutil.copytree(_saved().name, tmp_path, dirs_exist_ok=True)
     file = json.loads((tmp_path / "tokenizer.json").read_text())
     file["normalizer"]["lowercase"] = file_lower
-    added = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
+    added = {
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": True,
+        "special": False,
+    }
     file["added_tokens"].append({"id": len(file["model"]["vocab"]), "content": "New York", **added})
     (tmp_path / "tokenizer.json").write_text(json.dumps(file))
     (tmp_path / "tokenizer_config.json").write_text("{}")
@@ -238,7 +271,9 @@ def test_roberta_processing(trim, prefix, tmp_path):
         tokenizer.add_tokens([kind.AddedToken("<m>", lstrip=True, rstrip=True), "Ġ", "Ġx"])
     for text in ["a <m> b", " <m>", "  <m>  x", "Ġ Ġx", "Ġx", "a", "x  Ġ"]:
         for pair in (None, "b  <m> c"):
-            want, got = (kind.encode_plus(text, pair, return_offsets_mapping=True) for kind in (theirs, ours))
+            want, got = (
+                kind.encode_plus(text, pair, return_offsets_mapping=True) for kind in (theirs, ours)
+            )
             assert dict(got) == dict(want), (text, pair)
             assert [*map(got.token_to_chars, range(9))] == [*map(want.token_to_chars, range(9))]
             assert ours(text, pair, return_offsets_mapping=True) == got
@@ -254,7 +289,10 @@ TRUNCATIONS = st.none() | st.fixed_dictionaries(
 )
 PADDINGS = st.none() | st.fixed_dictionaries(
     {
-        "strategy": st.just("BatchLongest") | st.builds(lambda length: {"Fixed": length}, st.integers(1, 128)),
+        "strategy": (
+            st.just("BatchLongest")
+            | st.builds(lambda length: {"Fixed": length}, st.integers(1, 128))
+        ),
         "direction": st.sampled_from(["Right", "Left"]),
         "pad_to_multiple_of": st.sampled_from([None, 8]),
         "pad_id": st.just(0),
@@ -265,13 +303,20 @@ PADDINGS = st.none() | st.fixed_dictionaries(
 
 
 @examples(15)
-@given(st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"]), TRUNCATIONS, PADDINGS, st.booleans())
+@given(
+    st.sampled_from(["BertTokenizerFast", "MPNetTokenizerFast"]),
+    TRUNCATIONS,
+    PADDINGS,
+    st.booleans(),
+)
 def test_a_file_keeps_its_truncation_and_its_padding(name, truncation, padding, adds):
     with tempfile.TemporaryDirectory() as directory:
         model = Path(directory, "model")
         their_class(name)(vocab_file(name.removesuffix("Fast"))).save_pretrained(model)
         whole = json.loads((model / "tokenizer.json").read_text())
-        (model / "tokenizer.json").write_text(json.dumps({**whole, "truncation": truncation, "padding": padding}))
+        (model / "tokenizer.json").write_text(
+            json.dumps({**whole, "truncation": truncation, "padding": padding})
+        )
         texts = {}
         for library in (transformers, trietok):
             tokenizer = library.AutoTokenizer.from_pretrained(model)

@@ -1,4 +1,6 @@
-"""Roles and added tokens of the fast profile beside transformers: given, saved, edited in the files, loaded again."""
+"""Roles and added tokens of the fast profile beside transformers: given, saved, edited in the
+files, loaded again.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from tests.parity.conftest import FIELDS  # noqa: E402
 from trietok.tokenizer.relatives import CLASSES  # noqa: E402
 
 VOCABULARY = (
-    "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s> </s> <pad> <mask> "
-    "World <ent> Hello"
+    "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s>"
+    " </s> <pad> <mask> World <ent> Hello"
 ).split()
 TEXTS = [
     "Hello World <ENT> <ent> the [MASK] [mask] x",
@@ -34,9 +36,13 @@ FLAGS = ["lstrip", "rstrip", "single_word", "normalized", "special"]
 
 tokens = st.tuples(
     st.sampled_from(CONTENTS),
-    st.none() | st.dictionaries(st.sampled_from(["lstrip", "rstrip", "single_word", "normalized"]), st.booleans()),
+    st.none()
+    | st.dictionaries(
+        st.sampled_from(["lstrip", "rstrip", "single_word", "normalized"]), st.booleans()
+    ),
 )
-# Of a cls_token that is not in the vocabulary transformers makes templates with ids of other tokens.
+# Of a cls_token that is not in the vocabulary transformers makes templates with ids of other
+# tokens.
 roles = st.dictionaries(st.sampled_from(ROLES), tokens, max_size=2).filter(
     lambda given: given.get("cls_token", ("[CLS]",))[0] in VOCABULARY
 )
@@ -49,7 +55,9 @@ def token_of(kind: Any, given: tuple[str, dict[str, bool] | None]) -> Any:
 
 def roles_of(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     made = {role: token_of(kind, token) for role, token in given.items()}
-    return {role: [token] if role.startswith("additional") else token for role, token in made.items()}
+    return {
+        role: [token] if role.startswith("additional") else token for role, token in made.items()
+    }
 
 
 def state_of(tokenizer: Any) -> dict[str, Any]:
@@ -67,7 +75,11 @@ def state_of(tokenizer: Any) -> dict[str, Any]:
     }
     for text in TEXTS:
         ids = tokenizer(text).input_ids
-        state[text] = (ids, tokenizer.convert_ids_to_tokens(ids), tokenizer.decode(ids, skip_special_tokens=True))
+        state[text] = (
+            ids,
+            tokenizer.convert_ids_to_tokens(ids),
+            tokenizer.decode(ids, skip_special_tokens=True),
+        )
     return state
 
 
@@ -99,8 +111,13 @@ def test_making_and_adding(name, lower, made_with, added, given_later):
     def states(kind: Any) -> Any:
         with tempfile.TemporaryDirectory() as directory:
             make = getattr(kind, name)
-            tokenizer = make(vocab_file(directory), do_lower_case=lower, **roles_of(kind, made_with))
-            counts = [tokenizer.add_tokens([token_of(kind, t)], special_tokens=special) for special, t in added]
+            tokenizer = make(
+                vocab_file(directory), do_lower_case=lower, **roles_of(kind, made_with)
+            )
+            counts = [
+                tokenizer.add_tokens([token_of(kind, t)], special_tokens=special)
+                for special, t in added
+            ]
             counts += [tokenizer.add_special_tokens(roles_of(kind, given_later)) for _ in range(2)]
             return counts, state_of(tokenizer)
 
@@ -120,7 +137,9 @@ def flip(entries: Any, flipped: list[tuple[str, str]]) -> None:
                 entry[flag] = not entry[flag]
 
 
-flips = st.lists(st.tuples(st.sampled_from(CONTENTS), st.sampled_from(FLAGS)), max_size=2, unique=True)
+flips = st.lists(
+    st.tuples(st.sampled_from(CONTENTS), st.sampled_from(FLAGS)), max_size=2, unique=True
+)
 SETTINGS = st.fixed_dictionaries(
     {},
     optional={
@@ -150,7 +169,9 @@ def test_loading_what_was_edited(name, added, flipped, settings, has_decoder, on
         theirs = getattr(transformers, name)(vocab_file(directory))
         theirs.add_tokens([token_of(transformers, token) for token in added])
         theirs.save_pretrained(directory)
-        config, file = (Path(directory, name) for name in ("tokenizer_config.json", "tokenizer.json"))
+        config, file = (
+            Path(directory, name) for name in ("tokenizer_config.json", "tokenizer.json")
+        )
         edit(config, lambda whole: flip(whole["added_tokens_decoder"].values(), flipped[0]))
         edit(config, lambda whole: whole.update(settings))
         if not has_decoder and only != "vocab.txt":
@@ -161,7 +182,9 @@ def test_loading_what_was_edited(name, added, flipped, settings, has_decoder, on
                 Path(directory, other).unlink()
 
         def state(kind: Any) -> Any:
-            return state_of(getattr(kind, name).from_pretrained(directory, **roles_of(kind, given), **options))
+            return state_of(
+                getattr(kind, name).from_pretrained(directory, **roles_of(kind, given), **options)
+            )
 
         want, got = outcome(lambda: state(transformers)), outcome(lambda: state(trietok))
         if want is ImportError:  # there is no vocab.txt, and transformers tries another format then
@@ -176,7 +199,9 @@ def test_a_saved_directory_is_found_by_use_fast(slow, use_fast, tmp_path):
     kind = trietok.BertTokenizer if slow else trietok.BertTokenizerFast
     kind(vocab_file(str(tmp_path))).save_pretrained(tmp_path, tokenizer_json=True)
     for library in (transformers, trietok):
-        assert library.AutoTokenizer.from_pretrained(tmp_path, use_fast=use_fast).is_fast == use_fast
+        assert (
+            library.AutoTokenizer.from_pretrained(tmp_path, use_fast=use_fast).is_fast == use_fast
+        )
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -198,16 +223,21 @@ def test_a_slow_tokenizer_says_it_all_in_a_tokenizer_json(kind, lower, tmp_path)
 def test_the_same_settings_are_saved(settings, only, tmp_path):
     transformers.BertTokenizerFast(vocab_file(str(tmp_path))).save_pretrained(tmp_path)
     edit(
-        tmp_path / "tokenizer_config.json", lambda whole: whole.clear() if settings is None else whole.update(settings)
+        tmp_path / "tokenizer_config.json",
+        lambda whole: whole.clear() if settings is None else whole.update(settings),
     )
     for other in ("tokenizer.json", "vocab.txt"):
         if only not in (None, other):
             (tmp_path / other).unlink()
     saved = []
     for library in (transformers, trietok):
-        library.BertTokenizerFast.from_pretrained(tmp_path).save_pretrained(tmp_path / library.__name__)
+        library.BertTokenizerFast.from_pretrained(tmp_path).save_pretrained(
+            tmp_path / library.__name__
+        )
         names = ("tokenizer_config.json", "tokenizer.json")
-        saved.append([json.loads((tmp_path / library.__name__ / name).read_text()) for name in names])
+        saved.append(
+            [json.loads((tmp_path / library.__name__ / name).read_text()) for name in names]
+        )
     assert saved[1] == saved[0]
 
 

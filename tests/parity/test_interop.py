@@ -1,7 +1,9 @@
-"""Directories go back and forth between trietok and transformers: what one saves, the other loads, with the same ids.
+"""Directories go back and forth between trietok and transformers: what one saves, the other loads,
+with the same ids.
 
-transformers 4 is compared live: its Python tokenizer on every text, its Rust tokenizer where the two agree by design.
-transformers 5 lives in another environment; TRIETOK_TRANSFORMERS5_PYTHON names that environment's Python.
+transformers 4 is compared live: its Python tokenizer on every text, its Rust tokenizer where the
+two agree by design. transformers 5 lives in another environment; TRIETOK_TRANSFORMERS5_PYTHON names
+that environment's Python.
 """
 
 from __future__ import annotations
@@ -31,9 +33,12 @@ from .transformers5 import answers, half_pairs  # noqa: E402
 HERE = pathlib.Path(__file__).parent
 ODD_BUT_VALID = HERE.parent / "data" / "odd_but_valid"
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
-GOLDEN = [json.loads(line)["text"] for line in (HERE.parent / "golden" / "trietok-en.jsonl").open(encoding="ascii")]
+GOLDEN = [
+    json.loads(line)["text"]
+    for line in (HERE.parent / "golden" / "trietok-en.jsonl").open(encoding="ascii")
+]
 TOKENS = [
     "covid-19",
     "COVID-19",
@@ -59,25 +64,36 @@ def texts_with_tokens() -> list[str]:
     return ["".join(rng.choices(pieces, k=rng.randrange(2, 9))) for _ in range(80)]
 
 
-# A fifth of the golden file's mixtures, which has all of their kinds, is quick enough for every run.
+# A fifth of the golden file's mixtures, which has all of their kinds, is quick enough for every
+# run.
 TEXTS = [*GOLDEN[:21], *GOLDEN[21::5], *texts_with_tokens()]
 
 
 @functools.cache
 def vocabulary() -> list[str]:
-    """The built-in vocabulary with every character of the texts as a piece, and some words with a capital: where a
-    vocabulary has [UNK] for all of them, tokenizers agree too easily."""
+    """The built-in vocabulary with every character of the texts as a piece, and some words with a
+    capital: where a vocabulary has [UNK] for all of them, tokenizers agree too easily.
+    """
     path = built_in_directory("trietok-en") / "vocab.txt"
     words = path.read_text(encoding="utf-8").splitlines()
-    forms = [unicodedata.normalize(form, text) for text in TEXTS for form in ("NFC", "NFD") if not half_pairs(text)]
-    characters = sorted({c for text in forms for c in text + text.lower() if not (c.isspace() or is_control(c))})
+    forms = [
+        unicodedata.normalize(form, text)
+        for text in TEXTS
+        for form in ("NFC", "NFD")
+        if not half_pairs(text)
+    ]
+    characters = sorted(
+        {c for text in forms for c in text + text.lower() if not (c.isspace() or is_control(c))}
+    )
     capitals = [word.capitalize() for word in words[300:1300] if word.isalpha()]
     return list(dict.fromkeys([*words, *characters, *("##" + c for c in characters), *capitals]))
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    """Directories with nothing but a vocab.txt: "plain", and "duplicates" with lines that stand twice, and a blank."""
+    """Directories with nothing but a vocab.txt: "plain", and "duplicates" with lines that stand
+    twice, and a blank.
+    """
     root = tmp_path_factory.mktemp("sources")
     for name, extra in (("plain", []), ("duplicates", ["the", "people", "", "the"])):
         (root / name).mkdir()
@@ -86,9 +102,10 @@ def sources(tmp_path_factory):
     return root
 
 
-# ---- tokenizers -----------------------------------------------------------------------------------------------------
+# ---- tokenizers ----------------------------------------------------------------------------------
 
-# Each takes a class, of trietok or transformers, that library's AddedToken and the sources; both make the same of it.
+# Each takes a class, of trietok or transformers, that library's AddedToken and the sources; both
+# make the same of it.
 SHARED: dict[str, Callable[[Any, Any, pathlib.Path], Any]] = {}
 # What only trietok can do to a vocabulary.
 OWN: dict[str, Callable[[pathlib.Path], Any]] = {}
@@ -127,7 +144,9 @@ def special(cls, token, sources):
 def flags(cls, token, sources):  # without single_word, whose meaning is one of trietok's departures
     tokenizer = cls.from_pretrained(sources / "plain")
     left, right = token("<l>", lstrip=True), token("<r>", rstrip=True, normalized=False)
-    tokenizer.add_tokens([left, right, token("<b>", lstrip=True, rstrip=True, special=True), token("café")])
+    tokenizer.add_tokens(
+        [left, right, token("<b>", lstrip=True, rstrip=True, special=True), token("café")]
+    )
     return tokenizer
 
 
@@ -202,18 +221,23 @@ def pieces_behind_added_tokens(sources):
 
 
 @own
-def tokens_behind_duplicate_lines(sources):  # transformers itself gives such tokens ids that are taken
+# transformers itself gives such tokens ids that are taken
+def tokens_behind_duplicate_lines(
+    sources,
+):
     tokenizer = duplicate_lines(BertTokenizer, AddedToken, sources)
     tokenizer.add_tokens(["covid-19", "<l>"])
     return tokenizer
 
 
-# In these an added token's id is not the number of tokens before it. transformers' Rust tokenizers, of version 4 and 5,
-# do not read the ids of added tokens: they number them again, so these tokens (no others) get other ids there.
+# In these an added token's id is not the number of tokens before it. transformers' Rust tokenizers,
+# of version 4 and 5, do not read the ids of added tokens: they number them again, so these tokens
+# (no others) get other ids there.
 NUMBERED_AGAIN = ("holes", "tokens_behind_duplicate_lines")
 
 
-# transformers saves each line of vocab.txt once, so the ids behind the second of two blank or like lines move.
+# transformers saves each line of vocab.txt once, so the ids behind the second of two blank or like
+# lines move.
 MOVED_BY_TRANSFORMERS = ("duplicate_lines", "tokens_behind_duplicate_lines")
 
 
@@ -230,20 +254,23 @@ def differences(want: list, got: list) -> list[tuple]:
 
 
 def agree_by_design(name: str, tokenizer: Any, text: str) -> bool:
-    """Whether transformers' Rust tokenizers and its Python tokenizer, and so trietok, are meant to give the same ids.
+    """Whether transformers' Rust tokenizers and its Python tokenizer, and so trietok, are meant to
+    give the same ids.
 
     They do for text in any script, but for what is left out here:
 
     - Halves of surrogate pairs: no Rust string can hold them.
-    - Where accents are kept, text that is not in NFC, or comes to be so when characters are deleted from it: Python's
-      tokenizer brings it into NFC, Rust's leaves it as it is.
-    - Where case is kept, text with characters that are deleted: what is left may spell a special token, which Python's
-      tokenizer then leaves whole.
+    - Where accents are kept, text that is not in NFC, or comes to be so when characters are deleted
+      from it: Python's tokenizer brings it into NFC, Rust's leaves it as it is.
+    - Where case is kept, text with characters that are deleted: what is left may spell a special
+      token, which Python's tokenizer then leaves whole.
     - never_split and do_basic_tokenize, which Rust's tokenizers do not have.
-    - A special token that has lost its role: Python's tokenizer lower-cases it, Rust's still cuts it out.
-    - A special token in other letters' case: Python's tokenizer lower-cases the text before it cuts, Rust's cuts first.
-    - A token with a capital that no Python tokenizer added, which would have lower-cased it: Python's then finds it as
-      it is written alone, Rust's in any letters' case.
+    - A special token that has lost its role: Python's tokenizer lower-cases it, Rust's still cuts
+      it out.
+    - A special token in other letters' case: Python's tokenizer lower-cases the text before it
+      cuts, Rust's cuts first.
+    - A token with a capital that no Python tokenizer added, which would have lower-cased it:
+      Python's then finds it as it is written alone, Rust's in any letters' case.
     - Tokens that are numbered again.
     """
     if half_pairs(text) or name == "no_basic_tokenization":
@@ -254,14 +281,22 @@ def agree_by_design(name: str, tokenizer: Any, text: str) -> bool:
         return False
     if tokenizer.do_lower_case:
         if any(
-            text.count(token) != text.lower().count(token) for token in tokenizer.all_special_tokens if token.islower()
+            text.count(token) != text.lower().count(token)
+            for token in tokenizer.all_special_tokens
+            if token.islower()
         ):
             return False
-        normalized = [token.content for token in tokenizer.added_tokens_decoder.values() if token.normalized]
+        normalized = [
+            token.content for token in tokenizer.added_tokens_decoder.values() if token.normalized
+        ]
         if any(token.lower() in text.lower() for token in normalized if token != token.lower()):
             return False
     if name in NUMBERED_AGAIN:
-        behind = {i for token, i in tokenizer.added_tokens_encoder.items() if token not in tokenizer.all_special_tokens}
+        behind = {
+            i
+            for token, i in tokenizer.added_tokens_encoder.items()
+            if token not in tokenizer.all_special_tokens
+        }
         return not behind & set(tokenizer.encode(text))
     if name in ("cased", "cased_accents_stripped", "accents_kept"):
         deleted = any(character in "\0\ufffd" or is_control(character) for character in text)
@@ -270,9 +305,17 @@ def agree_by_design(name: str, tokenizer: Any, text: str) -> bool:
 
 
 def assert_agree_by_design(name: str, tokenizer: Any, rust_ids: list[list[int] | None]) -> None:
-    """The ids of Rust's tokenizer are trietok's where they are meant to be, and there are many such texts."""
-    kept = [(text, got) for text, got in zip(TEXTS, rust_ids, strict=True) if agree_by_design(name, tokenizer, text)]
-    assert [(text, tokenizer.encode(text), got) for text, got in kept if tokenizer.encode(text) != got] == []
+    """The ids of Rust's tokenizer are trietok's where they are meant to be, and there are many such
+    texts.
+    """
+    kept = [
+        (text, got)
+        for text, got in zip(TEXTS, rust_ids, strict=True)
+        if agree_by_design(name, tokenizer, text)
+    ]
+    assert [
+        (text, tokenizer.encode(text), got) for text, got in kept if tokenizer.encode(text) != got
+    ] == []
     assert len(kept) > len(TEXTS) / 2 or name == "no_basic_tokenization"
 
 
@@ -280,7 +323,7 @@ def rust_ids(tokenizer: Any) -> list[list[int] | None]:
     return [None if half_pairs(text) else tokenizer.encode(text) for text in TEXTS]
 
 
-# ---- transformers 4 -------------------------------------------------------------------------------------------------
+# ---- transformers 4 ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*SHARED, *OWN])
@@ -303,13 +346,18 @@ def test_tokens_that_rust_numbers_again_are_still_cut_out(name, sources, tmp_pat
     tokenizer = ours(name, sources)
     tokenizer.save_pretrained(tmp_path)
     fast = transformers.BertTokenizerFast.from_pretrained(tmp_path)
-    assert [t for t in TEXTS if not half_pairs(t) and fast.tokenize(t) != tokenizer.tokenize(t)] == []
-    assert fast.get_added_vocab() != tokenizer.get_added_vocab()  # when this fails, nothing has to be left out
+    assert [
+        t for t in TEXTS if not half_pairs(t) and fast.tokenize(t) != tokenizer.tokenize(t)
+    ] == []
+    # when this fails, nothing has to be left out
+    assert fast.get_added_vocab() != tokenizer.get_added_vocab()
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_what_transformers_saves_trietok_loads(name, sources, tmp_path):
-    SHARED[name](transformers.BertTokenizer, transformers.AddedToken, sources).save_pretrained(tmp_path)
+    SHARED[name](transformers.BertTokenizer, transformers.AddedToken, sources).save_pretrained(
+        tmp_path
+    )
     # Loaded again, because saving moves the ids that follow a duplicate line.
     theirs = transformers.BertTokenizer.from_pretrained(tmp_path)
     tokenizer = BertTokenizer.from_pretrained(tmp_path)
@@ -318,14 +366,19 @@ def test_what_transformers_saves_trietok_loads(name, sources, tmp_path):
     assert tokenizer.special_tokens_map == theirs.special_tokens_map
 
 
-@pytest.mark.parametrize("name", [name for name in SHARED if name not in ("never_split", "no_basic_tokenization")])
+@pytest.mark.parametrize(
+    "name", [name for name in SHARED if name not in ("never_split", "no_basic_tokenization")]
+)
 def test_what_rust_saves_trietok_loads(name, sources, tmp_path):
     theirs = SHARED[name](transformers.BertTokenizerFast, transformers.AddedToken, sources)
     theirs.save_pretrained(tmp_path)
     tokenizer = BertTokenizer.from_pretrained(tmp_path)
-    if name != "duplicate_lines":  # it moves the ids of vocab.txt too, but not those of tokenizer.json
+    # it moves the ids of vocab.txt too, but not those of tokenizer.json
+    if name != "duplicate_lines":
         assert_agree_by_design(name, tokenizer, rust_ids(theirs))
-    assert differences(ids(transformers.BertTokenizer.from_pretrained(tmp_path)), ids(tokenizer)) == []
+    assert (
+        differences(ids(transformers.BertTokenizer.from_pretrained(tmp_path)), ids(tokenizer)) == []
+    )
 
 
 SAVED_AGAIN = ["flags", "cased", "other_roles", "never_split", "duplicate_lines", *OWN]
@@ -335,7 +388,9 @@ SAVED_AGAIN = ["flags", "cased", "other_roles", "never_split", "duplicate_lines"
 def test_what_transformers_saves_again_trietok_loads(name, sources, tmp_path):
     tokenizer = ours(name, sources)
     tokenizer.save_pretrained(tmp_path / "ours")
-    transformers.BertTokenizer.from_pretrained(tmp_path / "ours").save_pretrained(tmp_path / "theirs")
+    transformers.BertTokenizer.from_pretrained(tmp_path / "ours").save_pretrained(
+        tmp_path / "theirs"
+    )
     again = BertTokenizer.from_pretrained(tmp_path / "theirs")
     theirs = transformers.BertTokenizer.from_pretrained(tmp_path / "theirs")
     assert differences(ids(theirs), ids(again)) == []
@@ -344,7 +399,8 @@ def test_what_transformers_saves_again_trietok_loads(name, sources, tmp_path):
         assert (again.max_id, again.record()) == (tokenizer.max_id, tokenizer.record())
 
 
-# transformers 4 fails on these: ids as strings, a null or a list where it calls a method, a path it follows.
+# transformers 4 fails on these: ids as strings, a null or a list where it calls a method, a path it
+# follows.
 ONLY_TRIETOK = {
     "added-tokens-whose-ids-are-strings",
     "config-init-inputs-null",
@@ -358,7 +414,9 @@ ONLY_TRIETOK = {
 }
 
 
-@pytest.mark.parametrize("folder", [pytest.param(p, id=p.name) for p in sorted(ODD_BUT_VALID.iterdir()) if p.is_dir()])
+@pytest.mark.parametrize(
+    "folder", [pytest.param(p, id=p.name) for p in sorted(ODD_BUT_VALID.iterdir()) if p.is_dir()]
+)
 def test_what_is_odd_but_valid_has_the_ids_of_transformers(folder):
     want = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["ids"]
     try:
@@ -369,10 +427,12 @@ def test_what_is_odd_but_valid_has_the_ids_of_transformers(folder):
         assert {text: theirs.encode(text) for text in want} == want
 
 
-# ---- transformers 5 -------------------------------------------------------------------------------------------------
+# ---- transformers 5 ------------------------------------------------------------------------------
 
 PYTHON5 = os.environ.get("TRIETOK_TRANSFORMERS5_PYTHON")
-needs_5 = pytest.mark.skipif(not PYTHON5, reason="TRIETOK_TRANSFORMERS5_PYTHON names no Python with transformers 5")
+needs_5 = pytest.mark.skipif(
+    not PYTHON5, reason="TRIETOK_TRANSFORMERS5_PYTHON names no Python with transformers 5"
+)
 
 
 LOWER = [text for text in TEXTS if text == text.lower()]  # see `python_5_agrees`
@@ -380,14 +440,18 @@ LOWER = [text for text in TEXTS if text == text.lower()]  # see `python_5_agrees
 
 @pytest.fixture(scope="module")
 def five(sources, tmp_path_factory):
-    """What transformers 5 makes of every tokenizer that trietok saved, and what it saved itself; see the script."""
+    """What transformers 5 makes of every tokenizer that trietok saved, and what it saved itself;
+    see the script.
+    """
     work = tmp_path_factory.mktemp("five")
     for name in [*SHARED, *OWN]:
         ours(name, sources).save_pretrained(work / "ours" / name)
     load = {name: str(work / "ours" / name) for name in [*SHARED, *OWN]}
     job = {"load": load, "source": str(sources / "plain"), "texts": TEXTS, "lower": LOWER}
     (work / "job.json").write_text(json.dumps(job), encoding="utf-8")
-    run = subprocess.run([PYTHON5, str(HERE / "transformers5.py"), str(work)], capture_output=True, text=True)
+    run = subprocess.run(
+        [PYTHON5, str(HERE / "transformers5.py"), str(work)], capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr
     result = json.loads((work / "result.json").read_text(encoding="utf-8"))
     assert result["version"].startswith("5.")
@@ -395,18 +459,25 @@ def five(sources, tmp_path_factory):
 
 
 def python_5_agrees(tokenizer: Any, text: str) -> bool:
-    """Whether version 5's Python tokenizer is meant to give version 4's ids: on a tokenizer that lower-cases, where
-    there is nothing to lower-case.
+    """Whether version 5's Python tokenizer is meant to give version 4's ids: on a tokenizer that
+    lower-cases, where there is nothing to lower-case.
 
-    Version 5 cuts at the added tokens before it lower-cases, so COVID-19 is no covid-19 to it, and it lower-cases words
-    instead of characters, so a capital sigma at the end of a word becomes another letter.
+    Version 5 cuts at the added tokens before it lower-cases, so COVID-19 is no covid-19 to it, and
+    it lower-cases words instead of characters, so a capital sigma at the end of a word becomes
+    another letter.
     """
     return text == text.lower() or not getattr(tokenizer, "do_lower_case", False)
 
 
 def assert_python_5_agrees(tokenizer: Any, python_ids: list[list[int]]) -> None:
-    kept = [(text, got) for text, got in zip(TEXTS, python_ids, strict=True) if python_5_agrees(tokenizer, text)]
-    assert [(text, tokenizer.encode(text), got) for text, got in kept if tokenizer.encode(text) != got] == []
+    kept = [
+        (text, got)
+        for text, got in zip(TEXTS, python_ids, strict=True)
+        if python_5_agrees(tokenizer, text)
+    ]
+    assert [
+        (text, tokenizer.encode(text), got) for text, got in kept if tokenizer.encode(text) != got
+    ] == []
     assert len(kept) > len(TEXTS) / 4
 
 
@@ -454,7 +525,9 @@ def test_what_transformers_5_saves_trietok_loads(name, five, sources, tmp_path):
     assert BertTokenizer.from_pretrained(saved["directory"]).vocab == fast.vocab
     shutil.copytree(saved["directory"], tmp_path / "with vocab")
     shutil.copy(sources / "plain" / "vocab.txt", tmp_path / "with vocab")
-    assert_agree_by_design(SAVED_BY_5[name], BertTokenizer.from_pretrained(tmp_path / "with vocab"), saved["ids"])
+    assert_agree_by_design(
+        SAVED_BY_5[name], BertTokenizer.from_pretrained(tmp_path / "with vocab"), saved["ids"]
+    )
 
 
 @needs_5

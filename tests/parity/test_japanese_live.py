@@ -1,7 +1,7 @@
 """`BertJapaneseTokenizer` against transformers 4.57.6, with every analyzer that is installed.
 
-The extra `ja` brings MeCab; `pip install sudachipy sudachidict_core` brings Sudachi. Of a directory of texts,
-`TRIETOK_CORPORA`, the file ja.txt is read, a text a line.
+The extra `ja` brings MeCab; `pip install sudachipy sudachidict_core` brings Sudachi. Of a directory
+of texts, `TRIETOK_CORPORA`, the file ja.txt is read, a text a line.
 """
 
 from __future__ import annotations
@@ -28,23 +28,51 @@ VOCAB = Path(__file__).parent.parent / "data" / "japanese" / "vocab.txt"
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 MECAB = {"word_tokenizer_type": "mecab"}
 SUDACHI = {"word_tokenizer_type": "sudachi"}
-NEEDS = {"mecab": ("fugashi", "unidic_lite", "ipadic"), "sudachi": ("sudachipy", "sudachidict_core"), "basic": ()}
+NEEDS = {
+    "mecab": ("fugashi", "unidic_lite", "ipadic"),
+    "sudachi": ("sudachipy", "sudachidict_core"),
+    "basic": (),
+}
 OPTIONS = {
     "basic": {},
     "basic-characters": {"subword_tokenizer_type": "character"},
     "basic-lower": {"do_lower_case": True, "never_split": ["ＡＢＣ", "C++"]},
     "one-word": {"do_word_tokenize": False},
-    "one-word-characters": {"do_word_tokenize": False, "subword_tokenizer_type": "character", "do_lower_case": True},
+    "one-word-characters": {
+        "do_word_tokenize": False,
+        "subword_tokenizer_type": "character",
+        "do_lower_case": True,
+    },
     "unidic-lite": MECAB,
     "ipadic": {**MECAB, "mecab_kwargs": {"mecab_dic": "ipadic"}},
-    "ipadic-characters": {**MECAB, "mecab_kwargs": {"mecab_dic": "ipadic"}, "subword_tokenizer_type": "character"},
-    "ipadic-lower": {**MECAB, "mecab_kwargs": {"mecab_dic": "ipadic"}, "do_lower_case": True, "never_split": ["TEL"]},
+    "ipadic-characters": {
+        **MECAB,
+        "mecab_kwargs": {"mecab_dic": "ipadic"},
+        "subword_tokenizer_type": "character",
+    },
+    "ipadic-lower": {
+        **MECAB,
+        "mecab_kwargs": {"mecab_dic": "ipadic"},
+        "do_lower_case": True,
+        "never_split": ["TEL"],
+    },
     "raw": {**MECAB, "mecab_kwargs": {"normalize_text": False}},
-    "raw-characters": {**MECAB, "mecab_kwargs": {"normalize_text": False}, "subword_tokenizer_type": "character"},
+    "raw-characters": {
+        **MECAB,
+        "mecab_kwargs": {"normalize_text": False},
+        "subword_tokenizer_type": "character",
+    },
     "words-alone": {**MECAB, "do_subword_tokenize": False},
     "sudachi": SUDACHI,
-    "sudachi-long": {**SUDACHI, "sudachi_kwargs": {"sudachi_split_mode": "C", "trim_whitespace": True}},
-    "sudachi-projected": {**SUDACHI, "sudachi_kwargs": {"sudachi_projection": "normalized"}, "do_lower_case": True},
+    "sudachi-long": {
+        **SUDACHI,
+        "sudachi_kwargs": {"sudachi_split_mode": "C", "trim_whitespace": True},
+    },
+    "sudachi-projected": {
+        **SUDACHI,
+        "sudachi_kwargs": {"sudachi_projection": "normalized"},
+        "do_lower_case": True,
+    },
     "sudachi-characters": {**SUDACHI, "subword_tokenizer_type": "character"},
 }
 TEXTS = [
@@ -62,12 +90,26 @@ TEXTS = [
     "㍻㋿№ ﷺ ½ ⅷ ﾞﾟ ㌀",
     "𠮷野家で𩸽を食べる",
 ]
-ODD = [*"ｶﾞﾊﾟ゙ﾞ①㈱㌔㍻℡ﷺ½İΣςßﬁＡｂ１ー〜～　 \t\n\0\u200b\ufeff\ufffd゛か\u3099は\u309a😀👩\u200d𠮷[MASK]C"]
+ODD = [
+    *"ｶﾞﾊﾟ゙ﾞ①㈱㌔㍻℡ﷺ½İΣςßﬁＡｂ１ー〜～　 \t\n\0\u200b\ufeff\ufffd゛か\u3099は\u309a😀👩\u200d𠮷[MASK]C"
+]
 odd_texts = st.lists(
     st.one_of(
         st.sampled_from(ODD),
         st.sampled_from(
-            ["東京", "猫", "である", "データ", "[MASK]", "[SEP]", "新語", "TEL", "C++", "行う", "コンピュータ"]
+            [
+                "東京",
+                "猫",
+                "である",
+                "データ",
+                "[MASK]",
+                "[SEP]",
+                "新語",
+                "TEL",
+                "C++",
+                "行う",
+                "コンピュータ",
+            ]
         ),
         st.characters(codec="utf-8"),
     ),
@@ -147,11 +189,18 @@ def test_batches_and_pairs(with_tokens):
     assert dict(ours(TEXTS, **options)) == dict(theirs(TEXTS, **options))
     assert dict(ours(TEXTS, TEXTS[::-1], **options)) == dict(theirs(TEXTS, TEXTS[::-1], **options))
     words = [["吾輩", "は", "ﾃﾞｰﾀ"], ["新語", "TEL"]]
-    assert dict(ours(words, is_split_into_words=True)) == dict(theirs(words, is_split_into_words=True))
+    assert dict(ours(words, is_split_into_words=True)) == dict(
+        theirs(words, is_split_into_words=True)
+    )
     assert ours.get_vocab() == theirs.get_vocab()
-    assert (len(ours), ours.vocab_size, ours.do_lower_case) == (len(theirs), theirs.vocab_size, theirs.do_lower_case)
+    assert (len(ours), ours.vocab_size, ours.do_lower_case) == (
+        len(theirs),
+        theirs.vocab_size,
+        theirs.do_lower_case,
+    )
     assert (
-        ours("[SEP]猫", split_special_tokens=True).input_ids == theirs("[SEP]猫", split_special_tokens=True).input_ids
+        ours("[SEP]猫", split_special_tokens=True).input_ids
+        == theirs("[SEP]猫", split_special_tokens=True).input_ids
     )
 
 
@@ -162,7 +211,9 @@ def test_saving_both_ways(with_tokens, tmp_path):
     wanted = theirs(TEXTS).input_ids
     for folder in ("ours", "theirs"):
         assert trietok.AutoTokenizer.from_pretrained(tmp_path / folder)(TEXTS).input_ids == wanted
-        assert transformers.AutoTokenizer.from_pretrained(tmp_path / folder)(TEXTS).input_ids == wanted
+        assert (
+            transformers.AutoTokenizer.from_pretrained(tmp_path / folder)(TEXTS).input_ids == wanted
+        )
     again = trietok.AutoTokenizer.from_pretrained(tmp_path / "ours")
     assert type(again) is trietok.BertJapaneseTokenizer
     assert again.fingerprint() == ours.fingerprint()
@@ -187,19 +238,26 @@ def test_half_of_a_surrogate_pair(both):
         assert ours("あ\ud800い").input_ids == wanted
 
 
-@pytest.mark.skipif("TRIETOK_CORPORA" not in os.environ, reason="TRIETOK_CORPORA names no directory of texts")
+@pytest.mark.skipif(
+    "TRIETOK_CORPORA" not in os.environ, reason="TRIETOK_CORPORA names no directory of texts"
+)
 def test_a_corpus(both):
     theirs, ours = both
     lines = Path(os.environ["TRIETOK_CORPORA"], "ja.txt").read_text("utf-8").splitlines()
     wrong = [line for line in lines if ours(line).input_ids != theirs(line).input_ids]
     assert not wrong
-    print(f"{len(lines)} lines, {sum(map(len, ours(lines).input_ids))} ids, {len(wrong)} mismatches")
+    print(
+        f"{len(lines)} lines, {sum(map(len, ours(lines).input_ids))} ids, {len(wrong)} mismatches"
+    )
     for line in lines[:: max(1, len(lines) // 300)]:
         locates(ours, line)
         if ours.word_tokenizer_type == "mecab":
             located = ours.text_encoder.locate(line)
             for token, (start, end) in zip(located.tokens, located.spans, strict=True):
-                assert token == "[UNK]" or stands_for(token, line[start:end]), (token, line[start:end])
+                assert token == "[UNK]" or stands_for(token, line[start:end]), (
+                    token,
+                    line[start:end],
+                )
 
 
 def test_the_page():

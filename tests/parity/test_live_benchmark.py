@@ -1,4 +1,6 @@
-"""The contenders of `trietok bench` that are installed: each loads, is measured and gives the ids it should."""
+"""The contenders of `trietok bench` that are installed: each loads, is measured and gives the ids
+it should.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from .conftest import ENGLISH, directory_of
 pytestmark = pytest.mark.parity  # each contender loads in a process of its own: half a minute
 
 TEXTS = [*ENGLISH, "世界 Unaffable, WORLD!", "[CLS] hello[MASK]x", ""]
-INSTALLED = [name for name in CONTENDERS if importlib.util.find_spec(name.replace("-fast", "").replace("-", "_"))]
+INSTALLED = [
+    name
+    for name in CONTENDERS
+    if importlib.util.find_spec(name.replace("-fast", "").replace("-", "_"))
+]
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +31,15 @@ def model(tmp_path_factory) -> str:
     import transformers
 
     directory = tmp_path_factory.mktemp("model")
-    transformers.BertTokenizerFast(str(directory_of("uncased") / "vocab.txt")).save_pretrained(directory)
+    transformers.BertTokenizerFast(str(directory_of("uncased") / "vocab.txt")).save_pretrained(
+        directory
+    )
     return str(directory)
 
 
 def test_they_are_measured(model):
-    quick = [name for name in INSTALLED if not name.startswith("transformers")]  # those take seconds to load
+    # those take seconds to load
+    quick = [name for name in INSTALLED if not name.startswith("transformers")]
     results = measure(TEXTS, model, engines=quick, rounds=1, passes=2).results
     assert [(result.contender, result.problem, len(result.rounds)) for result in results] == [
         (name, "", 1) for name in quick
@@ -44,7 +53,9 @@ def answers(agreement) -> tuple[object, ...]:
 
 
 def test_ids(model):
-    agreements = {agreement.contender: agreement for agreement in validate(TEXTS, model, engines=INSTALLED)}
+    agreements = {
+        agreement.contender: agreement for agreement in validate(TEXTS, model, engines=INSTALLED)
+    }
     for name in ("transformers", "transformers-fast", "tokenizers"):
         assert answers(agreements[name]) == ("", len(TEXTS), 0, [])
 

@@ -35,7 +35,7 @@ OPTIONAL_BOOL = st.sampled_from([None, None, True, False])
 BOOL = st.booleans()
 
 
-# ---- texts to tokens and ids ----------------------------------------------------------------------------------------
+# ---- texts to tokens and ids ---------------------------------------------------------------------
 
 CONSTRUCTOR_OPTIONS = st.fixed_dictionaries(
     {},
@@ -44,7 +44,20 @@ CONSTRUCTOR_OPTIONS = st.fixed_dictionaries(
         "do_basic_tokenize": BOOL,
         "never_split": st.lists(
             st.sampled_from(
-                [*WORDS, "Ph.D.", "c++", "HELLO", "É", "e\u0301", "ΟΔΟΣ", "[cls]", "[X]", "İ", LONG[2], "a!b"]
+                [
+                    *WORDS,
+                    "Ph.D.",
+                    "c++",
+                    "HELLO",
+                    "É",
+                    "e\u0301",
+                    "ΟΔΟΣ",
+                    "[cls]",
+                    "[X]",
+                    "İ",
+                    LONG[2],
+                    "a!b",
+                ]
             ),
             max_size=4,
         ),
@@ -58,11 +71,15 @@ CONSTRUCTOR_OPTIONS = st.fixed_dictionaries(
 
 @examples(70)
 @given(VOCABULARY, CONSTRUCTOR_OPTIONS, texts(["Ph.D.", "c++", "a!b", "[X]", "ΟΔΟΣ", "HELLO"]))
-def test_a_text_becomes_the_same_tokens_and_ids(vocabulary: str, options: dict[str, Any], text: str) -> None:
+def test_a_text_becomes_the_same_tokens_and_ids(
+    vocabulary: str, options: dict[str, Any], text: str
+) -> None:
     theirs, ours = tokenizers(vocabulary, **options)
     if assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text)):
         tokens = theirs.tokenize(text)
-        assert_same(lambda: theirs.convert_tokens_to_ids(tokens), lambda: ours.convert_tokens_to_ids(tokens))
+        assert_same(
+            lambda: theirs.convert_tokens_to_ids(tokens), lambda: ours.convert_tokens_to_ids(tokens)
+        )
     assert_same(lambda: theirs.encode(text), lambda: ours.encode(text))
     for option in (True, False):
         assert_same(
@@ -77,7 +94,19 @@ def built_in() -> tuple[Any, Any]:
 
 
 @examples(40)
-@given(texts(["unbelievable", "Wikipedia", "naïve café", "O'Neill's", "3.14159", "2024-01-01", "http://a.b/c?d=e"]))
+@given(
+    texts(
+        [
+            "unbelievable",
+            "Wikipedia",
+            "naïve café",
+            "O'Neill's",
+            "3.14159",
+            "2024-01-01",
+            "http://a.b/c?d=e",
+        ]
+    )
+)
 def test_the_built_in_vocabulary_gives_the_same_ids(text: str) -> None:
     theirs, ours = built_in()
     assert_same(lambda: theirs.tokenize(text), lambda: ours.tokenize(text))
@@ -85,9 +114,21 @@ def test_the_built_in_vocabulary_gives_the_same_ids(text: str) -> None:
 
 
 @examples(40)
-@given(BOOL, OPTIONAL_BOOL, BOOL, BOOL, st.lists(st.sampled_from(WORDS), max_size=3), texts(["a!b", "Ph.D."]))
+@given(
+    BOOL,
+    OPTIONAL_BOOL,
+    BOOL,
+    BOOL,
+    st.lists(st.sampled_from(WORDS), max_size=3),
+    texts(["a!b", "Ph.D."]),
+)
 def test_the_basic_and_the_wordpiece_tokenizer_are_the_same(
-    lower: bool, strip: bool | None, chinese: bool, punctuation: bool, never_split: list[str], text: str
+    lower: bool,
+    strip: bool | None,
+    chinese: bool,
+    punctuation: bool,
+    never_split: list[str],
+    text: str,
 ) -> None:
     from transformers.models.bert import tokenization_bert as theirs
 
@@ -108,7 +149,7 @@ def test_the_basic_and_the_wordpiece_tokenizer_are_the_same(
         assert trietok.WordpieceTokenizer(vocab, "[UNK]", longest).tokenize(text) == want
 
 
-# ---- ids to rows ----------------------------------------------------------------------------------------------------
+# ---- ids to rows ---------------------------------------------------------------------------------
 
 SOME_IDS = st.lists(st.integers(0, 30), max_size=7)
 
@@ -129,36 +170,64 @@ def test_truncate_sequences_returns_the_same(
     if count <= 0 and strategy == "no such strategy":
         return  # transformers does not look at the strategy when there is nothing to do
     arguments = (ids, pair_ids, count, strategy, stride)
-    assert_same(lambda: theirs.truncate_sequences(*arguments), lambda: ours.truncate_sequences(*arguments))
+    assert_same(
+        lambda: theirs.truncate_sequences(*arguments), lambda: ours.truncate_sequences(*arguments)
+    )
 
 
 @examples(40)
-@given(SOME_IDS, st.one_of(st.none(), SOME_IDS), BOOL, st.sampled_from([None, "cls_token", "sep_token", "mask_token"]))
-def test_the_template_is_the_same(ids: list[int], pair_ids: list[int] | None, done: bool, without: str | None) -> None:
+@given(
+    SOME_IDS,
+    st.one_of(st.none(), SOME_IDS),
+    BOOL,
+    st.sampled_from([None, "cls_token", "sep_token", "mask_token"]),
+)
+def test_the_template_is_the_same(
+    ids: list[int], pair_ids: list[int] | None, done: bool, without: str | None
+) -> None:
     theirs, ours = tokenizers("uncased")
     if without:
         setattr(theirs, without, None)
         setattr(ours, without, None)
-    for name in ("build_inputs_with_special_tokens", "create_token_type_ids_from_sequences", "get_special_tokens_mask"):
+    for name in (
+        "build_inputs_with_special_tokens",
+        "create_token_type_ids_from_sequences",
+        "get_special_tokens_mask",
+    ):
         assert_same(
-            lambda name=name: getattr(theirs, name)(ids, pair_ids), lambda name=name: getattr(ours, name)(ids, pair_ids)
+            lambda name=name: getattr(theirs, name)(ids, pair_ids),
+            lambda name=name: getattr(ours, name)(ids, pair_ids),
         )
     assert_same(
         lambda: theirs.get_special_tokens_mask(ids, pair_ids, already_has_special_tokens=done),
         lambda: ours.get_special_tokens_mask(ids, pair_ids, already_has_special_tokens=done),
     )
     for pair in (True, False):
-        assert theirs.num_special_tokens_to_add(pair=pair) == ours.num_special_tokens_to_add(pair=pair)
+        assert theirs.num_special_tokens_to_add(pair=pair) == ours.num_special_tokens_to_add(
+            pair=pair
+        )
     theirs.model_max_length = ours.model_max_length = 77
     assert theirs.max_len_single_sentence == ours.max_len_single_sentence
     assert theirs.max_len_sentences_pair == ours.max_len_sentences_pair
 
 
-# ---- pad ------------------------------------------------------------------------------------------------------------
+# ---- pad -----------------------------------------------------------------------------------------
 
-PADDING = st.sampled_from([False, False, True, "longest", "max_length", "do_not_pad", "no such padding"])
+PADDING = st.sampled_from(
+    [False, False, True, "longest", "max_length", "do_not_pad", "no such padding"]
+)
 TRUNCATION = st.sampled_from(
-    [None, None, True, False, "longest_first", "only_first", "only_second", "do_not_truncate", "no such truncation"]
+    [
+        None,
+        None,
+        True,
+        False,
+        "longest_first",
+        "only_first",
+        "only_second",
+        "do_not_truncate",
+        "no such truncation",
+    ]
 )
 MAX_LENGTH = st.sampled_from([None, None, None, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 40])
 SIDE = st.sampled_from(["right", "left"])
@@ -210,7 +279,9 @@ ROW = st.integers(0, 6).flatmap(
         }
     ),
 )
-def test__pad_returns_the_same(kind: str, settings: Any, row: Any, strategy: str, options: dict[str, Any]) -> None:
+def test__pad_returns_the_same(
+    kind: str, settings: Any, row: Any, strategy: str, options: dict[str, Any]
+) -> None:
     theirs, ours = (made_once(module, kind) for module in (transformers, trietok))
     if strategy == "max_length":
         options.setdefault("max_length", 7)
@@ -249,7 +320,7 @@ def test_the_strategies_are_the_same(kind: str, length: int, options: dict[str, 
     )
 
 
-# ---- ids to tokens to text ------------------------------------------------------------------------------------------
+# ---- ids to tokens to text -----------------------------------------------------------------------
 
 
 DECODE_OPTIONS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -268,7 +339,9 @@ def test_tokens_become_the_same_text(tokens: list[str]) -> None:
     theirs, ours = tokenizers("uncased")
     assert ours.convert_tokens_to_string(tokens) == theirs.convert_tokens_to_string(tokens)
     assert ours.convert_tokens_to_ids(tokens) == theirs.convert_tokens_to_ids(tokens)
-    assert ours.convert_tokens_to_ids("".join(tokens)) == theirs.convert_tokens_to_ids("".join(tokens))
+    assert ours.convert_tokens_to_ids("".join(tokens)) == theirs.convert_tokens_to_ids(
+        "".join(tokens)
+    )
     text = " ".join(tokens)
     assert ours.clean_up_tokenization(text) == theirs.clean_up_tokenization(text)
 
@@ -283,7 +356,7 @@ def test_a_round_trip_gives_the_same_text(text: str, options: dict[str, Any]) ->
     assert different(want, ours.decode(ours.encode(text), **options)) is None
 
 
-# ---- cases that the search found ------------------------------------------------------------------------------------
+# ---- cases that the search found -----------------------------------------------------------------
 
 
 def test_a_text_without_ids_is_not_padded() -> None:
@@ -291,7 +364,9 @@ def test_a_text_without_ids_is_not_padded() -> None:
     options = {"add_special_tokens": False, "padding": "max_length", "max_length": 3}
     assert ours("", **options).data == theirs("", **options).data
     assert ours.encode("", **options) == theirs.encode("", **options)
-    assert ours.prepare_for_model([], **options).data == theirs.prepare_for_model([], **options).data
+    assert (
+        ours.prepare_for_model([], **options).data == theirs.prepare_for_model([], **options).data
+    )
 
 
 @pytest.mark.parametrize("batch", [["", "a b c"], ["a b", "", "c"]])

@@ -1,8 +1,10 @@
-"""Random calls of trietok's tokenizers and transformers', of both profiles: all options, all inputs, mistakes.
+"""Random calls of trietok's tokenizers and transformers', of both profiles: all options, all
+inputs, mistakes.
 
-Compared are values, types, dtypes, shapes, the order of columns, the details of fast results, the warning of the length
-and the built-in class of what is raised. What may differ has its number in docs/hf_compatibility.md beside it here.
-TRIETOK_CALLS says how many calls; a failure names the seed, which TRIETOK_CALLS_SEED takes.
+Compared are values, types, dtypes, shapes, the order of columns, the details of fast results, the
+warning of the length and the built-in class of what is raised. What may differ has its number in
+docs/hf_compatibility.md beside it here. TRIETOK_CALLS says how many calls; a failure names the
+seed, which TRIETOK_CALLS_SEED takes.
 """
 
 from __future__ import annotations
@@ -29,7 +31,16 @@ TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"
 BOOL = (False, True)
 OPTIONAL_BOOL = (None, False, True)
 PADDINGS = (False, False, True, "longest", "max_length", "max_length", "do_not_pad")
-TRUNCATIONS = (None, False, True, True, "longest_first", "only_first", "only_second", "do_not_truncate")
+TRUNCATIONS = (
+    None,
+    False,
+    True,
+    True,
+    "longest_first",
+    "only_first",
+    "only_second",
+    "do_not_truncate",
+)
 PADDINGS += tuple(transformers.utils.PaddingStrategy)
 TRUNCATIONS += tuple(transformers.tokenization_utils_base.TruncationStrategy)
 KINDS = (None, None, None, *TENSORS, *(transformers.TensorType(kind) for kind in TENSORS))
@@ -56,7 +67,8 @@ OF_CALL = {
     "split_special_tokens": OPTIONAL_BOOL,
 }
 OF_PAD = {
-    name: SHAPE[name] for name in ("padding", "max_length", "pad_to_multiple_of", "padding_side", "return_tensors")
+    name: SHAPE[name]
+    for name in ("padding", "max_length", "pad_to_multiple_of", "padding_side", "return_tensors")
 }
 OF_PAD |= {name: SHAPE[name] for name in ("return_attention_mask", "verbose")}
 OF_DECODE = {
@@ -70,7 +82,8 @@ TYPICAL = {
     "max_length": (4, 6, 8),
     "return_tensors": (None, *TENSORS),
 }
-# At most one of these is in a call: which of several mistakes a library sees first is its own affair.
+# At most one of these is in a call: which of several mistakes a library sees first is its own
+# affair.
 MISTAKES: dict[str, tuple[Any, ...]] = {
     "padding": ("no such padding", None, 2, ["longest"]),
     "truncation": ("no such truncation", 2, ["longest_first"]),
@@ -139,17 +152,24 @@ class Call(NamedTuple):
         return result
 
     def __repr__(self) -> str:
-        parts = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.options.items())]
+        parts = [
+            *map(repr, self.arguments),
+            *(f"{name}={value!r}" for name, value in self.options.items()),
+        ]
         return f"{self.method}({', '.join(parts)})"
 
 
-# ---- tokenizers -----------------------------------------------------------------------------------------------------
+# ---- tokenizers ----------------------------------------------------------------------------------
 
 SETTINGS = {
     "model_max_length": (4, 6, 8, 16, int(1e30)),
     "padding_side": ("left", "right"),
     "truncation_side": ("left", "right"),
-    "model_input_names": (["input_ids"], ["input_ids", "attention_mask"], ["input_ids", "token_type_ids"]),
+    "model_input_names": (
+        ["input_ids"],
+        ["input_ids", "attention_mask"],
+        ["input_ids", "token_type_ids"],
+    ),
     "clean_up_tokenization_spaces": BOOL,
     "split_special_tokens": BOOL,
 }
@@ -167,7 +187,9 @@ LATER = {
 def tokenizers(draw: random.Random) -> tuple[str, Any, Any]:
     """How a pair of tokenizers was made, transformers' and trietok's."""
     kind = draw.choice(("BertTokenizer", "BertTokenizerFast"))
-    vocabulary = draw.choice(("uncased", "cased", "odd", "without roles")[: 2 if kind.endswith("Fast") else 4])
+    vocabulary = draw.choice(
+        ("uncased", "cased", "odd", "without roles")[: 2 if kind.endswith("Fast") else 4]
+    )
     options = {"do_lower_case": vocabulary != "cased", **some_of(draw, SETTINGS, 0.3)}
     file = str(directory_of(vocabulary) / "vocab.txt")
     pair = [getattr(library, kind)(file, **options) for library in (transformers, trietok)]
@@ -193,15 +215,19 @@ def changed(draw: random.Random, pair: list[Any]) -> str:
     return f"{name} = {value!r}"
 
 
-# ---- calls ----------------------------------------------------------------------------------------------------------
+# ---- calls ---------------------------------------------------------------------------------------
 
 
-def some_of(draw: random.Random, options: Mapping[str, tuple[Any, ...]], share: float) -> dict[str, Any]:
+def some_of(
+    draw: random.Random, options: Mapping[str, tuple[Any, ...]], share: float
+) -> dict[str, Any]:
     return {name: draw.choice(values) for name, values in options.items() if draw.random() < share}
 
 
 def text(draw: random.Random) -> str:
-    return draw.choice((" ", " ", " ", "")).join(draw.choices(WORDS, k=draw.choice((0, 1, 1, 2, 3, 4, 7, 12))))
+    return draw.choice((" ", " ", " ", "")).join(
+        draw.choices(WORDS, k=draw.choice((0, 1, 1, 2, 3, 4, 7, 12)))
+    )
 
 
 def words(draw: random.Random) -> list[str]:
@@ -230,11 +256,15 @@ def texts_of_call(draw: random.Random, options: dict[str, Any], mistaken: bool) 
     one: Callable[[random.Random], Any] = words if options.get("is_split_into_words") else text
     form = draw.choice((one, lambda draw: several(draw, one)))
     first, second = form(draw), form(draw) if draw.random() < 0.4 else None
-    if form is not one and second is not None and draw.random() < 0.95:  # else the lengths may differ
+    # else the lengths may differ
+    if form is not one and second is not None and draw.random() < 0.95:
         second = [one(draw) for _ in first]
     elif form is not one and second is None and draw.random() < 0.3:
         first = [pair_of(draw, one) for _ in first]
-    return [tuple(each) if isinstance(each, list) and draw.random() < 0.1 else each for each in (first, second)]
+    return [
+        tuple(each) if isinstance(each, list) and draw.random() < 0.1 else each
+        for each in (first, second)
+    ]
 
 
 def one_text(draw: random.Random, options: dict[str, Any], mistaken: bool) -> Any:
@@ -257,9 +287,16 @@ def batch(draw: random.Random, options: dict[str, Any], mistaken: bool) -> Any:
 
 
 def encoded(draw: random.Random) -> Any:
-    """What `pad` takes: one encoding, a batch of them, or a list of them; lists, arrays or tensors."""
+    """What `pad` takes: one encoding, a batch of them, or a list of them; lists, arrays or
+    tensors.
+    """
     keys = draw.choice(
-        (["input_ids"], ["input_ids", "token_type_ids"], ["input_ids", "attention_mask"], ["attention_mask"])
+        (
+            ["input_ids"],
+            ["input_ids", "token_type_ids"],
+            ["input_ids", "attention_mask"],
+            ["attention_mask"],
+        )
     )
     keys = [*keys, *draw.sample(["special_tokens_mask", "labels"], draw.choice((0, 0, 0, 1, 2)))]
     kind = draw.choice(("list", "list", "list", "ints of np", *TENSORS))
@@ -274,7 +311,10 @@ def encoded(draw: random.Random) -> Any:
         if draw.random() < 0.3
         else several(draw, lambda draw: draw.randint(0, 6))
     )
-    rows = [{key: make([draw.randint(0, 30) for _ in range(length)]) for key in keys} for length in lengths]
+    rows = [
+        {key: make([draw.randint(0, 30) for _ in range(length)]) for key in keys}
+        for length in lengths
+    ]
     if rows and draw.random() < 0.3:
         return rows[0]
     if draw.random() < 0.5:
@@ -290,10 +330,18 @@ def encoded(draw: random.Random) -> Any:
 
 def decodable(draw: random.Random) -> Any:
     if draw.random() < 0.03:
-        return draw.choice(([[5]], [None], None, "a", [1.5], ["a"], [-1], 5000, [7, 5000], -1, [2, [3]], [True]))
+        return draw.choice(
+            ([[5]], [None], None, "a", [1.5], ["a"], [-1], 5000, [7, 5000], -1, [2, [3]], [True])
+        )
     ids = [draw.randint(0, 60) for _ in range(draw.randint(0, 8))]
     return draw.choice(
-        (list(ids), tuple(ids), ids[0] if ids else 0, numpy.array(ids, dtype=numpy.int64), [*map(numpy.int64, ids)])
+        (
+            list(ids),
+            tuple(ids),
+            ids[0] if ids else 0,
+            numpy.array(ids, dtype=numpy.int64),
+            [*map(numpy.int64, ids)],
+        )
     )
 
 
@@ -318,7 +366,9 @@ def call(draw: random.Random) -> Call:
     options = some_of(draw, known, 0.05 if typical else draw.choice((0.1, 0.3, 0.5)))
     if "padding" in known:
         if typical:
-            options |= {name: draw.choice(values) for name, values in TYPICAL.items() if name in known}
+            options |= {
+                name: draw.choice(values) for name, values in TYPICAL.items() if name in known
+            }
         if draw.random() < 0.08 and not mistaken:
             name = draw.choice([name for name in MISTAKES if method != "pad" or name in OF_PAD])
             options[name] = draw.choice(MISTAKES[name])
@@ -332,7 +382,9 @@ def call(draw: random.Random) -> Call:
     return Call(method, arguments(draw, method, options, mistaken), options)
 
 
-def arguments(draw: random.Random, method: str, options: dict[str, Any], mistaken: bool) -> tuple[Any, ...]:
+def arguments(
+    draw: random.Random, method: str, options: dict[str, Any], mistaken: bool
+) -> tuple[Any, ...]:
     """The arguments of a method beside the options; targets are added to those."""
     match method:
         case "decode" | "convert_ids_to_tokens":
@@ -341,13 +393,28 @@ def arguments(draw: random.Random, method: str, options: dict[str, Any], mistake
             return (several(draw, decodable),)
         case "convert_tokens_to_ids":
             return (
-                draw.choice((words(draw), tuple(words(draw)), draw.choice(WORDS), text(draw), None, 5, [None], [5])),
+                draw.choice(
+                    (
+                        words(draw),
+                        tuple(words(draw)),
+                        draw.choice(WORDS),
+                        text(draw),
+                        None,
+                        5,
+                        [None],
+                        [5],
+                    )
+                ),
             )
         case "pad":
             return (encoded(draw),)
         case "prepare_for_model":
             if options.get("return_tensors") and not options.get("prepend_batch_axis"):
-                for name in ("return_length", "return_overflowing_tokens"):  # departure 68: tensors of one number
+                # departure 34: tensors of one number
+                for name in (
+                    "return_length",
+                    "return_overflowing_tokens",
+                ):
                     options.pop(name, None)
             return some_ids(draw), draw.choice((None, some_ids(draw)))
         case "tokenize":
@@ -366,7 +433,7 @@ def arguments(draw: random.Random, method: str, options: dict[str, Any], mistake
     return one_text(draw, options, mistaken), pair
 
 
-# ---- outcomes -------------------------------------------------------------------------------------------------------
+# ---- outcomes ------------------------------------------------------------------------------------
 
 
 def outcome(call: Call, tokenizer: Any) -> tuple[Any, BaseException | None]:
@@ -380,24 +447,31 @@ def outcome(call: Call, tokenizer: Any) -> tuple[Any, BaseException | None]:
 
 
 def difference(call: Call, theirs: Any, ours: Any) -> str | None:
-    """In what the outcomes of a call differ; None where they do not, or as trietok means them to."""
+    """In what the outcomes of a call differ; None where they do not, or as trietok means them
+    to.
+    """
     asked, setting = without_extras(call, theirs), theirs.split_special_tokens
     if not theirs.is_fast and any(isinstance(each, (list, tuple)) for each in call.texts):
-        theirs.split_special_tokens = splits(call, theirs)  # departure 5: there a batch goes by the setting alone
+        # departure 5: there a batch goes by the setting alone
+        theirs.split_special_tokens = splits(call, theirs)
     want, their_error = outcome(asked, theirs)
     theirs.split_special_tokens = setting
     got, our_error = outcome(call, ours)
     if "PyBool" in str(their_error):
-        return None  # departure 68: what is true or false to Python
+        return None  # departure 34: what is true or false to Python
     if our_error is not None:
         if is_departure(call, ours, their_error, our_error) or is_alike(their_error, our_error):
             return None
         return f"trietok raises {our_error!r}; transformers {their_error or want!r}"
     if their_error is not None:
         if call.method == "pad" and any(isinstance(each, numpy.ndarray) for each in call.texts):
-            return None  # departure 68: one text in an array
-        if call.method == "convert_tokens_to_ids" and theirs.is_fast and call.arguments[0] in (None, [None]):
-            return None  # departure 68
+            return None  # departure 34: one text in an array
+        if (
+            call.method == "convert_tokens_to_ids"
+            and theirs.is_fast
+            and call.arguments[0] in (None, [None])
+        ):
+            return None  # departure 34
         return f"transformers raises {their_error!r}; trietok returns {got!r}"
     if call.method != "tokenize" and (TOO_LONG in theirs.deprecation_warnings) != (
         TOO_LONG in ours.deprecation_warnings
@@ -406,14 +480,17 @@ def difference(call: Call, theirs: Any, ours: Any) -> str | None:
     shown = got
     if isinstance(got, Mapping) and asked is not call:
         shown = {
-            name: got[name] for name in got if name in want or name not in ("offset_mapping", "special_tokens_mask")
+            name: got[name]
+            for name in got
+            if name in want or name not in ("offset_mapping", "special_tokens_mask")
         }
     if getattr(want, "encodings", None) is not None:
         assert len(got.encodings) == len(want.encodings)
         for their, our in zip(want.encodings, got.encodings, strict=True):
             assert_same_encodings(their, our)
     if isinstance(want, Mapping) and isinstance(call.options.get("max_length"), numpy.integer):
-        # A length of numpy's makes the number one of numpy's in transformers, or another dtype; here it is an int.
+        # A length of numpy's makes the number one of numpy's in transformers, or another dtype;
+        # here it is an int.
         theirs_many, ours_many = (each.get("num_truncated_tokens") for each in (want, got))
         if theirs_many is not None and plain(theirs_many) == plain(ours_many):
             want = {**want, "num_truncated_tokens": ours_many}
@@ -428,7 +505,7 @@ def plain(numbers: Any) -> Any:
 
 
 def without_extras(call: Call, theirs: Any) -> Call:
-    """The call without what trietok does and transformers does not: departures 5, 45 and 68."""
+    """The call without what trietok does and transformers does not: departures 5, 51 and 34."""
     options = dict(call.options)
     if call.method == "prepare_for_model":
         if theirs.is_fast and options.get("add_special_tokens", True):
@@ -441,9 +518,15 @@ def without_extras(call: Call, theirs: Any) -> Call:
 
 
 def splits(call: Call, tokenizer: Any) -> bool:
-    """Whether special tokens in the texts of a call are plain text: what it says, or the tokenizer."""
+    """Whether special tokens in the texts of a call are plain text: what it says, or the
+    tokenizer.
+    """
     said = call.options.get("split_special_tokens", tokenizer.split_special_tokens)
-    return bool(tokenizer.split_special_tokens if said is None and call.method == "batch_encode_plus" else said)
+    return bool(
+        tokenizer.split_special_tokens
+        if said is None and call.method == "batch_encode_plus"
+        else said
+    )
 
 
 def is_departure(call: Call, ours: Any, their: BaseException | None, our: BaseException) -> bool:
@@ -451,12 +534,21 @@ def is_departure(call: Call, ours: Any, their: BaseException | None, our: BaseEx
     if not isinstance(our, trietok.TrietokError):
         return False
     said, length = str(our), call.options.get("max_length")
-    mistakes = [name for name, values in MISTAKES.items() if name in call.options and call.options[name] in values]
+    mistakes = [
+        name
+        for name, values in MISTAKES.items()
+        if name in call.options and call.options[name] in values
+    ]
     return (
         ("no_such_option" in mistakes and isinstance(our, trietok.OptionError))  # 7
-        or (call.method == "tokenize" and isinstance(our, trietok.OptionError) and not ours.is_fast)  # 7
+        # 7
+        or (call.method == "tokenize" and isinstance(our, trietok.OptionError) and not ours.is_fast)
         or isinstance(our, trietok.TokenIdError)  # 8, 46
-        or ("the special tokens alone are" in said and (ours.model_max_length if length is None else length) < 3)  # 9
+        # 9
+        or (
+            "the special tokens alone are" in said
+            and (ours.model_max_length if length is None else length) < 3
+        )
         or "among strs" in said  # 12
         or "among ints" in said
         or ("is str " in said and "it should be a list of words" in said)
@@ -464,19 +556,30 @@ def is_departure(call: Call, ours: Any, their: BaseException | None, our: BaseEx
         or any(name in said for name in mistakes)  # 26
         or (ours.truncation_side == "up" and "truncation_side is" in said)
         or "an id is a whole number" in said
-        or (ours.cls_token is None and isinstance(our, trietok.SpecialTokenError) and "the template" in said)  # 27
-        or (isinstance(our, trietok.NotSupportedError) and bool(call.options.get("return_offsets_mapping")))  # 45
-        or (their is not None and "overflowing tokens of a pair" in said)  # the other mistake is a word that is none
-        or (their is not None and bool(mistakes))  # there are two mistakes, and each library sees another one first
+        # 27
+        or (
+            ours.cls_token is None
+            and isinstance(our, trietok.SpecialTokenError)
+            and "the template" in said
+        )
+        # 45
+        or (
+            isinstance(our, trietok.NotSupportedError)
+            and bool(call.options.get("return_offsets_mapping"))
+        )
+        # the other mistake is a word that is none
+        or (their is not None and "overflowing tokens of a pair" in said)
+        # there are two mistakes, and each library sees another one first
+        or (their is not None and bool(mistakes))
     )
 
 
 def is_alike(their: BaseException | None, our: BaseException) -> bool:
     """Whether code that catches transformers' exception catches trietok's."""
     if isinstance(their, (IndexError, AssertionError, OverflowError, ZeroDivisionError)):
-        return isinstance(our, trietok.InputError)  # departure 67
+        return isinstance(our, trietok.InputError)  # departure 33
     if their is not None and not isinstance(their, Exception):
-        return isinstance(our, trietok.InputError)  # departure 40: a panic
+        return isinstance(our, trietok.InputError)  # departure 46: a panic
     return isinstance(our, next(cls for cls in type(their).__mro__ if cls.__module__ == "builtins"))
 
 

@@ -1,4 +1,6 @@
-"""The fast classes of trietok and transformers side by side: what a result leaves out, and `tokenizer_object`."""
+"""The fast classes of trietok and transformers side by side: what a result leaves out, and
+`tokenizer_object`.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,31 @@ transformers = pytest.importorskip("transformers")
 
 import trietok  # noqa: E402
 
-TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<s>", "</s>", "<pad>", "<mask>", *"abcdefgh", "##b", "##c"]
+TOKENS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "<s>",
+    "</s>",
+    "<pad>",
+    "<mask>",
+    *"abcdefgh",
+    "##b",
+    "##c",
+]
 LONG, OTHER = "abc b c d efgh", "h g f e bc a"
 KINDS = ["BertTokenizerFast", "MPNetTokenizerFast"]
-ATTRIBUTES = ("ids", "type_ids", "tokens", "offsets", "word_ids", "special_tokens_mask", "attention_mask")
+ATTRIBUTES = (
+    "ids",
+    "type_ids",
+    "tokens",
+    "offsets",
+    "word_ids",
+    "special_tokens_mask",
+    "attention_mask",
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +50,9 @@ def vocabulary(tmp_path_factory):
 
 def shown(encoding: Any) -> Any:
     """An encoding with those that it leaves out, and those that these leave out."""
-    return [getattr(encoding, name) for name in ATTRIBUTES], [shown(each) for each in encoding.overflowing]
+    return [getattr(encoding, name) for name in ATTRIBUTES], [
+        shown(each) for each in encoding.overflowing
+    ]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -36,7 +61,9 @@ def both(request, vocabulary):
     return [getattr(module, request.param)(vocabulary) for module in (transformers, trietok)]
 
 
-@pytest.mark.parametrize(("side", "padding"), [("right", False), ("left", True), ("right", "max_length")])
+@pytest.mark.parametrize(
+    ("side", "padding"), [("right", False), ("left", True), ("right", "max_length")]
+)
 @pytest.mark.parametrize(
     ("texts", "truncation", "max_length", "stride"),
     [
@@ -49,13 +76,21 @@ def both(request, vocabulary):
         (([LONG], [OTHER]), True, 50, 0),
     ],
 )
-def test_a_result_tells_what_it_leaves_out(both, texts, truncation, max_length, stride, side, padding):
-    options = {"truncation": truncation, "max_length": max_length, "stride": stride, "padding": padding}
+def test_a_result_tells_what_it_leaves_out(
+    both, texts, truncation, max_length, stride, side, padding
+):
+    options = {
+        "truncation": truncation,
+        "max_length": max_length,
+        "stride": stride,
+        "padding": padding,
+    }
     for tokenizer in both:
         tokenizer.truncation_side = side
     for returned in (False, True):
         theirs, ours = (
-            tokenizer(*texts, **options, return_overflowing_tokens=returned).encodings for tokenizer in both
+            tokenizer(*texts, **options, return_overflowing_tokens=returned).encodings
+            for tokenizer in both
         )
         wanted = [shown(each) for each in theirs]
         assert [shown(each) for each in pickle.loads(pickle.dumps(ours))] == wanted
@@ -64,14 +99,22 @@ def test_a_result_tells_what_it_leaves_out(both, texts, truncation, max_length, 
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"do_lower_case": False, "model_max_length": 7}, {"pad_token": "a"}, {"additional_special_tokens": ["<x>"]}],
+    [
+        {},
+        {"do_lower_case": False, "model_max_length": 7},
+        {"pad_token": "a"},
+        {"additional_special_tokens": ["<x>"]},
+    ],
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tokenizer_of_a_rust_object(vocabulary, tmp_path, kind, options):
     made = getattr(transformers, kind)(vocabulary)
     made.add_tokens(["<y>"])
     rust = made.backend_tokenizer
-    theirs, ours = (getattr(module, kind)(tokenizer_object=rust, **options) for module in (transformers, trietok))
+    theirs, ours = (
+        getattr(module, kind)(tokenizer_object=rust, **options)
+        for module in (transformers, trietok)
+    )
     for text in (LONG, "A <x> <y>", ["a", OTHER]):
         assert ours(text).data == theirs(text).data
     assert ours.special_tokens_map == theirs.special_tokens_map
@@ -84,7 +127,9 @@ def test_a_tokenizer_of_a_rust_object(vocabulary, tmp_path, kind, options):
 
 def test_what_is_no_rust_object():
     for value in (5, "tokenizer.json"):
-        with pytest.raises(trietok.InputTypeError, match=r"tokenizer_object is a tokenizers\.Tokenizer"):
+        with pytest.raises(
+            trietok.InputTypeError, match=r"tokenizer_object is a tokenizers\.Tokenizer"
+        ):
             trietok.BertTokenizerFast(tokenizer_object=value)
 
 
@@ -95,7 +140,9 @@ def test_what_stands_around_ids_once_a_role_has_changed(vocabulary, kind, role):
     for tokenizer in (theirs, ours):
         setattr(tokenizer, role, "a")
     for pair in (None, [18, 19]):
-        assert ours.build_inputs_with_special_tokens([14], pair) == theirs.build_inputs_with_special_tokens([14], pair)
+        assert ours.build_inputs_with_special_tokens(
+            [14], pair
+        ) == theirs.build_inputs_with_special_tokens([14], pair)
         types = "create_token_type_ids_from_sequences"
         assert getattr(ours, types)([14], pair) == getattr(theirs, types)([14], pair)
         options = {"return_token_type_ids": True}

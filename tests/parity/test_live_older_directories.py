@@ -1,5 +1,6 @@
-"""trietok and transformers side by side: directories as transformers before 4.34 wrote them, without an
-`added_tokens_decoder`."""
+"""trietok and transformers side by side: directories as transformers before 4.34 wrote them,
+without an `added_tokens_decoder`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ FLAGS = st.fixed_dictionaries(
     {"normalized": st.booleans()}, optional={name: st.booleans() for name in ("lstrip", "rstrip")}
 )
 OBJECTS = st.builds(
-    lambda content, flags: {"content": content, "single_word": False, **flags}, st.sampled_from(CONTENTS), FLAGS
+    lambda content, flags: {"content": content, "single_word": False, **flags},
+    st.sampled_from(CONTENTS),
+    FLAGS,
 )
 TOKENS = st.one_of(st.sampled_from(CONTENTS), OBJECTS)
 ROLES = st.fixed_dictionaries(
@@ -52,7 +55,9 @@ ROLES = st.fixed_dictionaries(
 def tokenizer_json(added_tokens: list[dict[str, Any]], lower: bool) -> dict[str, Any]:
     """A tokenizer.json of the vocabulary, with roles and these tokens added."""
     off = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
-    roles = [{"id": i, "content": role, **off, "special": True} for i, role in enumerate(VOCABULARY[:5])]
+    roles = [
+        {"id": i, "content": role, **off, "special": True} for i, role in enumerate(VOCABULARY[:5])
+    ]
     around = [{"SpecialToken": {"id": role, "type_id": 0}} for role in ("[CLS]", "[SEP]")]
     around.insert(1, {"Sequence": {"id": "A", "type_id": 0}})
     return {
@@ -71,9 +76,14 @@ def tokenizer_json(added_tokens: list[dict[str, Any]], lower: bool) -> dict[str,
         "post_processor": {
             "type": "TemplateProcessing",
             "single": around,
-            "pair": [*around, {"Sequence": {"id": "B", "type_id": 1}}, {"SpecialToken": {"id": "[SEP]", "type_id": 1}}],
+            "pair": [
+                *around,
+                {"Sequence": {"id": "B", "type_id": 1}},
+                {"SpecialToken": {"id": "[SEP]", "type_id": 1}},
+            ],
             "special_tokens": {
-                role: {"id": role, "ids": [VOCABULARY.index(role)], "tokens": [role]} for role in ("[CLS]", "[SEP]")
+                role: {"id": role, "ids": [VOCABULARY.index(role)], "tokens": [role]}
+                for role in ("[CLS]", "[SEP]")
             },
         },
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
@@ -96,7 +106,9 @@ def with_types(value: Any) -> Any:
 
 @st.composite
 def directories(draw: st.DrawFn) -> dict[str, Any]:
-    """The JSON files of a directory: a config with roles, a map with the same or others, added tokens."""
+    """The JSON files of a directory: a config with roles, a map with the same or others, added
+    tokens.
+    """
     files: dict[str, Any] = {}
     roles = draw(ROLES)
     if draw(st.booleans()):
@@ -105,11 +117,17 @@ def directories(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         files["special_tokens_map.json"] = roles if draw(st.booleans()) else draw(ROLES)
     added = [content for content in draw(st.permutations(CONTENTS)) if content not in VOCABULARY]
-    ids = {content: len(VOCABULARY) + i for i, content in enumerate(added[: draw(st.integers(1, len(added)))])}
+    ids = {
+        content: len(VOCABULARY) + i
+        for i, content in enumerate(added[: draw(st.integers(1, len(added)))])
+    }
     if draw(st.booleans()):
         files["added_tokens.json"] = ids
-    if draw(st.booleans()):  # no token is neither special nor normalized: such match as they are written, by design
-        flags = st.one_of(st.just({"normalized": True}), FLAGS.map(lambda flags: {**flags, "special": True}))
+    # no token is neither special nor normalized: such match as they are written, by design
+    if draw(st.booleans()):
+        flags = st.one_of(
+            st.just({"normalized": True}), FLAGS.map(lambda flags: {**flags, "special": True})
+        )
         files["tokenizer.json"] = [
             {"id": token_id, "content": content, **draw(flags)} for content, token_id in ids.items()
         ]
@@ -117,12 +135,17 @@ def directories(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def mixes_up_roles(files: dict[str, Any]) -> bool:
-    """Whether transformers gives the last additional special token's other role to the last token of
-    added_tokens.json."""
+    """Whether transformers gives the last additional special token's other role to the last token
+    of added_tokens.json.
+    """
     of_map = files.get("special_tokens_map.json", {})
     last = of_map.get("additional_special_tokens", [])[-1:]
     roles = {**files.get("tokenizer_config.json", {}), **of_map}
-    others = {content_of(roles[role]) for role in ("eos_token", "bos_token", "mask_token") if role in roles}
+    others = {
+        content_of(roles[role])
+        for role in ("eos_token", "bos_token", "mask_token")
+        if role in roles
+    }
     return "added_tokens.json" in files and not others.isdisjoint(map(content_of, last))
 
 
@@ -132,7 +155,10 @@ def content_of(token: Any) -> str:
 
 def said_by(tokenizer: Any) -> dict[str, Any]:
     """What a tokenizer of either profile says about its special and added tokens."""
-    names = "added_tokens_decoder special_tokens_map all_special_tokens all_special_ids additional_special_tokens_ids"
+    names = (
+        "added_tokens_decoder special_tokens_map all_special_tokens all_special_ids"
+        " additional_special_tokens_ids"
+    )
     return {
         "len": len(tokenizer),
         "added_vocab": dict(sorted(tokenizer.get_added_vocab().items())),
@@ -153,7 +179,9 @@ def test_older_directories_load_as_in_transformers(class_name: str, files: dict[
         Path(directory, "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
         for name, value in files.items():
             if name == "tokenizer.json":
-                value = tokenizer_json(value, lower=files.get("tokenizer_config.json", {}).get("do_lower_case", True))
+                value = tokenizer_json(
+                    value, lower=files.get("tokenizer_config.json", {}).get("do_lower_case", True)
+                )
             Path(directory, name).write_text(json.dumps(value), encoding="utf-8")
         theirs = loaded(transformers, class_name, directory)
         ours = loaded(trietok, class_name, directory)
@@ -161,4 +189,6 @@ def test_older_directories_load_as_in_transformers(class_name: str, files: dict[
     for text in TEXTS:
         want, got = theirs(text).input_ids, ours(text).input_ids
         assert got == want, text
-        assert ours.decode(got, skip_special_tokens=True) == theirs.decode(want, skip_special_tokens=True), text
+        assert ours.decode(got, skip_special_tokens=True) == theirs.decode(
+            want, skip_special_tokens=True
+        ), text

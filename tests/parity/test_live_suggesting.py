@@ -34,7 +34,9 @@ def test_entries(tmp_path, kind):
 
 
 def test_single_words(tmp_path):
-    """The fast one gives the same ids, but strips accents before it looks; the slow one looks for spaces only."""
+    """The fast one gives the same ids, but strips accents before it looks; the slow one looks for
+    spaces only.
+    """
     ours = added_and_saved(tmp_path, "single-word", number=4)
     theirs = transformers.BertTokenizerFast.from_pretrained(tmp_path)
     for text in TEXTS:

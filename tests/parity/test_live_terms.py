@@ -1,4 +1,6 @@
-"""A list of terms in a model of transformers: what the guide's commands write is loaded, and gives the ids and rows."""
+"""A list of terms in a model of transformers: what the guide's commands write is loaded, and gives
+the ids and rows.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,16 @@ transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.parity
 
 PAGE = Path(__file__).parents[2] / "docs" / "adapting.md"
-TERMS = ["Zoology", "Crohn's disease", "TNF-\u03b1", "COVID-19", "Ménière's disease", "C++", "糖尿病", "people"]
+TERMS = [
+    "Zoology",
+    "Crohn's disease",
+    "TNF-\u03b1",
+    "COVID-19",
+    "Ménière's disease",
+    "C++",
+    "糖尿病",
+    "people",
+]
 TEXTS = [
     "CROHN'S DISEASE, TNF-\u03b1/TNF and covid-19.",
     "(C++) of Meniere's disease; zoology, zoologists",
@@ -29,17 +40,28 @@ TEXTS = [
 def model(tmp_path, monkeypatch):
     """A BERT of two layers, as transformers saves it, in the working directory."""
     monkeypatch.chdir(tmp_path)
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=8000, **sizes)).save_pretrained("model")
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+    }
+    transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=8000, **sizes)).save_pretrained(
+        "model"
+    )
     trietok.BertTokenizerFast.from_pretrained("trietok-en").save_pretrained("model")
 
 
 def test_a_model_with_the_terms(model):
     Path("terms.txt").write_text("\n".join(TERMS) + "\n", encoding="utf-8")
-    result = run("adapt", "-m", "model", "--terms", "terms.txt", "-o", "adapted")
+    result = run("adapt", "-m", "model", "--terms", "terms.txt", "--start", "mean", "-o", "adapted")
     assert (result.exit_code, result.stderr) == (0, "")
-    before, after = (transformers.AutoTokenizer.from_pretrained(each) for each in ("model", "adapted"))
-    old, new = (transformers.AutoModelForMaskedLM.from_pretrained(each) for each in ("model", "adapted"))
+    before, after = (
+        transformers.AutoTokenizer.from_pretrained(each) for each in ("model", "adapted")
+    )
+    old, new = (
+        transformers.AutoModelForMaskedLM.from_pretrained(each) for each in ("model", "adapted")
+    )
     rows = new.get_input_embeddings().weight
     assert torch.equal(rows[:8000], old.get_input_embeddings().weight)
     assert len(rows) == len(after) == 8000 + len(TERMS) - 1
@@ -60,5 +82,7 @@ def test_what_the_guide_says_of_transformers(model):
     page = PAGE.read_text(encoding="utf-8")
     terms = re.search(r"^>>> terms = (\[.*\])$", page, re.MULTILINE)
     trietok.adapt("model", "adapted", terms=re.findall(r'"(.*?)"', terms[1]))
-    (block,) = re.findall(r"^```python\n(from transformers.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(
+        r"^```python\n(from transformers.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
     exec(block, {})

@@ -1,4 +1,5 @@
-"""trietok's trainers and those of tokenizers side by side: vocabularies, merges, and the ids of trained files.
+"""trietok's trainers and those of tokenizers side by side: vocabularies, merges, and the ids of
+trained files.
 
 TRIETOK_CORPORA names a directory with en.txt, udhr.txt, zh.txt and ja.txt, a text a line.
 """
@@ -24,7 +25,14 @@ from transformers import AutoTokenizer, BertTokenizerFast
 from transformers import BertTokenizer as TheirBertTokenizer
 
 import trietok
-from trietok import BasicTokenizer, TextFiles, count_words, save_tokenizer, train_bpe, train_wordpiece
+from trietok import (
+    BasicTokenizer,
+    TextFiles,
+    count_words,
+    save_tokenizer,
+    train_bpe,
+    train_wordpiece,
+)
 from trietok.training.merging import Options, spell
 
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
@@ -57,8 +65,9 @@ def our_bpe(word_counts: dict[str, int], **options: Any) -> tuple[list[str], lis
 def start(word_counts: dict[str, int], **options: Any) -> list[str]:
     """The tokens that training starts from, in trietok's order.
 
-    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms. Otherwise these have an order that
-    changes from run to run, and with it changes the order of equally frequent pairs.
+    Passed to tokenizers as special tokens they fix the ids of the alphabet's forms. Otherwise these
+    have an order that changes from run to run, and with it changes the order of equally frequent
+    pairs.
     """
     defaults = dict.fromkeys(Options._fields)
     given = {"vocab_size": 10**9, "initial_alphabet": (), "special_tokens": (), **options}
@@ -67,7 +76,9 @@ def start(word_counts: dict[str, int], **options: Any) -> list[str]:
 
 def random_words(rng: random.Random) -> dict[str, int]:
     letters = "ab" if rng.random() < 0.3 else "abcé中#"
-    words = ("".join(rng.choices(letters, k=rng.randrange(1, 9))) for _ in range(rng.randrange(1, 30)))
+    words = (
+        "".join(rng.choices(letters, k=rng.randrange(1, 9))) for _ in range(rng.randrange(1, 30))
+    )
     return {word: rng.randrange(1, 6) for word in words}
 
 
@@ -88,7 +99,12 @@ def test_random_words_give_the_vocabulary_and_merges_of_tokenizers():
         words, options = random_words(rng), random_options(rng)
         special = ["<s>", "ab"] if rng.random() < 0.3 else []
         theirs = their_bpe(texts_of(words), special_tokens=special, **options)
-        assert our_bpe(words, special_tokens=special, **options) == theirs, (seed, words, options, special)
+        assert our_bpe(words, special_tokens=special, **options) == theirs, (
+            seed,
+            words,
+            options,
+            special,
+        )
 
 
 def test_random_words_with_a_prefix_or_suffix_too_once_the_ids_of_the_forms_are_fixed():
@@ -104,7 +120,9 @@ def test_random_words_with_a_prefix_or_suffix_too_once_the_ids_of_the_forms_are_
 
 
 def test_the_length_of_a_token_that_is_made_in_two_ways_differs():
-    """tokenizers keeps a length for each place, trietok for each token: words that hold the prefix show it."""
+    """tokenizers keeps a length for each place, trietok for each token: words that hold the prefix
+    show it.
+    """
     words = {"####a": 3}
     options = {"continuing_subword_prefix": "##", "vocab_size": 60}
     first = start(words, **options)
@@ -123,10 +141,12 @@ def test_repeats_of_one_character():
 def test_a_limited_alphabet_without_ties():
     words = {"a" * 9 + "b" * 7 + "c" * 5 + "d" * 3: 2, "abc": 3, "d": 1}
     for limit in range(1, 5):
-        assert our_bpe(words, limit_alphabet=limit) == their_bpe(texts_of(words), limit_alphabet=limit)
+        assert our_bpe(words, limit_alphabet=limit) == their_bpe(
+            texts_of(words), limit_alphabet=limit
+        )
 
 
-# ---- trained files --------------------------------------------------------------------------------------------------
+# ---- trained files -------------------------------------------------------------------------------
 
 TEXTS = [
     "The people of the United States, united!",
@@ -174,7 +194,9 @@ def test_tokenizers_and_transformers_give_the_ids_of_a_trained_bpe(tmp_path, opt
         assert theirs.encode(text).ids == ours
         assert loaded(text)["input_ids"] == ours
     model = models.BPE.from_file(
-        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"), **without_none(bpe, "unk_token", *MARKS)
+        str(tmp_path / "vocab.json"),
+        str(tmp_path / "merges.txt"),
+        **without_none(bpe, "unk_token", *MARKS),
     )
     for word in ("people", "unaffordable", "☃x", "tower"):
         assert [token.id for token in model.tokenize(word)] == bpe.encode(word)
@@ -190,15 +212,24 @@ def without_none(bpe: Any, *names: str) -> dict[str, Any]:
 def test_random_words_are_split_as_tokenizers_splits_them():
     for seed in range(EXAMPLES):
         rng = random.Random(seed)
-        options = {"continuing_subword_prefix": rng.choice(["##", None]), "end_of_word_suffix": rng.choice(["_", None])}
-        bpe = train_bpe(random_words(rng), vocab_size=40, unk_token=rng.choice(["?", None]), **options)
+        options = {
+            "continuing_subword_prefix": rng.choice(["##", None]),
+            "end_of_word_suffix": rng.choice(["_", None]),
+        }
+        bpe = train_bpe(
+            random_words(rng), vocab_size=40, unk_token=rng.choice(["?", None]), **options
+        )
         given = without_none(bpe, "unk_token", *MARKS)
         theirs = models.BPE(dict(bpe.vocab), list(bpe.merges), **given)
         for word in ["".join(rng.choices("abcé中#x", k=rng.randrange(1, 15))) for _ in range(20)]:
-            assert [token.value for token in theirs.tokenize(word)] == bpe.tokenize(word), (seed, word, bpe.merges)
+            assert [token.value for token in theirs.tokenize(word)] == bpe.tokenize(word), (
+                seed,
+                word,
+                bpe.merges,
+            )
 
 
-# ---- real text ------------------------------------------------------------------------------------------------------
+# ---- real text -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", params=["en", "udhr", "zh", "ja"])
@@ -218,7 +249,12 @@ def corpus(request) -> dict[str, int]:
     [
         {"vocab_size": 30000},
         {"vocab_size": 16000, "min_frequency": 5},
-        {"vocab_size": 16000, "max_token_length": 6, "special_tokens": SPECIAL, "initial_alphabet": ["☃"]},
+        {
+            "vocab_size": 16000,
+            "max_token_length": 6,
+            "special_tokens": SPECIAL,
+            "initial_alphabet": ["☃"],
+        },
     ],
 )
 def test_bpe_of_real_text(corpus, options):
@@ -233,12 +269,16 @@ def test_bpe_with_suffix_of_real_text_once_the_ids_of_the_forms_are_fixed(corpus
 
 
 @pytest.mark.parity
-@pytest.mark.parametrize("options", [{"vocab_size": 30000}, {"vocab_size": 20000, "min_frequency": 4}])
+@pytest.mark.parametrize(
+    "options", [{"vocab_size": 30000}, {"vocab_size": 20000, "min_frequency": 4}]
+)
 def test_wordpiece_of_real_text_once_the_ids_of_the_forms_are_fixed(corpus, options):
     fixed = {**options, "special_tokens": SPECIAL, "continuing_subword_prefix": "##"}
     first = start(corpus, **fixed)
     model = models.WordPiece(unk_token="[UNK]")
-    theirs, _ = their_bpe(texts_of(corpus), model, trainers.WordPieceTrainer, **{**options, "special_tokens": first})
+    theirs, _ = their_bpe(
+        texts_of(corpus), model, trainers.WordPieceTrainer, **{**options, "special_tokens": first}
+    )
     assert train_wordpiece(corpus, **options).tokens == theirs
 
 
@@ -249,17 +289,29 @@ def test_wordpiece_of_real_text_differs_from_a_run_of_tokenizers_only_in_ties(co
     ours = set(train_wordpiece(corpus, vocab_size=20000).tokens)
     model = models.WordPiece(unk_token="[UNK]")
     theirs = set(
-        their_bpe(texts_of(corpus), model, trainers.WordPieceTrainer, vocab_size=20000, special_tokens=SPECIAL)[0]
+        their_bpe(
+            texts_of(corpus),
+            model,
+            trainers.WordPieceTrainer,
+            vocab_size=20000,
+            special_tokens=SPECIAL,
+        )[0]
     )
     assert len(ours ^ theirs) < len(ours) * 0.01
 
 
-# ---- train_new_from_iterator ----------------------------------------------------------------------------------------
+# ---- train_new_from_iterator ---------------------------------------------------------------------
 
 NEW = {
     "as it is": ({}, []),
-    "renamed": ({"special_tokens_map": {"[CLS]": "[CLASS]", "[UNK]": "<none>", "<s>": "<begin>"}}, []),
-    "rare ones left out": ({"min_frequency": 2, "initial_alphabet": ["☃"], "show_progress": False}, []),
+    "renamed": (
+        {"special_tokens_map": {"[CLS]": "[CLASS]", "[UNK]": "<none>", "<s>": "<begin>"}},
+        [],
+    ),
+    "rare ones left out": (
+        {"min_frequency": 2, "initial_alphabet": ["☃"], "show_progress": False},
+        [],
+    ),
     "with special tokens": ({}, ["<new>", {"content": "<other>", "lstrip": True}]),
 }
 
@@ -273,9 +325,13 @@ def trained_from(
     first.add_tokens(["<plain>"])
     added = [token if isinstance(token, str) else module.AddedToken(**token) for token in new]
     texts = (TEXTS[i : i + 2] for i in range(0, len(TEXTS), 2))
-    tokenizer = first.train_new_from_iterator(texts, 300, new_special_tokens=added or None, **options)
+    tokenizer = first.train_new_from_iterator(
+        texts, 300, new_special_tokens=added or None, **options
+    )
     tokenizer.save_pretrained(directory / module.__name__)
-    return tokenizer, json.loads((directory / module.__name__ / "tokenizer.json").read_text(encoding="utf-8"))
+    return tokenizer, json.loads(
+        (directory / module.__name__ / "tokenizer.json").read_text(encoding="utf-8")
+    )
 
 
 @pytest.mark.parametrize("name", NEW)
@@ -300,13 +356,21 @@ def test_a_tokenizer_trained_from_another_one(kind, name, tmp_path):
 
 
 @pytest.mark.parametrize("lower", [True, False])
-def test_the_vocabulary_trained_from_another_one_once_the_ids_of_the_forms_are_fixed(lower, tmp_path):
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]), encoding="utf-8")
+def test_the_vocabulary_trained_from_another_one_once_the_ids_of_the_forms_are_fixed(
+    lower, tmp_path
+):
+    (tmp_path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]), encoding="utf-8"
+    )
     theirs, ours = (
-        module.BertTokenizerFast(str(tmp_path / "vocab.txt"), do_lower_case=lower) for module in (transformers, trietok)
+        module.BertTokenizerFast(str(tmp_path / "vocab.txt"), do_lower_case=lower)
+        for module in (transformers, trietok)
     )
     words = count_words(TEXTS, words=ours.basic_tokenizer.tokenize)
     forms = start(words, continuing_subword_prefix="##")
-    theirs, ours = (each.train_new_from_iterator(TEXTS, 400, new_special_tokens=forms) for each in (theirs, ours))
+    theirs, ours = (
+        each.train_new_from_iterator(TEXTS, 400, new_special_tokens=forms)
+        for each in (theirs, ours)
+    )
     assert ours.get_vocab() == theirs.get_vocab()
     assert ours(TEXTS).data == theirs(TEXTS).data

@@ -1,8 +1,9 @@
-"""The plain Rust profile in tests/reference and the Rust tokenizers side by side: tokens, spans, words, rows.
+"""The plain Rust profile in tests/reference and the Rust tokenizers side by side: tokens, spans,
+words, rows.
 
 TRIETOK_CODE_POINTS=all looks at every code point instead of one in five hundred or so.
-TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for each corpus, for
-the tests marked `parity`.
+TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for
+each corpus, for the tests marked `parity`.
 """
 
 from __future__ import annotations
@@ -25,12 +26,35 @@ tokenizers = pytest.importorskip("tokenizers")
 from tests.conftest import examples  # noqa: E402
 from tests.parity.conftest import NASTY, directory_of, texts  # noqa: E402
 from tests.reference.naive_rust_bert import AddedToken, NaiveRustBert, RustPanics  # noqa: E402
-from tests.reference.naive_rust_encoding import CannotTruncate, Encoding, NaiveRustEncoder  # noqa: E402
+from tests.reference.naive_rust_encoding import (  # noqa: E402
+    CannotTruncate,
+    Encoding,
+    NaiveRustEncoder,
+)
 from trietok.text import characters  # noqa: E402
 
-OPTIONS = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
-MODELS = ["bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"]
-COLUMNS = ["ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask", "attention_mask", "sequence_ids"]
+OPTIONS = {
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+}
+MODELS = [
+    "bert-base-uncased",
+    "bert-base-cased",
+    "bert-base-multilingual-cased",
+    "bert-base-chinese",
+]
+COLUMNS = [
+    "ids",
+    "tokens",
+    "offsets",
+    "word_ids",
+    "type_ids",
+    "special_tokens_mask",
+    "attention_mask",
+    "sequence_ids",
+]
 STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 499
 
 
@@ -50,7 +74,12 @@ def made(directory: pathlib.Path, **options: Any) -> tuple[Any, NaiveRustEncoder
     options = {name: state["normalizer"][name] for name in OPTIONS} | options
     rust.normalizer = tokenizers.normalizers.BertNormalizer(**options)
     plain = NaiveRustBert(state["model"]["vocab"], **options)
-    plain.add_tokens([AddedToken(**{k: v for k, v in token.items() if k != "id"}) for token in state["added_tokens"]])
+    plain.add_tokens(
+        [
+            AddedToken(**{k: v for k, v in token.items() if k != "id"})
+            for token in state["added_tokens"]
+        ]
+    )
     return rust, NaiveRustEncoder(plain)
 
 
@@ -71,11 +100,14 @@ def valid(text: str) -> bool:
 def assert_same_tokens(rust: Any, plain: NaiveRustEncoder, text: str) -> None:
     found = rust.encode(text, add_special_tokens=False)
     want = list(zip(found.ids, found.tokens, found.offsets, found.word_ids, strict=True))
-    got = [(token.token_id, token.token, token.span, token.word) for token in plain.bert.encode_text(text)]
+    got = [
+        (token.token_id, token.token, token.span, token.word)
+        for token in plain.bert.encode_text(text)
+    ]
     assert got == want, text
 
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 
 @examples(90)
@@ -85,7 +117,9 @@ def test_texts(vocabulary, chosen, text):
 
 
 # What decomposition reorders, and what it would if Rust knew a newer Unicode.
-MARKS = [*"\u0301\u0323\u0334\u0345\u0344\u0f71\u0f73\u0f81\u302a\u302e\u302f\u3099\u1dfa\u08d4\u0898\u1734\u1b44"]
+MARKS = [
+    *"\u0301\u0323\u0334\u0345\u0344\u0f71\u0f73\u0f81\u302a\u302e\u302f\u3099\u1dfa\u08d4\u0898\u1734\u1b44"
+]
 MARKS += [
     *"\U0001d165\U0001d16d\U00011938\U00011935\U00011930\U0001e944\u05b0\u05bf",
     "ǖ",
@@ -98,7 +132,10 @@ MARKS += [
 
 
 @examples(150)
-@given(options(), st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join))
+@given(
+    options(),
+    st.lists(st.one_of(st.sampled_from(MARKS), st.sampled_from(NASTY)), max_size=9).map("".join),
+)
 def test_marks_in_disorder(chosen, text):
     if valid(text):
         assert_same_tokens(*remembered("cased", *chosen), text)
@@ -115,30 +152,62 @@ def test_code_points(vocabulary, strip_accents):
                 assert_same_tokens(rust, plain, text)
 
 
-# ---- added tokens ---------------------------------------------------------------------------------------------------
+# ---- added tokens --------------------------------------------------------------------------------
 
-CONTENTS = ["a", "ab", " b", "b ", "New York", "世", "世界", "É", "e\u0301", "x", "  ", "\n", "##b", "[cls]", "[CLS]"]
+CONTENTS = [
+    "a",
+    "ab",
+    " b",
+    "b ",
+    "New York",
+    "世",
+    "世界",
+    "É",
+    "e\u0301",
+    "x",
+    "  ",
+    "\n",
+    "##b",
+    "[cls]",
+    "[CLS]",
+]
 CONTENTS += ["abc", "bc", "İ", "ab c", "\t", "!", "Σ", "한", "<a>", "<a", "İ!", "\u00a0", "[MASK]"]
 
 
 @st.composite
 def added(draw: st.DrawFn) -> tuple[list[dict[str, Any]], bool]:
-    flags = {name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}
+    flags = {
+        name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")
+    }
     token = st.fixed_dictionaries({"content": st.sampled_from(CONTENTS), **flags})
     return draw(st.lists(token, max_size=6)), draw(st.booleans())
 
 
 @examples(70)
-@given(options(), st.lists(added(), max_size=3), st.booleans(), st.lists(texts(CONTENTS).filter(valid), max_size=4))
+@given(
+    options(),
+    st.lists(added(), max_size=3),
+    st.booleans(),
+    st.lists(texts(CONTENTS).filter(valid), max_size=4),
+)
 def test_added_tokens(chosen, calls, as_text, several):
     rust, plain = made(directory_of("cased"), **dict(zip(OPTIONS, chosen, strict=True)))
     rust.encode_special_tokens = plain.bert.encode_special_tokens = as_text
     for fields, special in calls:
-        (rust.add_special_tokens if special else rust.add_tokens)([tokenizers.AddedToken(**f) for f in fields])
-        plain.bert.add_tokens([AddedToken(**f | ({"special": True} if special else {})) for f in fields])
+        (rust.add_special_tokens if special else rust.add_tokens)(
+            [tokenizers.AddedToken(**f) for f in fields]
+        )
+        plain.bert.add_tokens(
+            [AddedToken(**f | ({"special": True} if special else {})) for f in fields]
+        )
     for token_id, token in rust.get_added_tokens_decoder().items():
         assert plain.bert.added.by_id[token_id] == AddedToken(
-            token.content, token.single_word, token.lstrip, token.rstrip, token.normalized, token.special
+            token.content,
+            token.single_word,
+            token.lstrip,
+            token.rstrip,
+            token.normalized,
+            token.special,
         )
     for text in several:
         try:
@@ -148,7 +217,7 @@ def test_added_tokens(chosen, calls, as_text, several):
         assert_same_tokens(rust, plain, text)
 
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 WORDS = [
     "hello",
@@ -179,9 +248,14 @@ def assert_same_encodings(found: Any, plain: Encoding) -> None:
     for sequence in range(3):
         for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
             ask, want = getattr(plain, name), getattr(found, name)
-            assert [ask(i, sequence) for i in numbers] == [want(i, sequence) for i in numbers], (name, sequence)
+            assert [ask(i, sequence) for i in numbers] == [want(i, sequence) for i in numbers], (
+                name,
+                sequence,
+            )
     for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
-        assert [getattr(plain, name)(i) for i in numbers] == [getattr(found, name)(i) for i in numbers], name
+        assert [getattr(plain, name)(i) for i in numbers] == [
+            getattr(found, name)(i) for i in numbers
+        ], name
 
 
 @st.composite
@@ -199,7 +273,11 @@ def truncations(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def paddings(draw: st.DrawFn) -> dict[str, Any]:
     length, multiple = draw(st.sampled_from([None, 3, 9, 16])), draw(st.sampled_from([None, 4]))
-    return {"length": length, "multiple": multiple, "side": draw(st.sampled_from(["left", "right"]))}
+    return {
+        "length": length,
+        "multiple": multiple,
+        "side": draw(st.sampled_from(["left", "right"])),
+    }
 
 
 @examples(150)
@@ -213,23 +291,32 @@ def paddings(draw: st.DrawFn) -> dict[str, Any]:
 def test_encodings(batch, glue, with_special, truncation, padding):
     rust, plain = remembered("uncased", *OPTIONS.values())
     if glue != "words":
-        batch = [(glue.join(text), None if pair is None else glue.join(pair)) for text, pair in batch]
+        batch = [
+            (glue.join(text), None if pair is None else glue.join(pair)) for text, pair in batch
+        ]
     rust.no_truncation()
     rust.no_padding()
     try:
         if truncation is not None:
-            rust.enable_truncation(**{"direction" if k == "side" else k: v for k, v in truncation.items()})
+            rust.enable_truncation(
+                **{"direction" if k == "side" else k: v for k, v in truncation.items()}
+            )
         if padding is not None:
             names = {"side": "direction", "multiple": "pad_to_multiple_of"}
             rust.enable_padding(**{names.get(k, k): v for k, v in padding.items()})
         given_texts = [text if pair is None else (text, pair) for text, pair in batch]
-        found = rust.encode_batch(given_texts, is_pretokenized=glue == "words", add_special_tokens=with_special)
+        found = rust.encode_batch(
+            given_texts, is_pretokenized=glue == "words", add_special_tokens=with_special
+        )
     except BaseException as error:
         if type(error).__name__ not in ("Exception", "ValueError", "PanicException"):
             raise
         found = None
     try:
-        got = [plain.encode(text, pair, add_special_tokens=with_special, **truncation or {}) for text, pair in batch]
+        got = [
+            plain.encode(text, pair, add_special_tokens=with_special, **truncation or {})
+            for text, pair in batch
+        ]
     except CannotTruncate:
         assert found is None
         return
@@ -279,7 +366,9 @@ def test_calls(batch, pairs, truncation, padding, overflow):
         truncation=truncation["strategy"],
         max_length=length,
         stride=truncation["stride"],
-        padding=False if padding is None else "longest" if padding["length"] is None else "max_length",
+        padding=(
+            False if padding is None else "longest" if padding["length"] is None else "max_length"
+        ),
         pad_to_multiple_of=padding and padding["multiple"],
         padding_side=padding and padding["side"],
         return_overflowing_tokens=overflow,
@@ -291,7 +380,7 @@ def test_calls(batch, pairs, truncation, padding, overflow):
         assert_same_encodings(want, encoding)
 
 
-# ---- published models, real text ------------------------------------------------------------------------------------
+# ---- published models, real text -----------------------------------------------------------------
 
 
 def directory_named(variable: str) -> pathlib.Path:
@@ -312,15 +401,22 @@ def test_corpora(model):
 
 @pytest.mark.parity
 def test_the_file_of_ranges_is_what_is_derived(monkeypatch):
-    """For a part of all characters; `python tests/parity/derive_rust_ranges.py --check` asks for all of them."""
+    """For a part of all characters; `python tests/parity/derive_rust_ranges.py --check` asks for
+    all of them.
+    """
     from tests.parity import derive_rust_ranges as derived
 
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")
     sample = random.Random(seed).sample(derived.CHARACTERS, 100_000)
-    chars = sorted({" ", *sample, *unicodedata.normalize("NFD", "".join(sample))})  # with the parts of each
+    # with the parts of each
+    chars = sorted({" ", *sample, *unicodedata.normalize("NFD", "".join(sample))})
     monkeypatch.setattr(derived, "CHARACTERS", chars)
     for name, its_chars in derived.classes().items():
         assert its_chars == {char for char in chars if characters.is_in(name, char)}, name
-    upper = {char: characters.lower_case()[ord(char)] for char in chars if ord(char) in characters.lower_case()}
+    upper = {
+        char: characters.lower_case()[ord(char)]
+        for char in chars
+        if ord(char) in characters.lower_case()
+    }
     assert {char: low for char, low in upper.items() if char != "\u0130"} == derived.lower_case()

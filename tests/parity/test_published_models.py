@@ -61,7 +61,9 @@ TEXTS = tuple(" ".join(text.splitlines()) for text in ("cafe\u0301 naïve", SENT
 
 @pytest.mark.parametrize("profile", [None, "slow", "fast"])
 def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_path, profile):
-    """`trietok encode-files`, `AutoTokenizer` and transformers' of that name, on each model and with `--profile`."""
+    """`trietok encode-files`, `AutoTokenizer` and transformers' of that name, on each model and
+    with `--profile`.
+    """
     transformers = pytest.importorskip("transformers")
     from tests.cli.commands import run_saying_all
     from trietok.corpus import open_corpus
@@ -71,11 +73,15 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
     for folder in sorted(multilingual.parent.iterdir()):
         ids = tmp_path / folder.name
         asked = ["--profile", profile] if profile else []
-        done = run_saying_all("encode-files", str(texts), "-m", str(folder), "-o", str(ids), "--workers", "1", *asked)
+        done = run_saying_all(
+            "encode-files", str(texts), "-m", str(folder), "-o", str(ids), "--workers", "1", *asked
+        )
         why = f"{profile}, as asked for" if profile else "fast, because tokenizer.json is there"
         assert (done.exit_code, done.stderr.splitlines()[0]) == (0, f"trietok: profile: {why}")
         corpus = open_corpus(ids)
-        made = [list(corpus.row(number, ["input_ids"])["input_ids"]) for number in range(len(TEXTS))]
+        made = [
+            list(corpus.row(number, ["input_ids"])["input_ids"]) for number in range(len(TEXTS))
+        ]
         for library in (transformers, sys.modules["trietok"]):
             tokenizer = library.AutoTokenizer.from_pretrained(folder, use_fast=profile != "slow")
             assert [tokenizer.encode(text) for text in TEXTS] == made
@@ -92,5 +98,10 @@ def test_the_guide_ends_with_no_difference_for_either_class(multilingual, tmp_pa
     for folder in random.SystemRandom().sample(sorted(multilingual.parent.iterdir()), 3):
         print(folder.name)
         arguments = ["bench", str(texts), "-m", str(folder), "--rounds", "0", "--validate"]
-        done = run(*arguments, "--with", "transformers", *(["--profile", profile] if profile else []))
-        assert (done.exit_code, done.stdout) == (0, f"transformers: the same ids on all {len(TEXTS)} lines\n")
+        done = run(
+            *arguments, "--with", "transformers", *(["--profile", profile] if profile else [])
+        )
+        assert (done.exit_code, done.stdout) == (
+            0,
+            f"transformers: the same ids on all {len(TEXTS)} lines\n",
+        )

@@ -1,4 +1,6 @@
-"""tokenizer.json against tokenizers and transformers: the same bytes, and the same ids from what is written."""
+"""tokenizer.json against tokenizers and transformers: the same bytes, and the same ids from what is
+written.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,22 @@ from tests.conftest import examples  # noqa: E402
 from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
 from trietok.files.formats import WORDPIECE_FAMILY  # noqa: E402
-from trietok.files.tokenizer_json import (  # noqa: E402  # noqa: E402
-    NO_NORMALIZER,
-    TokenizerJson,
-    read_tokenizer_json,
+from trietok.files.json_place import NO_NORMALIZER  # noqa: E402
+from trietok.files.tokenizer_json import TokenizerJson, read_tokenizer_json  # noqa: E402
+from trietok.files.tokenizer_json_writer import (  # noqa: E402
     tokenizer_json_object,
     tokenizer_json_text,
     write_tokenizer_json,
 )
-from trietok.inputs.post_processors import TemplatePiece, TemplateProcessing, TemplateToken  # noqa: E402
+from trietok.inputs.post_processors import (  # noqa: E402
+    TemplatePiece,
+    TemplateProcessing,
+    TemplateToken,
+)
 
 from .conftest import UNCASED  # noqa: E402
 
-# ---- what the family's converters write -----------------------------------------------------------------------------
+# ---- what the family's converters write ----------------------------------------------------------
 
 OTHER_ROLES = ["<unk>", "<s>", "</s>", "<pad>", "<mask>", "<sep>", "<cls>"]
 VOCABULARIES = {
@@ -67,7 +72,8 @@ def test_a_familys_file_is_read_and_written_back_byte_for_byte(kind, vocabulary,
 def test_a_file_that_fails_at_the_first_unknown_word_is_refused(tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_text("".join(token + "\n" for token in UNCASED), encoding="utf-8")
-    theirs = transformers.FunnelTokenizerFast(vocab_file=str(path))  # its unknown token becomes an added one
+    # its unknown token becomes an added one
+    theirs = transformers.FunnelTokenizerFast(vocab_file=str(path))
     theirs.save_pretrained(tmp_path)
     with pytest.raises(trietok.VocabularyError, match="<unk>"):
         read_tokenizer_json(tmp_path / "tokenizer.json")
@@ -84,17 +90,26 @@ def test_a_familys_template_is_that_of_its_calls(kind, tmp_path):
 
 
 def assert_template(value: TokenizerJson, rust) -> None:
-    """One token a text: so what Rust gives is the template, a text's place being its one token's."""
+    """One token a text: so what Rust gives is the template, a text's place being its one
+    token's.
+    """
     for pair in (False, True):
         encoding = rust.encode("hello", "people") if pair else rust.encode("hello")
-        own_ids = [rust.encode(text, add_special_tokens=False).ids[0] for text in ("hello", "people")]
+        own_ids = [
+            rust.encode(text, add_special_tokens=False).ids[0] for text in ("hello", "people")
+        ]
         pieces = value.pieces(pair)
-        ids = [piece.token_id if piece.sequence is None else own_ids[piece.sequence] for piece in pieces]
+        ids = [
+            piece.token_id if piece.sequence is None else own_ids[piece.sequence]
+            for piece in pieces
+        ]
         assert encoding.ids == ids
         assert encoding.type_ids == [piece.type_id for piece in pieces]
         assert encoding.special_tokens_mask == [int(piece.sequence is None) for piece in pieces]
         special = [piece.token for piece in pieces if piece.sequence is None]
-        assert [t for t, mask in zip(encoding.tokens, encoding.special_tokens_mask, strict=True) if mask] == special
+        assert [
+            t for t, mask in zip(encoding.tokens, encoding.special_tokens_mask, strict=True) if mask
+        ] == special
 
 
 @pytest.mark.parametrize("kind", ["Bert", "MPNet", "Funnel", "Splinter"])
@@ -112,13 +127,15 @@ def test_what_is_written_gives_the_same_ids_offsets_and_texts(kind, tmp_path):
         want = theirs(*parts, return_offsets_mapping=True)
         encoding = rust.encode(*parts)
         assert (encoding.ids, encoding.offsets) == (want["input_ids"], want["offset_mapping"])
-        assert rust.decode(encoding.ids) == theirs.decode(want["input_ids"], skip_special_tokens=True)
+        assert rust.decode(encoding.ids) == theirs.decode(
+            want["input_ids"], skip_special_tokens=True
+        )
         for tokenizer in loaded:
             got = tokenizer(*parts, return_offsets_mapping=True)
             assert {key: got[key] for key in want} == dict(want)
 
 
-# ---- any value ------------------------------------------------------------------------------------------------------
+# ---- any value -----------------------------------------------------------------------------------
 
 
 @examples(40)
@@ -127,7 +144,10 @@ def test_rust_loads_what_is_written_and_saves_the_same_bytes(value):
     rust = tokenizers.Tokenizer.from_str(tokenizer_json_text(value, pretty=False))
     assert rust.to_str(pretty=True) == tokenizer_json_text(value)
     assert rust.to_str(pretty=False) == tokenizer_json_text(value, pretty=False)
-    assert rust.get_vocab() == {**value.vocabulary, **{str(token): i for i, token in value.added_tokens.items()}}
+    assert rust.get_vocab() == {
+        **value.vocabulary,
+        **{str(token): i for i, token in value.added_tokens.items()},
+    }
 
 
 IDS = st.integers(0, 9)
@@ -140,12 +160,20 @@ IDS = st.integers(0, 9)
     FLAGS,
 )
 def test_writing_is_refused_exactly_where_rust_has_other_ids(vocabulary, added, flags):
-    vocabulary = {token: i for i, token in {i: token for token, i in {**vocabulary, "[UNK]": 0}.items()}.items()}
-    tokens = {i: AddedToken(token, **flags) for i, token in sorted((i, token) for token, i in added.items())}
+    vocabulary = {
+        token: i
+        for i, token in {i: token for token, i in {**vocabulary, "[UNK]": 0}.items()}.items()
+    }
+    tokens = {
+        i: AddedToken(token, **flags)
+        for i, token in sorted((i, token) for token, i in added.items())
+    }
     value = TokenizerJson(vocabulary, added_tokens=tokens)
     wanted = {**vocabulary, **{str(token): i for i, token in tokens.items()}}
     rust = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json_object(value)))
-    agrees = rust.get_vocab() == wanted and all(wanted[token] == i for token, i in vocabulary.items())
+    agrees = rust.get_vocab() == wanted and all(
+        wanted[token] == i for token, i in vocabulary.items()
+    )
     try:
         tokenizer_json_text(value)
     except trietok.VocabularyError:
@@ -153,7 +181,9 @@ def test_writing_is_refused_exactly_where_rust_has_other_ids(vocabulary, added, 
     else:
         assert agrees
         assert {token: rust.token_to_id(token) for token in wanted} == wanted
-        assert {i: rust.id_to_token(i) for i in wanted.values()} == {i: token for token, i in wanted.items()}
+        assert {i: rust.id_to_token(i) for i in wanted.values()} == {
+            i: token for token, i in wanted.items()
+        }
 
 
 TYPE_IDS = st.integers(0, 3)
@@ -162,8 +192,13 @@ TYPE_IDS = st.integers(0, 3)
 @examples(30)
 @given(st.data())
 def test_any_template_is_that_of_rust(data):
-    vocabulary = {token: i for i, token in enumerate(["[UNK]", "hello", "people", "[CLS]", "[SEP]"])}
-    names = {"[CLS]": TemplateToken("[CLS]", (3,), ("[CLS]",)), "both": TemplateToken("", (4, 3), ("[SEP]", "[CLS]"))}
+    vocabulary = {
+        token: i for i, token in enumerate(["[UNK]", "hello", "people", "[CLS]", "[SEP]"])
+    }
+    names = {
+        "[CLS]": TemplateToken("[CLS]", (3,), ("[CLS]",)),
+        "both": TemplateToken("", (4, 3), ("[SEP]", "[CLS]")),
+    }
 
     def template(sequences: str) -> tuple[TemplatePiece, ...]:
         special = data.draw(st.lists(st.sampled_from(sorted(names)), max_size=3))
@@ -171,23 +206,33 @@ def test_any_template_is_that_of_rust(data):
         pieces += [TemplatePiece(name, data.draw(TYPE_IDS), is_sequence=True) for name in sequences]
         return tuple(data.draw(st.permutations(pieces)))
 
-    value = TokenizerJson(vocabulary, post_processor=TemplateProcessing(template("A"), template("AB"), names))
+    value = TokenizerJson(
+        vocabulary, post_processor=TemplateProcessing(template("A"), template("AB"), names)
+    )
     assert_template(value, tokenizers.Tokenizer.from_str(tokenizer_json_text(value)))
 
 
 @examples(30)
-@given(st.lists(st.sampled_from(["a", "b", " ", "<x>", "É", "A", "世"]), max_size=6).map("".join), TOKEN)
+@given(
+    st.lists(st.sampled_from(["a", "b", " ", "<x>", "É", "A", "世"]), max_size=6).map("".join),
+    TOKEN,
+)
 def test_no_normalizer_is_one_that_does_nothing(text, token):
-    vocabulary = {entry: i for i, entry in enumerate(dict.fromkeys(["[UNK]", "a", "##b", "b", "É", "世", token]))}
+    vocabulary = {
+        entry: i
+        for i, entry in enumerate(dict.fromkeys(["[UNK]", "a", "##b", "b", "É", "世", token]))
+    }
     none, nothing = (
-        tokenizers.Tokenizer.from_str(tokenizer_json_text(TokenizerJson(vocabulary, normalizer=normalizer)))
+        tokenizers.Tokenizer.from_str(
+            tokenizer_json_text(TokenizerJson(vocabulary, normalizer=normalizer))
+        )
         for normalizer in (None, NO_NORMALIZER)
     )
     ours, theirs = none.encode(text + token), nothing.encode(text + token)
     assert (ours.ids, ours.offsets) == (theirs.ids, theirs.offsets)
 
 
-# ---- published models -----------------------------------------------------------------------------------------------
+# ---- published models ----------------------------------------------------------------------------
 
 
 @pytest.mark.parity

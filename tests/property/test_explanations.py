@@ -1,4 +1,5 @@
-"""The ids of an explanation are those of the call, on random texts, tokens and options; and what it says holds.
+"""The ids of an explanation are those of the call, on random texts, tokens and options; and what it
+says holds.
 
 TRIETOK_EXAMPLES says how many tokenizers are drawn; each explains `TEXTS` texts.
 """
@@ -23,9 +24,43 @@ ENTRIES = [
     *"abcdeilnostuvxyzéÅσ.!-東京你한ʼ\u0301",
     *(
         f"##{piece}"
-        for piece in ["a", "b", "c", "d", "e", "i", "n", "s", "t", "ab", "ing", "ed", "é", "σ", "\u0301", "#"]
+        for piece in [
+            "a",
+            "b",
+            "c",
+            "d",
+            "e",
+            "i",
+            "n",
+            "s",
+            "t",
+            "ab",
+            "ing",
+            "ed",
+            "é",
+            "σ",
+            "\u0301",
+            "#",
+        ]
     ),
-    *["un", "una", "the", "abc", "New", "new", "naive", "naïve", "The", "##fable", "#", "##", "[", "]", "mask", "cls"],
+    *[
+        "un",
+        "una",
+        "the",
+        "abc",
+        "New",
+        "new",
+        "naive",
+        "naïve",
+        "The",
+        "##fable",
+        "#",
+        "##",
+        "[",
+        "]",
+        "mask",
+        "cls",
+    ],
 ]
 ALPHABET = [
     *"abcdeintsu  .,!-#[]ABNÉéïÅÅΣσςİıſßﬁ",
@@ -110,7 +145,10 @@ def words(draw: random.Random, most: int = 12) -> str:
 def tokenizer(draw: random.Random, path: str) -> Any:
     """A tokenizer of either profile, with added tokens of any flags."""
     kind = draw.choice([BertTokenizer, BertTokenizerFast])
-    options: dict[str, Any] = {"do_lower_case": draw.random() < 0.6, "strip_accents": draw.choice([None, True, False])}
+    options: dict[str, Any] = {
+        "do_lower_case": draw.random() < 0.6,
+        "strip_accents": draw.choice([None, True, False]),
+    }
     options["tokenize_chinese_chars"] = draw.random() < 0.8
     if kind is BertTokenizer:
         options["never_split"] = draw.choice([None, None, ["naïve", "a.b", "New"]])
@@ -119,7 +157,9 @@ def tokenizer(draw: random.Random, path: str) -> Any:
     if draw.random() < 0.2 and options.get("do_basic_tokenize", True):
         made.basic_tokenizer.do_split_on_punc = False
     for content in draw.sample(CONTENTS, draw.randrange(5)):
-        flags = {name: draw.random() < 0.4 for name in ("single_word", "lstrip", "rstrip", "normalized")}
+        flags = {
+            name: draw.random() < 0.4 for name in ("single_word", "lstrip", "rstrip", "normalized")
+        }
         made.add_tokens([AddedToken(content, **flags)], special_tokens=draw.random() < 0.3)
     return made
 
@@ -128,7 +168,9 @@ def options(draw: random.Random) -> dict[str, Any]:
     """The options of a call, some of which it refuses."""
     chosen: dict[str, Any] = {"verbose": False}
     if draw.random() < 0.5:
-        chosen["truncation"] = draw.choice([True, "only_first", "only_second", "longest_first", False])
+        chosen["truncation"] = draw.choice(
+            [True, "only_first", "only_second", "longest_first", False]
+        )
         chosen["max_length"] = draw.choice([0, 2, 3, 5, 8, 12, -1])
         chosen["stride"] = draw.choice([0, 0, 1, 3])
         chosen["return_overflowing_tokens"] = draw.random() < 0.4
@@ -153,7 +195,11 @@ def outcome(call: Any) -> Any:
 
 
 def flat(ids: Any) -> list[int]:
-    return [token_id for row in ids for token_id in row] if ids and isinstance(ids[0], list) else list(ids)
+    return (
+        [token_id for row in ids for token_id in row]
+        if ids and isinstance(ids[0], list)
+        else list(ids)
+    )
 
 
 def check(made: Any, text: Any, pair: Any, chosen: dict[str, Any]) -> None:
@@ -171,7 +217,7 @@ def check(made: Any, text: Any, pair: Any, chosen: dict[str, Any]) -> None:
         holds(made, each, where)
 
 
-def holds(made: Any, text: trietok.explaining.explanation.ExplainedText, where: str) -> None:
+def holds(made: Any, text: trietok.explaining.tokens.ExplainedText, where: str) -> None:
     """What the explanation of a text says."""
     tokens = list(text.tokens)
     accounted = {place for token in tokens for place in range(token.start, token.end)}
@@ -184,7 +230,10 @@ def holds(made: Any, text: trietok.explaining.explanation.ExplainedText, where: 
             assert token.match is not None, where
             assert token.match.entries[-1] == token.token, where
         if token.unknown is not None and token.unknown.reason == "no-piece":
-            covered = "".join(piece if number == 0 else piece[2:] for number, piece in enumerate(token.unknown.covered))
+            covered = "".join(
+                piece if number == 0 else piece[2:]
+                for number, piece in enumerate(token.unknown.covered)
+            )
             rest = token.unknown.left[2 if covered else 0 :]
             assert covered + rest == token.word_text, where
             assert token.unknown.char == rest[0], where
@@ -192,15 +241,23 @@ def holds(made: Any, text: trietok.explaining.explanation.ExplainedText, where: 
             accounted.update(range(token.start - len(token.added.ate_left), token.start))
             accounted.update(range(token.end, token.end + len(token.added.ate_right)))
     # No character vanishes without a word, but for the whitespace at which words are split.
-    silent = [char for place, char in enumerate(text.text) if place not in accounted and not char.isspace()]
+    silent = [
+        char
+        for place, char in enumerate(text.text)
+        if place not in accounted and not char.isspace()
+    ]
     assert silent == [], where
-    assert [stage.given for stage in text.stages[1:]] == [stage.gave for stage in text.stages[:-1]], where
+    assert [stage.given for stage in text.stages[1:]] == [
+        stage.gave for stage in text.stages[:-1]
+    ], where
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("vocabulary") / "vocab.txt"
-    file.write_text("".join(f"{entry}\n" for entry in [*SPECIAL, *dict.fromkeys(ENTRIES)]), encoding="utf-8")
+    file.write_text(
+        "".join(f"{entry}\n" for entry in [*SPECIAL, *dict.fromkeys(ENTRIES)]), encoding="utf-8"
+    )
     return str(file)
 
 

@@ -1,4 +1,5 @@
-"""Spans of the plain slow profile: its tokens are the other references', and the spans are what their definition says.
+"""Spans of the plain slow profile: its tokens are the other references', and the spans are what
+their definition says.
 
 `TRIETOK_EXAMPLES=20000` looks for longer.
 """
@@ -20,20 +21,26 @@ from tests.reference.naive_slow_offsets import Found
 
 ROLES = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"]
 SPECIAL = [reference.Token(role, special=True) for role in ROLES]
-VOCAB = frozenset([*CASED, "\u1112", "##\u1161", "##\u11ab", "##\u0301", "##\u0307", "e", "##\u0323"])
+VOCAB = frozenset(
+    [*CASED, "\u1112", "##\u1161", "##\u11ab", "##\u0301", "##\u0307", "e", "##\u0323"]
+)
 CONTENTS = ["<a>", "<B>", "ab", "abc", "New York", "é", "İ", "世", "!", " ", "x ", "\u3000y", "zz"]
 
 found = functools.partial(naive_slow_offsets.tokenize, VOCAB)
 
 
-def tokens_of(text: str, added: list[reference.Token] = SPECIAL, **options: bool | None) -> list[Found]:
+def tokens_of(
+    text: str, added: list[reference.Token] = SPECIAL, **options: bool | None
+) -> list[Found]:
     return found(added, ROLES, text, **options)
 
 
 def options() -> st.SearchStrategy[dict[str, bool | None]]:
     lower, chinese = st.booleans(), st.booleans()
     accents = st.sampled_from([None, True, False])
-    return st.fixed_dictionaries({"do_lower_case": lower, "tokenize_chinese_chars": chinese, "strip_accents": accents})
+    return st.fixed_dictionaries(
+        {"do_lower_case": lower, "tokenize_chinese_chars": chinese, "strip_accents": accents}
+    )
 
 
 def marks() -> st.SearchStrategy[str]:
@@ -53,10 +60,14 @@ def marks() -> st.SearchStrategy[str]:
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), st.data())
 def test_tokens_are_those_of_the_reference(text, data):
     flags = [st.booleans()] * 4
-    added = data.draw(st.lists(st.builds(reference.Token, st.sampled_from(CONTENTS), *flags), max_size=3))
+    added = data.draw(
+        st.lists(st.builds(reference.Token, st.sampled_from(CONTENTS), *flags), max_size=3)
+    )
     lower = data.draw(st.booleans())
     want = reference.tokenize(VOCAB, [*SPECIAL, *added], ROLES, text, do_lower_case=lower)
-    assert [token for token, _, _ in tokens_of(text, [*SPECIAL, *added], do_lower_case=lower)] == want
+    assert [
+        token for token, _, _ in tokens_of(text, [*SPECIAL, *added], do_lower_case=lower)
+    ] == want
 
 
 @functools.cache
@@ -77,7 +88,9 @@ def test_tokens_are_those_of_the_tokenizer(text, chosen):
 @given(st.one_of(texts(), marks(), texts(CONTENTS)), options(), st.data())
 def test_spans_are_inside_and_in_order(text, chosen, data):
     flags = [st.booleans()] * 4
-    added = data.draw(st.lists(st.builds(reference.Token, st.sampled_from(CONTENTS), *flags), max_size=3))
+    added = data.draw(
+        st.lists(st.builds(reference.Token, st.sampled_from(CONTENTS), *flags), max_size=3)
+    )
     got = tokens_of(text, [*SPECIAL, *added], **chosen)
     spans = [span for _, span, _ in got]
     assert all(0 <= start < end <= len(text) for start, end in spans)
@@ -95,7 +108,9 @@ def test_a_word_is_what_its_span_gives(text, chosen):
     for number in {number for _, _, number in got}:
         word = [(token, span) for token, span, of in got if of == number]
         span = text[word[0][1][0] : word[-1][1][1]]
-        assert [token for token, _, _ in tokens_of(span, **chosen)] == [token for token, _ in word], span
+        assert [token for token, _, _ in tokens_of(span, **chosen)] == [
+            token for token, _ in word
+        ], span
 
 
 @examples(150)
@@ -114,8 +129,18 @@ def test_a_piece_is_what_its_span_gives(text, chosen):
     ("text", "chosen", "want"),
     [
         ("Unáffable", {}, [("un", (0, 2)), ("##aff", (2, 5)), ("##able", (5, 9))]),
-        ("Una\u0301ffable", {}, [("un", (0, 2)), ("##aff", (2, 6)), ("##able", (6, 10))]),  # á is a and its accent
-        ("x\u0301 a", {}, [("x", (0, 1)), ("a", (3, 4))]),  # there is no such character: the accent is nobody's
+        # á is a and its accent
+        (
+            "Una\u0301ffable",
+            {},
+            [("un", (0, 2)), ("##aff", (2, 6)), ("##able", (6, 10))],
+        ),
+        # there is no such character: the accent is nobody's
+        (
+            "x\u0301 a",
+            {},
+            [("x", (0, 1)), ("a", (3, 4))],
+        ),
         ("\u200ba\u200bb\u200b", {}, [("ab", (1, 4))]),
         ("İ", {"strip_accents": False}, [("i̇", (0, 1))]),
         ("한", {}, [("\u1112", (0, 1)), ("##\u1161", (0, 1)), ("##\u11ab", (0, 1))]),
@@ -131,9 +156,15 @@ def test_small_cases(text, chosen, want):
 
 def test_whitespace_that_a_token_eats_is_not_in_its_span():
     added = [*SPECIAL, reference.Token("<a>", lstrip=True, rstrip=True)]
-    assert tokens_of("x  <a> \n a", added) == [("x", (0, 1), 0), ("<a>", (3, 6), 1), ("a", (9, 10), 2)]
+    assert tokens_of("x  <a> \n a", added) == [
+        ("x", (0, 1), 0),
+        ("<a>", (3, 6), 1),
+        ("a", (9, 10), 2),
+    ]
 
 
 def test_disordered_accents_share_their_stretch():
-    got = naive_slow_offsets.tokenize({"ẹ", "##\u0301", "[UNK]"}, SPECIAL, ROLES, "e\u0301\u0323", do_lower_case=False)
+    got = naive_slow_offsets.tokenize(
+        {"ẹ", "##\u0301", "[UNK]"}, SPECIAL, ROLES, "e\u0301\u0323", do_lower_case=False
+    )
     assert [(token, span) for token, span, _ in got] == [("ẹ", (0, 3)), ("##\u0301", (1, 3))]

@@ -1,4 +1,6 @@
-"""The split at added tokens against one written for reading: thousands of cases here, a hundred thousand when asked."""
+"""The split at added tokens against one written for reading: thousands of cases here, a hundred
+thousand when asked.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,30 @@ import pytest
 
 from tests.reference import tokenizer as reference
 from trietok import AddedToken
-from trietok.text import trie as word_search
-from trietok.text.added_tokens import AddedTokens
+from trietok.text import word_search
+from trietok.text.added_search import AddedTokens
 
-# Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each other's beginnings.
-CONTENTS = ["a", "ab", "abc", "b", "bc", "a b", " ", "  ", "\n", "a\nb", "\t", "x ", " x", "<s>", "<", "s>", "_"]
+# Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each
+# other's beginnings.
+CONTENTS = [
+    "a",
+    "ab",
+    "abc",
+    "b",
+    "bc",
+    "a b",
+    " ",
+    "  ",
+    "\n",
+    "a\nb",
+    "\t",
+    "x ",
+    " x",
+    "<s>",
+    "<",
+    "s>",
+    "_",
+]
 CONTENTS += ["é", "e\u0301", "\u0301", "👩\u200d👩\u200d👧", "👩", "\u200d"]
 CONTENTS += ["中", "中文", "文字", "##b", "-", "a-b", "İ", "ß", "aa", "aaab", "baa", "\u3000"]
 PARTS = [*CONTENTS, "c", "d", " ", " ", "e", "👧", "字", ".", "1", "aaa", "bb", "\u2028", "\x85"]
@@ -20,7 +41,9 @@ PARTS = [*CONTENTS, "c", "d", " ", " ", "e", "👧", "字", ".", "1", "aaa", "bb
 
 def case(rng: random.Random) -> tuple[list[reference.Token], str]:
     chosen = rng.sample(CONTENTS, rng.randrange(1, 7))
-    tokens = [reference.Token(content, *(rng.random() < 0.25 for _ in range(3))) for content in chosen]
+    tokens = [
+        reference.Token(content, *(rng.random() < 0.25 for _ in range(3))) for content in chosen
+    ]
     return tokens, "".join(rng.choices(PARTS, k=rng.randrange(0, 12)))
 
 
@@ -29,7 +52,12 @@ def check(number: int, seed: int) -> None:
     for _ in range(number):
         tokens, text = case(rng)
         ours = [
-            AddedToken(token.content, lstrip=token.lstrip, rstrip=token.rstrip, single_word=token.single_word)
+            AddedToken(
+                token.content,
+                lstrip=token.lstrip,
+                rstrip=token.rstrip,
+                single_word=token.single_word,
+            )
             for token in tokens
         ]
         added = AddedTokens(dict(enumerate(ours)))
@@ -38,8 +66,10 @@ def check(number: int, seed: int) -> None:
         rng.shuffle(ours)
         other = AddedTokens(dict(enumerate(ours[:1])))
         other.split(text)
-        other = other.with_tokens(dict(enumerate(ours[1:], 1)))  # in another order, and one after a split
-        assert len(other.trie) == len(other.encoder)  # now it is built; short texts are searched without it
+        # in another order, and one after a split
+        other = other.with_tokens(dict(enumerate(ours[1:], 1)))
+        # now it is built; short texts are searched without it
+        assert len(other.trie) == len(other.encoder)
         assert other.split(text) == expected, (tokens, text)
 
 

@@ -12,12 +12,93 @@ from tests.reference import basic_tokenizer
 from tests.reference import tokenizer as reference
 from trietok import AddedToken, BertTokenizer
 
-ENTRIES = ["a", "ab", "##b", "##c", "hello", "!", ",", "e", "##e", "世", "한", "ᄒ", "##ᅡ", "##ᆫ", "i", "##\u0307", "σ"]
-ADDED = [AddedToken("<x>", lstrip=True), AddedToken("[E 1]", rstrip=True), AddedToken("b!", normalized=False)]
-PARTS = ["a", "b", "c", "z", "A", "B", "Z", "hello", "Hello", "!", ",", ".", "-", " ", " ", " ", "\n", "\t", "\u3000"]
-PARTS += ["é", "e\u0301", "\u0301", "\u0323", "ễ", "İ", "I\u0307", "Σ", "ΑΣ", "ß", "世", "界", "\uf900", "한", "국"]
-PARTS += ["\u1112\u1161\u11ab", "\u0344", "\u0f73", "\u09c7\u09be", "が", "か\u3099", "ﬁ", "😀", "\u200d", "\ufe0f"]
-PARTS += ["\0", "\x0b", "\x1c", "\x85", "\u200b", "\xad", "\ufffd", "\u2028", "\ud800", "x" * 60, "a" * 101]
+ENTRIES = [
+    "a",
+    "ab",
+    "##b",
+    "##c",
+    "hello",
+    "!",
+    ",",
+    "e",
+    "##e",
+    "世",
+    "한",
+    "ᄒ",
+    "##ᅡ",
+    "##ᆫ",
+    "i",
+    "##\u0307",
+    "σ",
+]
+ADDED = [
+    AddedToken("<x>", lstrip=True),
+    AddedToken("[E 1]", rstrip=True),
+    AddedToken("b!", normalized=False),
+]
+PARTS = [
+    "a",
+    "b",
+    "c",
+    "z",
+    "A",
+    "B",
+    "Z",
+    "hello",
+    "Hello",
+    "!",
+    ",",
+    ".",
+    "-",
+    " ",
+    " ",
+    " ",
+    "\n",
+    "\t",
+    "\u3000",
+]
+PARTS += [
+    "é",
+    "e\u0301",
+    "\u0301",
+    "\u0323",
+    "ễ",
+    "İ",
+    "I\u0307",
+    "Σ",
+    "ΑΣ",
+    "ß",
+    "世",
+    "界",
+    "\uf900",
+    "한",
+    "국",
+]
+PARTS += [
+    "\u1112\u1161\u11ab",
+    "\u0344",
+    "\u0f73",
+    "\u09c7\u09be",
+    "が",
+    "か\u3099",
+    "ﬁ",
+    "😀",
+    "\u200d",
+    "\ufe0f",
+]
+PARTS += [
+    "\0",
+    "\x0b",
+    "\x1c",
+    "\x85",
+    "\u200b",
+    "\xad",
+    "\ufffd",
+    "\u2028",
+    "\ud800",
+    "x" * 60,
+    "a" * 101,
+]
 PARTS += ["<x>", " <x>", "<X>", "[e 1]", "[E 1] ", "B!", "[MASK]", "[mask]", "[MA\0SK]", "z\x0bz"]
 
 
@@ -41,10 +122,14 @@ def check(tokenizer: BertTokenizer, number: int, seed: int) -> None:
         # A token that is not normalized matches as written here, whatever the case of the text.
         tokens = tokenizer.tokenize(text)
         if "B!" not in text:
-            assert tokens == reference.tokenize(tokenizer.vocab, added, SPECIAL, text, do_lower_case=lower)
+            assert tokens == reference.tokenize(
+                tokenizer.vocab, added, SPECIAL, text, do_lower_case=lower
+            )
         assert found.occurrences == tokens.count("[UNK]"), text
         assert found.tokens == len(tokens)
-        spans = sorted((start, end, word.word) for word in found.words for _, start, end in word.positions)
+        spans = sorted(
+            (start, end, word.word) for word in found.words for _, start, end in word.positions
+        )
         for (_, end, _), (start, _, _) in pairwise(spans):
             assert end <= start, (text, spans)
         for start, end, word in spans:

@@ -6,7 +6,9 @@ import unicodedata
 from collections.abc import Collection
 
 ASCII_PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-CHINESE = "4E00-9FFF 3400-4DBF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B820-2CEAF F900-FAFF 2F800-2FA1F"
+CHINESE = (
+    "4E00-9FFF 3400-4DBF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B820-2CEAF F900-FAFF 2F800-2FA1F"
+)
 
 
 def tokenize(
@@ -54,7 +56,9 @@ def is_chinese(char: str) -> bool:
 
 
 def without_accents(word: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFD", word) if unicodedata.category(char) != "Mn")
+    return "".join(
+        char for char in unicodedata.normalize("NFD", word) if unicodedata.category(char) != "Mn"
+    )
 
 
 def is_punctuation(char: str) -> bool:

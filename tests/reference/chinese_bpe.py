@@ -1,4 +1,6 @@
-"""The Chinese recipe, said plainly: count every pair of every sentence again for each merge; segment by recursion."""
+"""The Chinese recipe, said plainly: count every pair of every sentence again for each merge;
+segment by recursion.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def characters(sentence: str) -> list[str]:
 
 
 def chains(sentence: str) -> list[list[str]]:
-    """The characters between what is removed; the spaces of a sentence that is spelled out end no chain."""
+    """The characters between what is removed; the spaces of a sentence that is spelled out end no
+    chain.
+    """
     if is_spelled_out(sentence):
         sentence = "".join(char for char in sentence if char == "\n" or not is_space(char))
     found: list[list[str]] = [[]]
@@ -34,7 +38,10 @@ def chains(sentence: str) -> list[list[str]]:
 
 
 def is_spelled_out(sentence: str) -> bool:
-    return not any(not is_removed(left) and not is_removed(right) for left, right in itertools.pairwise(sentence))
+    return not any(
+        not is_removed(left) and not is_removed(right)
+        for left, right in itertools.pairwise(sentence)
+    )
 
 
 def pair_counts(sentences: list[list[str]]) -> Counter[tuple[str, str]]:
@@ -65,7 +72,11 @@ def train(
 
     `across`: pairs reach across what is removed, so that each sentence is one chain.
     """
-    sentences = [characters(text) for text in texts] if across else [part for text in texts for part in chains(text)]
+    sentences = (
+        [characters(text) for text in texts]
+        if across
+        else [part for text in texts for part in chains(text)]
+    )
     merges: list[tuple[str, str, int]] = []
     while True:
         vocabulary = Counter(symbol for sentence in sentences for symbol in sentence)
@@ -80,20 +91,29 @@ def train(
 
 
 def longest_anywhere(text: str, vocabulary: set[str]) -> list[str]:
-    """The longest item anywhere, the leftmost of these; then what is left and right of it, in the same way."""
+    """The longest item anywhere, the leftmost of these; then what is left and right of it, in the
+    same way.
+    """
     for length in range(len(text), 0, -1):
         for start in range(len(text) - length + 1):
             item = text[start : start + length]
             if item in vocabulary:
                 left, right = text[:start], text[start + length :]
-                return [*longest_anywhere(left, vocabulary), item, *longest_anywhere(right, vocabulary)]
+                return [
+                    *longest_anywhere(left, vocabulary),
+                    item,
+                    *longest_anywhere(right, vocabulary),
+                ]
     return ["<unk>" for _ in text]
 
 
 def left_to_right(text: str, vocabulary: set[str]) -> list[str]:
     tokens = []
     while text:
-        item = next((text[:length] for length in range(len(text), 0, -1) if text[:length] in vocabulary), None)
+        item = next(
+            (text[:length] for length in range(len(text), 0, -1) if text[:length] in vocabulary),
+            None,
+        )
         tokens.append(item or "<unk>")
         text = text[len(item or text[0]) :]
     return tokens

@@ -1,4 +1,6 @@
-"""Masking, said plainly: words one after the other, then the tokens of the chosen ones, a number for each decision."""
+"""Masking, said plainly: words one after the other, then the tokens of the chosen ones, a number
+for each decision.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def mask(
     mask_token_id: int,
     random_ids: list[int],
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Masked rows and labels; `words` are the places of each word of each row, `raw` numbers of 64 bits."""
+    """Masked rows and labels; `words` are the places of each word of each row, `raw` numbers of 64
+    bits.
+    """
     chosen_share, masked_share, random_share = shares
     seen = [list(row) for row in rows]
     labels = [[-100] * len(row) for row in rows]

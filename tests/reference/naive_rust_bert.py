@@ -1,19 +1,24 @@
-"""What the Rust tokenizers make of a text for BERT, said plainly: every character carries the span it came from.
+"""What the Rust tokenizers make of a text for BERT, said plainly: every character carries the span
+it came from.
 
-In: a text, or a list of words. Out: pieces of the vocabulary, each with its id, its half-open span in the original text
-(code points) and the number of its word. What follows, templates and truncation, is in `naive_rust_encoding`.
+In: a text, or a list of words. Out: pieces of the vocabulary, each with its id, its half-open span
+in the original text (code points) and the number of its word. What follows, templates and
+truncation, is in `naive_rust_encoding`.
 
 The order of things:
 
 1. Tokens that are not `normalized` are cut out of the raw text.
-2. Each stretch between them is normalized by itself: cleaned, Chinese characters set apart, decomposed and stripped of
-   marks, lower-cased. Every character that results has the span of the one character it came from. One that is inserted
-   (the spaces around a Chinese character, the second half of a decomposition) has the span of the character it came
-   with. One that is deleted leaves its span to nobody.
-3. Tokens that are `normalized` are cut out of the normalized stretches, by their own normalized form.
-4. What is left is cut at whitespace, and punctuation is set apart. Every word and every added token has a number, in
-   order, from 0.
-5. Words become pieces of the vocabulary. A token's span goes from the first of its characters to the last.
+2. Each stretch between them is normalized by itself: cleaned, Chinese characters set apart,
+   decomposed and stripped of marks, lower-cased. Every character that results has the span of the
+   one character it came from. One that is inserted (the spaces around a Chinese character, the
+   second half of a decomposition) has the span of the character it came with. One that is deleted
+   leaves its span to nobody.
+3. Tokens that are `normalized` are cut out of the normalized stretches, by their own normalized
+   form.
+4. What is left is cut at whitespace, and punctuation is set apart. Every word and every added token
+   has a number, in order, from 0.
+5. Words become pieces of the vocabulary. A token's span goes from the first of its characters to
+   the last.
 """
 
 from __future__ import annotations
@@ -37,7 +42,9 @@ class AddedToken:
 
 @dataclass(frozen=True)
 class Char:
-    """A character of the text as it is being normalized, and where in the original it comes from."""
+    """A character of the text as it is being normalized, and where in the original it comes
+    from.
+    """
 
     char: str
     start: int
@@ -87,7 +94,11 @@ class AddedVocabulary:
 
     def listed(self, normalized: bool) -> list[AddedToken]:
         """As each was when it was added: this decides only when it is looked for."""
-        return [token for token in [*self.special.values(), *self.others] if token.normalized == normalized]
+        return [
+            token
+            for token in [*self.special.values(), *self.others]
+            if token.normalized == normalized
+        ]
 
 
 class NaiveRustBert:
@@ -114,12 +125,14 @@ class NaiveRustBert:
         self.prefix = continuing_subword_prefix
         self.longest = max_input_chars_per_word
         self.added = AddedVocabulary()
-        self.encode_special_tokens = False  # transformers' split_special_tokens: special tokens in texts are text
+        self.encode_special_tokens = (
+            False  # transformers' split_special_tokens: special tokens in texts are text
+        )
 
     def add_tokens(self, tokens: Sequence[AddedToken]) -> None:
         self.added.add(tokens, self.vocab)
 
-    # ---- the whole way ----------------------------------------------------------------------------------------------
+    # ---- the whole way ---------------------------------------------------------------------------
 
     def encode_text(self, text: str) -> list[Token]:
         tokens = []
@@ -131,7 +144,9 @@ class NaiveRustBert:
         return tokens
 
     def encode_words(self, words: Sequence[str]) -> list[Token]:
-        """A text that is cut already: spans count from each word's beginning, every token has its word's number."""
+        """A text that is cut already: spans count from each word's beginning, every token has its
+        word's number.
+        """
         return [
             Token(token.token_id, token.token, token.span, number)
             for number, word in enumerate(words)
@@ -150,13 +165,13 @@ class NaiveRustBert:
                 else:
                     yield from ((word, None) for word in self.pre_tokenize(part))
 
-    # ---- added tokens -----------------------------------------------------------------------------------------------
+    # ---- added tokens ----------------------------------------------------------------------------
 
     def cut(self, chars: Chars, *, normalized: bool) -> list[tuple[Chars, int | None]]:
         """Cut at the tokens of one kind; what is cut out comes with its id. Nothing is empty.
 
-        All matches are found first, then they take their whitespace. So a token of whitespace behind one that strips
-        right is there twice: inside the span of that one, and by itself.
+        All matches are found first, then they take their whitespace. So a token of whitespace
+        behind one that strips right is there twice: inside the span of that one, and by itself.
         """
         text = written(chars)
         patterns: dict[str, int] = {}
@@ -164,7 +179,8 @@ class NaiveRustBert:
             pattern = token.content
             if normalized:
                 pattern = written(self.normalize([Char(char, 0, 0) for char in pattern]))
-            patterns.setdefault(pattern, self.added.ids[token.content])  # of equal patterns the first counts
+            # of equal patterns the first counts
+            patterns.setdefault(pattern, self.added.ids[token.content])
         parts: list[tuple[Chars, int | None]] = []
         position = 0
         for start, end, token_id in leftmost_longest(patterns, text):
@@ -178,13 +194,16 @@ class NaiveRustBert:
             if token.rstrip:
                 end += whitespace_at(text[end:])
             if start > end:
-                raise RustPanics("whitespace that one token took ends behind a token of whitespace that strips left")
+                raise RustPanics(
+                    "whitespace that one token took ends behind a token of whitespace that strips"
+                    " left"
+                )
             parts += (chars[position:start], None), (chars[start:end], token_id)
             position = end
         parts.append((chars[position:], None))
         return [(part, token_id) for part, token_id in parts if part]
 
-    # ---- normalization ----------------------------------------------------------------------------------------------
+    # ---- normalization ---------------------------------------------------------------------------
 
     def normalize(self, chars: Chars) -> Chars:
         if self.clean_text:
@@ -208,7 +227,7 @@ class NaiveRustBert:
                 words[-1].append(char)
         return [word for word in words if word]
 
-    # ---- pieces -----------------------------------------------------------------------------------------------------
+    # ---- pieces ----------------------------------------------------------------------------------
 
     def pieces(self, word: Chars) -> list[tuple[int, str, tuple[int, int]]]:
         unknown = [(self.vocab[self.unk_token], self.unk_token, span_of(word))]
@@ -228,7 +247,7 @@ class NaiveRustBert:
         return pieces
 
 
-# ---- characters -----------------------------------------------------------------------------------------------------
+# ---- characters ----------------------------------------------------------------------------------
 
 
 def written(chars: Chars) -> str:
@@ -259,12 +278,15 @@ def lower(char: str) -> str:
 def decompose(chars: Chars) -> Chars:
     """NFD. The characters are put in order, the spans are not: they are dealt out from the left.
 
-    A character that stands for the first of a decomposition, or for an undecomposed one, takes the next span that is
-    left; one that stands for a later part of a decomposition takes the span dealt last.
+    A character that stands for the first of a decomposition, or for an undecomposed one, takes the
+    next span that is left; one that stands for a later part of a decomposition takes the span dealt
+    last.
     """
     parts: list[tuple[str, bool]] = []  # the character, and whether it takes the next span
     for char in chars:
-        decomposed = unicodedata.normalize("NFD", char.char) if is_in("decomposed", char.char) else char.char
+        decomposed = (
+            unicodedata.normalize("NFD", char.char) if is_in("decomposed", char.char) else char.char
+        )
         parts += [(part, i == 0) for i, part in enumerate(decomposed)]
     ordered: list[tuple[str, bool]] = []
     run: list[tuple[str, bool]] = []
@@ -298,7 +320,9 @@ def whitespace_at(chars: Iterator[str] | str) -> int:
 
 
 def leftmost_longest(patterns: Mapping[str, int], text: str) -> Iterator[tuple[int, int, int]]:
-    """Where patterns stand: at every place the longest, then on behind it. An empty pattern stands nowhere."""
+    """Where patterns stand: at every place the longest, then on behind it. An empty pattern stands
+    nowhere.
+    """
     longest = max(map(len, patterns), default=0)
     start = 0
     while start < len(text):

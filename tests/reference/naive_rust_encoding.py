@@ -1,7 +1,8 @@
-"""What the Rust tokenizers make of tokens, said plainly: truncation, the template, padding, and questions about it.
+"""What the Rust tokenizers make of tokens, said plainly: truncation, the template, padding, and
+questions about it.
 
-In: the tokens of one text or a pair, from `naive_rust_bert`. Out: an `Encoding` with its overflow. The order: cut both
-texts down to what the special tokens leave, put the special tokens around, pad.
+In: the tokens of one text or a pair, from `naive_rust_bert`. Out: an `Encoding` with its overflow.
+The order: cut both texts down to what the special tokens leave, put the special tokens around, pad.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Encoding:
     ranges: dict[int, Span] = field(default_factory=dict)
     overflowing: list[Encoding] = field(default_factory=list)
 
-    # ---- columns ----------------------------------------------------------------------------------------------------
+    # ---- columns ---------------------------------------------------------------------------------
 
     @property
     def ids(self) -> list[int]:
@@ -77,7 +78,7 @@ class Encoding:
     def n_sequences(self) -> int:
         return len(self.ranges) or 1
 
-    # ---- questions --------------------------------------------------------------------------------------------------
+    # ---- questions -------------------------------------------------------------------------------
 
     def range_of(self, sequence: int) -> Span:
         """The rows of a text; all rows for a text that is not there."""
@@ -112,7 +113,11 @@ class Encoding:
 
     def word_to_chars(self, word: int, sequence: int = 0) -> Span | None:
         tokens = self.word_to_tokens(word, sequence)
-        return None if tokens is None else (self.rows[tokens[0]].offsets[0], self.rows[tokens[1] - 1].offsets[1])
+        return (
+            None
+            if tokens is None
+            else (self.rows[tokens[0]].offsets[0], self.rows[tokens[1] - 1].offsets[1])
+        )
 
     def char_to_token(self, position: int, sequence: int = 0) -> int | None:
         """The first token of that text whose span holds the character."""
@@ -130,24 +135,28 @@ class CannotTruncate(Exception):
 
 
 def check_stride(max_length: int, stride: int) -> None:
-    """Rust refuses these whatever the text is; it counts the special tokens of a single text, even without them."""
+    """Rust refuses these whatever the text is; it counts the special tokens of a single text, even
+    without them.
+    """
     if 0 <= max_length - 2 < stride:
         raise CannotTruncate("stride is not below the length")
 
 
-# ---- steps ----------------------------------------------------------------------------------------------------------
+# ---- steps ---------------------------------------------------------------------------------------
 
 
 def of_tokens(tokens: Sequence[Token], sequence: int) -> Encoding:
-    rows = [Row(token.token_id, token.token, token.span, token.word, sequence, 0) for token in tokens]
+    rows = [
+        Row(token.token_id, token.token, token.span, token.word, sequence, 0) for token in tokens
+    ]
     return Encoding(rows)
 
 
 def windows(length: int, size: int, stride: int, side: str) -> list[Span]:
     """Stretches of `size` that cover `length`, each sharing `stride` with the one before.
 
-    From the right side: the first begins at the beginning, the last is what is left. From the left: the first ends at
-    the end, and they go backwards.
+    From the right side: the first begins at the beginning, the last is what is left. From the left:
+    the first ends at the end, and they go backwards.
     """
     spans = []
     for step in range(0, length, size - stride):
@@ -165,7 +174,9 @@ def cut(encoding: Encoding, size: int, stride: int, side: str) -> Encoding:
         return Encoding(overflowing=[encoding])
     if stride >= size:
         raise CannotTruncate("stride is not below the length")
-    first, *rest = [Encoding(encoding.rows[a:b]) for a, b in windows(len(encoding.rows), size, stride, side)]
+    first, *rest = [
+        Encoding(encoding.rows[a:b]) for a, b in windows(len(encoding.rows), size, stride, side)
+    ]
     first.overflowing = rest
     return first
 
@@ -196,9 +207,11 @@ def truncate(
 
 
 def shares(first: int, second: int, max_length: int) -> Span:
-    """How long each text of a pair may be: the shorter one is left whole while it takes no more than half.
+    """How long each text of a pair may be: the shorter one is left whole while it takes no more
+    than half.
 
-    Where both are cut, the one that was longer has the odd row; of two equally long ones the second has it.
+    Where both are cut, the one that was longer has the odd row; of two equally long ones the second
+    has it.
     """
     shorter, longer = sorted((first, second))
     longer = shorter if shorter > max_length else max(shorter, max_length - shorter)
@@ -210,8 +223,8 @@ def shares(first: int, second: int, max_length: int) -> Span:
 def joined(first: Encoding, second: Encoding) -> Encoding:
     """One behind the other. The overflow is every combination but that of the two themselves.
 
-    Those of the first's overflow come first, each with the second itself and then with its overflow; then the first
-    itself with the second's overflow.
+    Those of the first's overflow come first, each with the second itself and then with its
+    overflow; then the first itself with the second's overflow.
     """
     overflowing = [
         joined(replace(a, overflowing=[]), replace(b, overflowing=[]))
@@ -224,7 +237,9 @@ def joined(first: Encoding, second: Encoding) -> Encoding:
     return Encoding(first.rows + second.rows, {**first.ranges, **moved}, overflowing)
 
 
-def template(first: Encoding, second: Encoding | None, cls: Row, sep: Row, with_special: bool) -> Encoding:
+def template(
+    first: Encoding, second: Encoding | None, cls: Row, sep: Row, with_special: bool
+) -> Encoding:
     """[CLS] A [SEP], or [CLS] A [SEP] B [SEP] with type 1 from B on."""
     for i, encoding in enumerate([first, second]):
         for part in [encoding, *encoding.overflowing] if encoding else []:
@@ -245,10 +260,12 @@ def pad(encoding: Encoding, length: int, row: Row, side: str) -> None:
         missing = [row] * (length - len(part.rows))
         part.rows = part.rows + missing if side == "right" else missing + part.rows
         if side == "left":
-            part.ranges = {i: (a + len(missing), b + len(missing)) for i, (a, b) in part.ranges.items()}
+            part.ranges = {
+                i: (a + len(missing), b + len(missing)) for i, (a, b) in part.ranges.items()
+            }
 
 
-# ---- all of it ------------------------------------------------------------------------------------------------------
+# ---- all of it -----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -264,7 +281,9 @@ class NaiveRustEncoder:
         return Row(self.bert.added.ids.get(token, self.bert.vocab.get(token, 0)), token, **values)
 
     def tokens_of(self, text: Text) -> list[Token]:
-        return self.bert.encode_text(text) if isinstance(text, str) else self.bert.encode_words(text)
+        return (
+            self.bert.encode_text(text) if isinstance(text, str) else self.bert.encode_words(text)
+        )
 
     def encode(
         self,
@@ -287,10 +306,17 @@ class NaiveRustEncoder:
         return template(first, second, self.row(self.cls), self.row(self.sep), add_special_tokens)
 
     def pad_batch(
-        self, batch: Sequence[Encoding], *, length: int | None = None, multiple: int | None = None, side: str = "right"
+        self,
+        batch: Sequence[Encoding],
+        *,
+        length: int | None = None,
+        multiple: int | None = None,
+        side: str = "right",
     ) -> None:
         """Fill to the longest of the batch, or to a length; then up to a multiple."""
-        target = max((len(encoding.rows) for encoding in batch), default=0) if length is None else length
+        target = (
+            max((len(encoding.rows) for encoding in batch), default=0) if length is None else length
+        )
         if multiple and target % multiple:
             target += multiple - target % multiple
         for encoding in batch:
@@ -299,12 +325,13 @@ class NaiveRustEncoder:
     def call(
         self, batch: Sequence[tuple[Text, Text | None]], **options: Any
     ) -> tuple[dict[str, list[Any]], list[Encoding]]:
-        """What transformers' wrapper makes of a batch: columns in its order, and the encodings behind them.
+        """What transformers' wrapper makes of a batch: columns in its order, and the encodings
+        behind them.
 
         Args:
             batch: texts, each with its pair.
-            **options: those of `encode`; `padding`, the arguments of `pad_batch` or None; and `overflow`, whether what
-                did not fit becomes rows too.
+            **options: those of `encode`; `padding`, the arguments of `pad_batch` or None; and
+                `overflow`, whether what did not fit becomes rows too.
         """
         padding, overflow = options.pop("padding", None), options.pop("overflow", False)
         encodings = [self.encode(text, pair, **options) for text, pair in batch]
@@ -321,5 +348,7 @@ class NaiveRustEncoder:
             "length": [len(encoding.rows) for encoding in flat],
         }
         if overflow:
-            columns["overflow_to_sample_mapping"] = [i for i, group in enumerate(rows) for _ in group]
+            columns["overflow_to_sample_mapping"] = [
+                i for i, group in enumerate(rows) for _ in group
+            ]
         return columns, flat

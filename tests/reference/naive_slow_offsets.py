@@ -1,30 +1,33 @@
-"""The slow profile with spans, said plainly: what `tests.reference.tokenizer` gives, and where in the text it came
-from.
+"""The slow profile with spans, said plainly: what `tests.reference.tokenizer` gives, and where in
+the text it came from.
 
-The definition. Every character carries a span of the original text, half-open, in code points. At the beginning it
-is the character's own. Each step hands spans on:
+The definition. Every character carries a span of the original text, half-open, in code points. At
+the beginning it is the character's own. Each step hands spans on:
 
-- A character that becomes several (`İ` is lower-cased to two, `한` is decomposed to three): each has the span of the
-  one.
-- Several that become one (NFC makes one character of `e` and an accent): it has the span from the first of them to
-  the last, whatever lies between.
-- Characters that are put in another order (accents, by NFC and NFD): what came from the same stretch overlaps. Spans
-  never go back: a span begins no later than those behind it, and ends no earlier than those before it.
-- Deleted characters (control characters, accents that did not become part of another character) and whitespace, that
-  which `lstrip` and `rstrip` eat too: nobody has their span. They lie inside a token's span where they stood between
-  its characters.
+- A character that becomes several (`İ` is lower-cased to two, `한` is decomposed to three): each has
+  the span of the one.
+- Several that become one (NFC makes one character of `e` and an accent): it has the span from the
+  first of them to the last, whatever lies between.
+- Characters that are put in another order (accents, by NFC and NFD): what came from the same
+  stretch overlaps. Spans never go back: a span begins no later than those behind it, and ends no
+  earlier than those before it.
+- Deleted characters (control characters, accents that did not become part of another character) and
+  whitespace, that which `lstrip` and `rstrip` eat too: nobody has their span. They lie inside a
+  token's span where they stood between its characters.
 
-A token's span goes from the beginning of its first character's to the end of its last one's. So an added token has
-the span of its own text, without the whitespace around it, and [UNK] that of the whole word. Every word of basic
-tokenization and every added token has a number, in order, from 0.
+A token's span goes from the beginning of its first character's to the end of its last one's. So an
+added token has the span of its own text, without the whitespace around it, and [UNK] that of the
+whole word. Every word of basic tokenization and every added token has a number, in order, from 0.
 
-What follows: spans are inside the text, none is empty, neither beginnings nor ends ever go back. A word's span by
-itself gives that word again. A piece's span gives the piece's letters again, except where
+What follows: spans are inside the text, none is empty, neither beginnings nor ends ever go back. A
+word's span by itself gives that word again. A piece's span gives the piece's letters again, except
+where
 
-- the piece is cut out of the middle of a character that became several: its span is the whole character;
+- the piece is cut out of the middle of a character that became several: its span is the whole
+  character;
 - NFC reordered accents at its border, so that its span shares some with its neighbour's;
-- the span begins or ends inside what only together has a meaning: an added token that `single_word` rejected stands
-  alone in it.
+- the span begins or ends inside what only together has a meaning: an added token that `single_word`
+  rejected stands alone in it.
 """
 
 from __future__ import annotations
@@ -60,13 +63,15 @@ def tokenize(
             found.append((written(chars[start:end]), span_of(chars[start:end]), number))
             number += 1
             continue
-        for word in basic(chars[start:end], special, do_lower_case, tokenize_chinese_chars, strip_accents):
+        for word in basic(
+            chars[start:end], special, do_lower_case, tokenize_chinese_chars, strip_accents
+        ):
             found += [(piece, span, number) for piece, span in pieces(vocab, word)]
             number += 1
     return found
 
 
-# ---- added tokens ---------------------------------------------------------------------------------------------------
+# ---- added tokens --------------------------------------------------------------------------------
 
 
 def lower_between(added: Sequence[Token], special: Sequence[str], chars: Chars) -> Chars:
@@ -83,7 +88,10 @@ def split(added: Sequence[Token], text: str) -> list[tuple[int, int, bool]]:
     """The pieces of `tokenizer.marked_split`, as places in the text."""
     by_content = {token.content: token for token in added}
     marked = tokenizer.stand_alone(by_content, trie.split(set(by_content), text))
-    places = [(i, i + len(piece)) for i, (piece, _) in zip(beginnings([p for p, _ in marked]), marked, strict=True)]
+    places = [
+        (i, i + len(piece))
+        for i, (piece, _) in zip(beginnings([p for p, _ in marked]), marked, strict=True)
+    ]
 
     def token_at(index: int) -> Token | None:
         piece, was_token = marked[index]
@@ -101,18 +109,26 @@ def split(added: Sequence[Token], text: str) -> list[tuple[int, int, bool]]:
         if token is not None and token.lstrip and i > 0:
             start, end = places[i - 1]
             places[i - 1] = start, start + len(text[start:end].rstrip())
-    return [(start, end, token_at(i) is not None) for i, (start, end) in enumerate(places) if start < end]
+    return [
+        (start, end, token_at(i) is not None)
+        for i, (start, end) in enumerate(places)
+        if start < end
+    ]
 
 
 def beginnings(parts: Sequence[str]) -> list[int]:
     return [0, *accumulate(map(len, parts))][: len(parts)]
 
 
-# ---- basic tokenization ---------------------------------------------------------------------------------------------
+# ---- basic tokenization --------------------------------------------------------------------------
 
 
 def basic(
-    chars: Chars, never_split: Collection[str], do_lower_case: bool, chinese: bool, strip_accents: bool | None
+    chars: Chars,
+    never_split: Collection[str],
+    do_lower_case: bool,
+    chinese: bool,
+    strip_accents: bool | None,
 ) -> Iterator[Chars]:
     cleaned = each(chars, lambda char: basic_tokenizer.clean(char, chinese))
     for word in at_spaces(composed(cleaned)):
@@ -126,7 +142,11 @@ def basic(
         if written(word) in never_split:
             yield word
         else:
-            yield from at_spaces(each(word, lambda char: f" {char} " if basic_tokenizer.is_punctuation(char) else char))
+            yield from at_spaces(
+                each(
+                    word, lambda char: f" {char} " if basic_tokenizer.is_punctuation(char) else char
+                )
+            )
 
 
 def at_spaces(chars: Chars) -> list[Chars]:
@@ -162,7 +182,9 @@ def decomposed(chars: Chars) -> Chars:
 
 
 def composed(chars: Chars) -> Chars:
-    """NFC: a character joins the last one that begins a group, unless one of its class or higher lies between."""
+    """NFC: a character joins the last one that begins a group, unless one of its class or higher
+    lies between.
+    """
     result: Chars = []
     first = None  # where the group begins
     for part in decomposed(chars):
@@ -170,7 +192,9 @@ def composed(chars: Chars) -> Chars:
             group = result[first]
             alone = len(result) == first + 1
             joined = unicodedata.normalize("NFC", group.char + part.char)
-            free = alone or unicodedata.combining(result[-1].char) < unicodedata.combining(part.char)
+            free = alone or unicodedata.combining(result[-1].char) < unicodedata.combining(
+                part.char
+            )
             if free and len(joined) == 1:
                 result[first] = Char(joined, min(group.start, part.start), max(group.end, part.end))
                 continue
@@ -185,10 +209,12 @@ def forwards(chars: Chars) -> Chars:
     """Widen spans until neither beginnings nor ends go back."""
     ends = accumulate((char.end for char in chars), max)
     starts = [*accumulate((char.start for char in reversed(chars)), min)][::-1]
-    return [Char(char.char, start, end) for char, start, end in zip(chars, starts, ends, strict=True)]
+    return [
+        Char(char.char, start, end) for char, start, end in zip(chars, starts, ends, strict=True)
+    ]
 
 
-# ---- pieces ---------------------------------------------------------------------------------------------------------
+# ---- pieces --------------------------------------------------------------------------------------
 
 
 def pieces(vocab: Collection[str], word: Chars) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -10,8 +10,13 @@ from collections.abc import Mapping
 def train(
     word_counts: Mapping[str, int], vocab_size: int, min_frequency: int = 0, prefix: str = ""
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """The tokens by id and the merges. The best pair is the most frequent, then the one of the lowest ids."""
-    words = [([word[0], *(prefix + char for char in word[1:])], count) for word, count in word_counts.items()]
+    """The tokens by id and the merges. The best pair is the most frequent, then the one of the
+    lowest ids.
+    """
+    words = [
+        ([word[0], *(prefix + char for char in word[1:])], count)
+        for word, count in word_counts.items()
+    ]
     tokens = sorted(set("".join(word_counts)))
     tokens += sorted({symbol for symbols, _ in words for symbol in symbols} - set(tokens))
     merges: list[tuple[str, str]] = []
@@ -22,7 +27,9 @@ def train(
                 counts[pair] += count
         if not counts:
             break
-        best = min(counts, key=lambda pair: (-counts[pair], tokens.index(pair[0]), tokens.index(pair[1])))
+        best = min(
+            counts, key=lambda pair: (-counts[pair], tokens.index(pair[0]), tokens.index(pair[1]))
+        )
         if counts[best] < max(min_frequency, 1):
             break
         merged = best[0] + best[1].removeprefix(prefix)

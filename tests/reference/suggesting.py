@@ -1,4 +1,6 @@
-"""Which words to add as entries of the vocabulary, said plainly: tokenize everything again for every word tried."""
+"""Which words to add as entries of the vocabulary, said plainly: tokenize everything again for
+every word tried.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,16 @@ def number_of_tokens(vocab: Collection[str], texts: Sequence[str]) -> int:
 
 
 def suggest(
-    vocab: Collection[str], texts: Sequence[str], *, most: int, min_frequency: int, leave_others: bool = False
+    vocab: Collection[str],
+    texts: Sequence[str],
+    *,
+    most: int,
+    min_frequency: int,
+    leave_others: bool = False,
 ) -> tuple[list[tuple[str, int, list[str]]], dict[str, list[str]]]:
-    """The words with their frequencies and pieces; the other words that are cut otherwise, with their tokens then."""
+    """The words with their frequencies and pieces; the other words that are cut otherwise, with
+    their tokens then.
+    """
     frequencies = Counter(word for text in texts for word in basic_tokenizer.tokenize(text))
     at_first = {word: cut(vocab, word) for word in frequencies}
 
@@ -27,11 +36,16 @@ def suggest(
         worth = 2 if at_first[word] == ["[UNK]"] else len(at_first[word]) - 1
         return -worth * frequencies[word], -frequencies[word], word
 
-    candidates = [word for word in frequencies if len(at_first[word]) > 1 or at_first[word] == ["[UNK]"]]
-    candidates = [word for word in candidates if frequencies[word] >= min_frequency and len(word) <= 100]
+    candidates = [
+        word for word in frequencies if len(at_first[word]) > 1 or at_first[word] == ["[UNK]"]
+    ]
+    candidates = [
+        word for word in candidates if frequencies[word] >= min_frequency and len(word) <= 100
+    ]
     picked: list[str] = []
     ranked = sorted(candidates, key=rank)
-    unknown = [word for word in ranked if at_first[word] == ["[UNK]"]]  # they save no token, and come last
+    # they save no token, and come last
+    unknown = [word for word in ranked if at_first[word] == ["[UNK]"]]
     enough = most - len({*unknown} & {*ranked[:most]})
     for word in [*(word for word in ranked if word not in unknown), *unknown]:
         if len(picked) < (most if word in unknown else enough):

@@ -1,7 +1,7 @@
 """A slow tokenizer's `tokenize` for BERT, said plainly, from the other references.
 
-Lower-case outside the tokens that are matched as they are written, split at the added tokens, eat whitespace at their
-sides, tokenize what is between.
+Lower-case outside the tokens that are matched as they are written, split at the added tokens, eat
+whitespace at their sides, tokenize what is between.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def tokenize(
         if is_token:
             tokens.append(piece)
         else:
-            words = basic_tokenizer.tokenize(piece, do_lower_case=do_lower_case, never_split=special)
+            words = basic_tokenizer.tokenize(
+                piece, do_lower_case=do_lower_case, never_split=special
+            )
             tokens += wordpiece.tokenize(vocab, " ".join(words))
     return tokens
 
@@ -52,7 +54,9 @@ def split(added: Sequence[Token], text: str) -> list[str]:
 
 
 def marked_split(added: Sequence[Token], text: str) -> list[tuple[str, bool]]:
-    """The pieces, and which are tokens: what is left of a stripped piece may be one, a rejected match is not."""
+    """The pieces, and which are tokens: what is left of a stripped piece may be one, a rejected
+    match is not.
+    """
     by_content = {token.content: token for token in added}
     marked = stand_alone(by_content, trie.split(set(by_content), text))
     pieces = [piece for piece, _ in marked]
@@ -74,7 +78,9 @@ def marked_split(added: Sequence[Token], text: str) -> list[tuple[str, bool]]:
 
 
 def stand_alone(by_content: dict[str, Token], pieces: list[str]) -> list[tuple[str, bool]]:
-    """Join a single-word token to its neighbours where one of them touches it with a word character."""
+    """Join a single-word token to its neighbours where one of them touches it with a word
+    character.
+    """
     text = "".join(pieces)
     kept: list[tuple[str, bool]] = []
     position = 0
@@ -82,7 +88,9 @@ def stand_alone(by_content: dict[str, Token], pieces: list[str]) -> list[tuple[s
         before, after = text[:position][-1:], text[position + len(piece) :][:1]
         position += len(piece)
         token = by_content.get(piece)
-        is_token = token is not None and not (token.single_word and (is_word(before) or is_word(after)))
+        is_token = token is not None and not (
+            token.single_word and (is_word(before) or is_word(after))
+        )
         if not is_token and kept and not kept[-1][1]:
             kept[-1] = (kept[-1][0] + piece, False)
         else:
@@ -93,4 +101,7 @@ def stand_alone(by_content: dict[str, Token], pieces: list[str]) -> list[tuple[s
 def is_word(char: str) -> bool:
     import regex
 
-    return bool(char) and regex.fullmatch(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]", char) is not None
+    return (
+        bool(char)
+        and regex.fullmatch(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]", char) is not None
+    )

@@ -1,4 +1,6 @@
-"""Leftmost-longest splitting, said plainly: at every place take the longest word that stands there."""
+"""Leftmost-longest splitting, said plainly: at every place take the longest word that stands
+there.
+"""
 
 from __future__ import annotations
 

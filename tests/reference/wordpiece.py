@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Container
 
 
-def tokenize(vocab: Container[str], text: str, unk_token: str = "[UNK]", longest: int = 100) -> list[str]:
-    return [piece for word in text.split() for piece in pieces_of(vocab, word, longest) or [unk_token]]
+def tokenize(
+    vocab: Container[str], text: str, unk_token: str = "[UNK]", longest: int = 100
+) -> list[str]:
+    return [
+        piece for word in text.split() for piece in pieces_of(vocab, word, longest) or [unk_token]
+    ]
 
 
 def pieces_of(vocab: Container[str], word: str, longest: int) -> list[str] | None:

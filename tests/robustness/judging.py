@@ -13,11 +13,18 @@ from typing import Any
 import trietok
 
 LONGEST_MESSAGE = 1_000
-TEXTS = ["", "the unable [MASK] a!", "new york <ent> [SUBJ] [UNK] zzz 世界", "[PAD] [CLS] \0 x [SEP]"]
+TEXTS = [
+    "",
+    "the unable [MASK] a!",
+    "new york <ent> [SUBJ] [UNK] zzz 世界",
+    "[PAD] [CLS] \0 x [SEP]",
+]
 
 
 def faults(folder: pathlib.Path) -> Iterator[str]:
-    """Everything that is wrong with how a directory is loaded and checked; nothing goes to the log."""
+    """Everything that is wrong with how a directory is loaded and checked; nothing goes to the
+    log.
+    """
     logger = logging.getLogger("trietok")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -53,12 +60,17 @@ def _faults(folder: pathlib.Path) -> Iterator[str]:
 
 
 def inconsistencies(tokenizer: Any) -> Iterator[str]:
-    """Where the tokens and ids of a tokenizer contradict each other, or a call raises what it should not."""
+    """Where the tokens and ids of a tokenizer contradict each other, or a call raises what it
+    should not.
+    """
     try:
         vocabulary = tokenizer.get_vocab()
         # Of a token on two lines the later one encodes, and the earlier id is nobody's.
         tokens = list(vocabulary)
-        ids, back = tokenizer.convert_tokens_to_ids(tokens), tokenizer.convert_ids_to_tokens(list(vocabulary.values()))
+        ids, back = (
+            tokenizer.convert_tokens_to_ids(tokens),
+            tokenizer.convert_ids_to_tokens(list(vocabulary.values())),
+        )
         for token, token_id, found in zip(tokens, ids, back, strict=True):
             if token_id != vocabulary[token]:
                 yield f"{token!r:.60} has the id {vocabulary[token]}, and {token_id} by itself"
@@ -66,10 +78,19 @@ def inconsistencies(tokenizer: Any) -> Iterator[str]:
                 yield f"the id {vocabulary[token]} of {token!r:.60} is that of {found!r:.60}"
         for text in TEXTS:
             ids = tokenizer.encode(text)
-            if not all(type(token_id) is int and 0 <= token_id <= tokenizer.max_id for token_id in ids):
+            if not all(
+                type(token_id) is int and 0 <= token_id <= tokenizer.max_id for token_id in ids
+            ):
                 yield f"{text!r} gives {ids!r:.100}"
             tokenizer.decode(ids)
-            tokenizer(text, text, return_offsets_mapping=True, padding=True, truncation=True, max_length=12)
+            tokenizer(
+                text,
+                text,
+                return_offsets_mapping=True,
+                padding=True,
+                truncation=True,
+                max_length=12,
+            )
     except trietok.TrietokError as error:
         if len(str(error)) > LONGEST_MESSAGE:
             yield f"a message of {len(str(error)):,} characters"

@@ -1,6 +1,7 @@
 """Damaged directories: the files of a small tokenizer's directory, changed at random from a seed.
 
-In: a seed. Out: the files of a directory, name → bytes, and the steps that made them of a sound one.
+In: a seed. Out: the files of a directory, name → bytes, and the steps that made them of a sound
+one.
 """
 
 from __future__ import annotations
@@ -19,21 +20,81 @@ import trietok
 Files = dict[str, bytes]
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-ENTRIES = [*SPECIAL, "[unused0]", "[unused1]", *"abcdefgh", "##a", "##b", "##c", "the", "un", "##able", "世", "!", ","]
-JSON_FILES = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "tokenizer.json", "config.json")
+ENTRIES = [
+    *SPECIAL,
+    "[unused0]",
+    "[unused1]",
+    *"abcdefgh",
+    "##a",
+    "##b",
+    "##c",
+    "the",
+    "un",
+    "##able",
+    "世",
+    "!",
+    ",",
+]
+JSON_FILES = (
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "tokenizer.json",
+    "config.json",
+)
 
 # What a value is replaced by: what files hold elsewhere, and what programs stumble over.
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, 2, 7, -1, 10_000_000, 10_000_001, 2**63, 10**400, 1.5, 1e308),
-    *("", " ", "a", "[UNK]", "[PAD]", "[SUBJ]", "\0", "\n", "a b", "\ud800", "世", "x" * 300, "x" * 100_001),
-    *([], {}, [None], [[]], ["a", "a"], {"a": 1}, {"": ""}, {"content": "a"}, {"__type": "AddedToken"}),
+    *(
+        "",
+        " ",
+        "a",
+        "[UNK]",
+        "[PAD]",
+        "[SUBJ]",
+        "\0",
+        "\n",
+        "a b",
+        "\ud800",
+        "世",
+        "x" * 300,
+        "x" * 100_001,
+    ),
+    *(
+        [],
+        {},
+        [None],
+        [[]],
+        ["a", "a"],
+        {"a": 1},
+        {"": ""},
+        {"content": "a"},
+        {"__type": "AddedToken"},
+    ),
     {"content": "[UNK]", "special": True, "lstrip": True},
 ]
-BYTES = [b"\0", b"\xff", b"\xc3", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b'"', b"{", b"}", b"[", b"\\ud800", b" " * 50]
+BYTES = [
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\xef\xbb\xbf",
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b"\\ud800",
+    b" " * 50,
+]
 
 
 def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Directories as the classes save them: slow, fast, with tokenizer.json beside, with added tokens, without."""
+    """Directories as the classes save them: slow, fast, with tokenizer.json beside, with added
+    tokens, without.
+    """
     vocab = folder / "vocab.txt"
     vocab.write_text("".join(entry + "\n" for entry in ENTRIES), encoding="utf-8")
     made = []
@@ -42,7 +103,9 @@ def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
         plain.save_pretrained(folder / f"{name}-plain")
         grown = kind(str(vocab))
         grown.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
-        grown.add_tokens(["new york", trietok.AddedToken("<ent>", lstrip=True, rstrip=True, single_word=True)])
+        grown.add_tokens(
+            ["new york", trietok.AddedToken("<ent>", lstrip=True, rstrip=True, single_word=True)]
+        )
         grown.save_pretrained(folder / f"{name}-grown", tokenizer_json=True)
         made += [folder / f"{name}-plain", folder / f"{name}-grown"]
     old = folder / "old"  # as before transformers 4.34: no added_tokens_decoder
@@ -56,7 +119,9 @@ def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
     shutil.copy(vocab, bare)
     made += [old, bare]
     for directory in made:
-        (directory / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 40}), encoding="utf-8")
+        (directory / "config.json").write_text(
+            json.dumps({"model_type": "bert", "vocab_size": 40}), encoding="utf-8"
+        )
     return made
 
 
@@ -82,7 +147,7 @@ def mutant(seed: int) -> tuple[Files, list[str]]:
     return files, steps
 
 
-# ---- one damage each: changes the files, returns what it did ---------------------------------------------------------
+# ---- one damage each: changes the files, returns what it did -------------------------------------
 
 
 def _json_file(rng: random.Random, files: Files) -> str:
@@ -123,7 +188,11 @@ def change_value(rng: random.Random, files: Files) -> str:
 
 def _places(value: Any) -> Any:
     pairs = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+        list(value.items())
+        if isinstance(value, dict)
+        else list(enumerate(value))
+        if isinstance(value, list)
+        else []
     )
     for key, inner in pairs:
         yield value, key
@@ -131,11 +200,37 @@ def _places(value: Any) -> Any:
 
 
 def add_key(rng: random.Random, files: Files) -> str:
-    """Put another key into a JSON object: a known one with another file's value, or an unknown one."""
+    """Put another key into a JSON object: a known one with another file's value, or an unknown
+    one.
+    """
     name = _json_file(rng, files)
-    keys = ["unk_token", "pad_token", "cls_token", "additional_special_tokens", "extra_special_tokens", "trietok"]
-    keys += ["added_tokens_decoder", "do_lower_case", "never_split", "model_max_length", "tokenizer_class", "auto_map"]
-    key = rng.choice([*keys, "tokenizer_file", "vocab_file", "strip_accents", "padding_side", "vocab_size", "x_token"])
+    keys = [
+        "unk_token",
+        "pad_token",
+        "cls_token",
+        "additional_special_tokens",
+        "extra_special_tokens",
+        "trietok",
+    ]
+    keys += [
+        "added_tokens_decoder",
+        "do_lower_case",
+        "never_split",
+        "model_max_length",
+        "tokenizer_class",
+        "auto_map",
+    ]
+    key = rng.choice(
+        [
+            *keys,
+            "tokenizer_file",
+            "vocab_file",
+            "strip_accents",
+            "padding_side",
+            "vocab_size",
+            "x_token",
+        ]
+    )
     key = json.dumps(key).encode()
     value = json.dumps(rng.choice(VALUES)).encode()
     front, brace, rest = files[name].partition(b"{")

@@ -1,4 +1,6 @@
-"""Files made to hang, flood or crash a reader: each is refused at once with a short error, or read in linear time."""
+"""Files made to hang, flood or crash a reader: each is refused at once with a short error, or read
+in linear time.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,35 @@ REFUSED = {
         "most an entry may have",
     ),
     "NULs": ({"vocab__txt": bytes(2_000_000)}, "most an entry may have"),
-    "a key that stands twice": ({"added_tokens__json": f'{{{KEYS}"k7": 1}}'.encode()}, "'k7' stands twice"),
+    "a key that stands twice": (
+        {"added_tokens__json": f'{{{KEYS}"k7": 1}}'.encode()},
+        "'k7' stands twice",
+    ),
     "many values": ({"tokenizer_config__json": b'{"x": [' + b"0," * 20_000 + b"0]}"}, "values"),
-    "many lists": ({"tokenizer_config__json": b'{"x": [' + b"[]," * 3_000 + b"0]}"}, "lists and objects"),
-    "an added token of 10 MB": ({"added_tokens__json": {"a" * 10_000_000: 99}}, "more than the 100,000"),
-    "a role of 1 MB": ({"tokenizer_config__json": {"cls_token": "a b " * 300_000}}, "more than the 100,000"),
-    "an unknown token of 1 MB": ({"tokenizer_config__json": {"unk_token": "a b " * 300_000}}, "unknown token"),
-    "a class of 1 MB": ({"tokenizer_config__json": {"tokenizer_class": "a b " * 300_000}}, "saved as a"),
-    "a setting of 1 MB": ({"tokenizer_config__json": {"padding_side": "a b " * 300_000}}, "padding_side"),
+    "many lists": (
+        {"tokenizer_config__json": b'{"x": [' + b"[]," * 3_000 + b"0]}"},
+        "lists and objects",
+    ),
+    "an added token of 10 MB": (
+        {"added_tokens__json": {"a" * 10_000_000: 99}},
+        "more than the 100,000",
+    ),
+    "a role of 1 MB": (
+        {"tokenizer_config__json": {"cls_token": "a b " * 300_000}},
+        "more than the 100,000",
+    ),
+    "an unknown token of 1 MB": (
+        {"tokenizer_config__json": {"unk_token": "a b " * 300_000}},
+        "unknown token",
+    ),
+    "a class of 1 MB": (
+        {"tokenizer_config__json": {"tokenizer_class": "a b " * 300_000}},
+        "saved as a",
+    ),
+    "a setting of 1 MB": (
+        {"tokenizer_config__json": {"padding_side": "a b " * 300_000}},
+        "padding_side",
+    ),
     "an id far beyond the others": (
         {
             "tokenizer__json": {
@@ -95,7 +118,9 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path):
     for size, largest in ((1 << 30, LARGEST_VOCAB), (LARGEST_VOCAB + 1, LARGEST_VOCAB)):
         with open(path, "wb") as file:
             file.truncate(size)  # takes no room on the disk
-        with pytest.raises(trietok.FileFormatError, match=f"{size:,} bytes, more than the {largest:,}"):
+        with pytest.raises(
+            trietok.FileFormatError, match=f"{size:,} bytes, more than the {largest:,}"
+        ):
             trietok.load_vocab(path)
         assert [finding.code for finding in trietok.check(path).findings] == ["unreadable-file"]
     with pytest.raises(trietok.FileFormatError, match="more than"):
@@ -105,10 +130,16 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path):
 
 def test_the_longest_line_and_the_longest_token_are_allowed(tmp_path):
     line, token = "a" * LONGEST_LINE, "b" * LONGEST_TOKEN
-    folder = directory(tmp_path, vocab__txt=VOCAB + f"{line}\r\nx\r\n".encode(), added_tokens__json={token: 100})
+    folder = directory(
+        tmp_path, vocab__txt=VOCAB + f"{line}\r\nx\r\n".encode(), added_tokens__json={token: 100}
+    )
     for kind in KINDS:
         tokenizer = kind.from_pretrained(folder)
-        assert tokenizer.convert_tokens_to_ids([line, "x", token]) == [len(ENTRIES), len(ENTRIES) + 1, 100]
+        assert tokenizer.convert_tokens_to_ids([line, "x", token]) == [
+            len(ENTRIES),
+            len(ENTRIES) + 1,
+            100,
+        ]
     assert tokenizer.tokenize("a" + token + "a") == ["a", token, "a"]
 
 
@@ -143,14 +174,22 @@ def test_a_journal_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     # Which files count cannot be told, so nothing is repaired either.
-    assert done.stdout.split() == ["FileError", "FileError", "FileError", "FileFormatError", "False"] * 3
+    assert (
+        done.stdout.split()
+        == ["FileError", "FileError", "FileError", "FileFormatError", "False"] * 3
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system with pipes that have names")
 def test_a_file_that_is_no_regular_file_is_not_there(tmp_path):
     folder = directory(tmp_path)
     expected = trietok.BertTokenizer.from_pretrained(folder).get_vocab()
-    for name in ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"):
+    for name in (
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+        "config.json",
+    ):
         os.mkfifo(folder / name)
     assert trietok.BertTokenizer.from_pretrained(folder).get_vocab() == expected
     (folder / "vocab.txt").unlink()
@@ -182,16 +221,19 @@ def test_an_added_token_on_a_blank_line_is_the_only_token_of_its_id(tmp_path, ki
     folder = directory(
         tmp_path,
         vocab__txt=VOCAB.replace(b"[PAD]", b""),
-        tokenizer_config__json={"added_tokens_decoder": {"0": {"content": "[PAD]", "special": True}}},
+        tokenizer_config__json={
+            "added_tokens_decoder": {"0": {"content": "[PAD]", "special": True}}
+        },
     )
     tokenizer = kind.from_pretrained(folder)
     assert tokenizer.convert_ids_to_tokens(0) == "[PAD]"
     assert "" not in tokenizer.get_vocab()
-    tokenizer.save_pretrained(tmp_path / "again", legacy_format=True)  # Rust would number the token otherwise
+    # Rust would number the token otherwise
+    tokenizer.save_pretrained(tmp_path / "again", legacy_format=True)
     assert kind.from_pretrained(tmp_path / "again").get_vocab() == tokenizer.get_vocab()
 
 
-# ---- steps -----------------------------------------------------------------------------------------------------------
+# ---- steps ---------------------------------------------------------------------------------------
 
 
 def test_keys_that_stand_twice_are_found_in_linear_time():
@@ -217,11 +259,15 @@ def test_keys_that_stand_twice_are_found_in_linear_time():
 def test_many_roles_copy_the_table_once(tmp_path, monkeypatch):
     copies = []
     replace = TokenTable.replace
-    monkeypatch.setattr(TokenTable, "replace", lambda self, **parts: copies.append(1) or replace(self, **parts))
+    monkeypatch.setattr(
+        TokenTable, "replace", lambda self, **parts: copies.append(1) or replace(self, **parts)
+    )
     counts = []
     for number in (50, 200):
         roles = {f"r{i}_token": f"<{i}>" for i in range(number)}
-        folder = directory(tmp_path / str(number), tokenizer_config__json={"extra_special_tokens": roles})
+        folder = directory(
+            tmp_path / str(number), tokenizer_config__json={"extra_special_tokens": roles}
+        )
         copies.clear()
         tokenizer = trietok.BertTokenizer.from_pretrained(folder)
         assert tokenizer.r7_token == "<7>"
@@ -234,4 +280,6 @@ def test_a_check_lists_a_bounded_number_of_findings(tmp_path, monkeypatch):
     report = trietok.check(directory(tmp_path, vocab__txt=VOCAB + b"\n" * 100 + b"\x01a\n" * 5))
     blank = [finding for finding in report.findings if finding.code == "blank-line"]
     assert len(blank) == 11
-    assert any(finding.message == "and 90 more of this kind, which are not listed" for finding in blank)
+    assert any(
+        finding.message == "and 90 more of this kind, which are not listed" for finding in blank
+    )

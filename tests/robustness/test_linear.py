@@ -1,12 +1,14 @@
-"""Texts made to be slow: twice the characters take twice the steps and twice the memory, in both profiles.
+"""Texts made to be slow: twice the characters take twice the steps and twice the memory, in both
+profiles.
 
-Steps are the calls that Python makes, which do not depend on the machine; what a single call does in C is bounded by
-the tests that count visits, compared characters and characters of whitespace.
+Steps are the calls that Python makes, which do not depend on the machine; what a single call does
+in C is bounded by the tests that count visits, compared characters and characters of whitespace.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import pathlib
 import random
@@ -23,15 +25,15 @@ import trietok
 from tests.text.test_trie import CountedVisits
 from tests.tokenizer import fake_analyzers
 from trietok import AddedToken, google_bert
-from trietok.explaining.views import why_differ
-from trietok.text import rust_added_tokens
+from trietok.explaining.contrast import why_differ
+from trietok.text import added_search
 from trietok.text.alignment import AlignedText
-from trietok.text.basic_tokenizer import BasicTokenizer, RustWordSplitter
+from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer, RustWordSplitter
 from trietok.text.characters import LONG_RUN, normalize
 from trietok.text.japanese import CharacterTokenizer
-from trietok.text.kernel.chosen import kernel_at_work, using_kernel
-from trietok.text.trie import FEW_CHARS, WordSearch
-from trietok.workbench.checking.rules import Reach
+from trietok.text.kernel.choosing import kernel_at_work, using_kernel
+from trietok.text.word_search import FEW_CHARS, WordSearch
+from trietok.workbench.checking.reach import Reach
 
 KINDS = (trietok.BertTokenizer, trietok.BertTokenizerFast)
 MARKS = [chr(code) for code in range(0x300, 0x1E2F0) if unicodedata.combining(chr(code))]
@@ -66,10 +68,12 @@ TEXTS = {
     "control characters": lambda n: "a\x85\0" * (n // 3),
 }
 NAMES = ("lstrip", "rstrip", "single_word", "normalized")
-FLAGS = [{name: bool(number >> place & 1) for place, name in enumerate(NAMES)} for number in range(16)]
+FLAGS = [
+    {name: bool(number >> place & 1) for place, name in enumerate(NAMES)} for number in range(16)
+]
 
 
-def steps(tokenizer, text: str) -> int:
+def steps(tokenizer, text: str, encode=None) -> int:
     """The calls that Python makes for a text."""
     count = 0
 
@@ -80,7 +84,10 @@ def steps(tokenizer, text: str) -> int:
     tokenizer.cache_clear()
     sys.setprofile(profile)
     try:
-        tokenizer(text, return_offsets_mapping=True)
+        if encode is None:
+            tokenizer(text, return_offsets_mapping=True)
+        else:
+            encode(text)
     finally:
         sys.setprofile(None)
     return count
@@ -117,6 +124,20 @@ def test_a_text_costs_steps_in_proportion_to_its_length(tokenizers, name):
         assert_linear(tokenizer, TEXTS[name], steps, 300)
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_chunks_cost_steps_in_proportion(tokenizers, name):
+    for tokenizer in tokenizers:
+        counts = []
+        for length in (600, 2_400):
+            text = TEXTS[name](length)
+            tokenizer.chunks(text, 12, at="sentence", overlap=2)  # what is built once is built
+            cut = functools.partial(tokenizer.chunks, max_tokens=12, at="sentence", overlap=2)
+            counts.append(steps(tokenizer, text, cut))
+        # A text with few tokens is read in blocks that double. A quadratic cost would be sixteen
+        # times as much.
+        assert counts[1] <= 10 * counts[0] + 400, counts
+
+
 @pytest.mark.benchmark
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_costs_memory_in_proportion_to_its_length(tokenizers, name):
@@ -126,7 +147,9 @@ def test_a_text_costs_memory_in_proportion_to_its_length(tokenizers, name):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "flags", FLAGS, ids=lambda flags: "+".join(name for name, value in flags.items() if value) or "-"
+    "flags",
+    FLAGS,
+    ids=lambda flags: "+".join(name for name, value in flags.items() if value) or "-",
 )
 def test_tokens_of_spaces_cost_steps_in_proportion(vocab_file, kind, flags):
     assert_linear(with_spaces(kind, vocab_file, flags), lambda n: " " * n, steps, 300)
@@ -134,7 +157,9 @@ def test_tokens_of_spaces_cost_steps_in_proportion(vocab_file, kind, flags):
 
 @pytest.mark.benchmark
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("flags", FLAGS, ids=lambda flags: "+".join(filter(flags.get, flags)) or "none")
+@pytest.mark.parametrize(
+    "flags", FLAGS, ids=lambda flags: "+".join(filter(flags.get, flags)) or "none"
+)
 def test_tokens_of_spaces_cost_memory_in_proportion(vocab_file, kind, flags):
     assert_linear(with_spaces(kind, vocab_file, flags), lambda n: " " * n, memory, 2000)
 
@@ -145,7 +170,7 @@ def with_spaces(kind, vocab_file, flags):
     return tokenizer
 
 
-# ---- what one call does in C -----------------------------------------------------------------------------------------
+# ---- what one call does in C ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("first_wins", [False, True])
@@ -187,16 +212,20 @@ def test_a_run_of_whitespace_is_looked_at_once(monkeypatch):
             looked_at.append(found.end() - position)
             return found
 
-    monkeypatch.setattr(rust_added_tokens, "_run_of_whitespace", Counting)
-    tokens = rust_added_tokens.RustAddedTokens({5: AddedToken(" ", rstrip=True, normalized=False)})
-    parts = tokens.raw_parts("a" + " " * 500 + "a" + " " * 500)
+    monkeypatch.setattr(added_search, "_run_of_whitespace", Counting)
+    tokens = added_search.AddedTokens(
+        {5: AddedToken(" ", rstrip=True, normalized=False)}, basic=RustBasicTokenizer()
+    )
+    parts = tokens.parts("a" + " " * 500 + "a" + " " * 500)
     assert len(parts) == 1002
     assert parts[1] == (1, 501, " ")
     assert sum(looked_at) <= 1000
 
 
 def test_spans_are_made_without_the_texts_of_added_tokens(vocab_file):
-    """Each token of a run takes the run's rest, so what they show is quadratic in its length; their spans are not."""
+    """Each token of a run takes the run's rest, so what they show is quadratic in its length; their
+    spans are not.
+    """
     tokenizer = trietok.BertTokenizerFast(vocab_file("a"))
     tokenizer.add_tokens([AddedToken(" ", rstrip=True, normalized=False)])
     stages = tokenizer._now().encoder.stages
@@ -205,7 +234,7 @@ def test_spans_are_made_without_the_texts_of_added_tokens(vocab_file):
     assert stages.locate(" " * 3).tokens == ["   ", "  ", " "]
 
 
-# ---- runs of marks ---------------------------------------------------------------------------------------------------
+# ---- runs of marks -------------------------------------------------------------------------------
 
 PYTHONS = unicodedata.normalize
 PROCESS_SEED = random.SystemRandom().randrange(10**6)
@@ -213,7 +242,9 @@ FORGING = ({}, {"disallowed_special": ()})
 
 
 def scripts() -> dict[str, str]:
-    """What normalization may put in order, or may compose with what is before it: by the first word of the names."""
+    """What normalization may put in order, or may compose with what is before it: by the first word
+    of the names.
+    """
     found = defaultdict(list)
     for code in range(0x110000):
         char = chr(code)
@@ -233,13 +264,17 @@ def scripts() -> dict[str, str]:
 
 SCRIPTS = scripts()
 FEW = ["all", "kana"]  # the marked tests try every script, or as many as `TRIETOK_SCRIPTS` says
-OTHERS = random.Random(PROCESS_SEED).sample(sorted(set(SCRIPTS) - set(FEW)), len(SCRIPTS) - len(FEW))
+OTHERS = random.Random(PROCESS_SEED).sample(
+    sorted(set(SCRIPTS) - set(FEW)), len(SCRIPTS) - len(FEW)
+)
 MANY = [*FEW, *OTHERS[: int(os.environ.get("TRIETOK_SCRIPTS", "1000"))]]
 FEW += OTHERS[:1]
 
 
 def run_of(script: str, length: int) -> str:
-    """A run in no order; one in falling order, with the marks of one class side by side; one that goes up and down."""
+    """A run in no order; one in falling order, with the marks of one class side by side; one that
+    goes up and down.
+    """
     marks = SCRIPTS[script]
     falling = sorted(marks, key=unicodedata.combining, reverse=True)
     part = length // 3
@@ -249,8 +284,9 @@ def run_of(script: str, length: int) -> str:
 
 
 class Swaps:
-    """Stands for `unicodedata.normalize`, and counts what it does: a step a character, and one for each two marks that
-    change places, since CPython puts marks in order by insertion."""
+    """Stands for `unicodedata.normalize`, and counts what it does: a step a character, and one for
+    each two marks that change places, since CPython puts marks in order by insertion.
+    """
 
     def __init__(self, monkeypatch) -> None:
         self.steps = 0
@@ -282,7 +318,9 @@ class Swaps:
         return self.steps
 
     def assert_linear(self, function, script: str, smallest: int = 8 * LONG_RUN) -> None:
-        _, half, whole = measured = [self.of(function, run_of(script, smallest * factor)) for factor in (1, 2, 4)]
+        _, half, whole = measured = [
+            self.of(function, run_of(script, smallest * factor)) for factor in (1, 2, 4)
+        ]
         # Up to so many marks are put in order by insertion: so many steps a mark at most.
         assert whole <= 3 * half + 400 * LONG_RUN, (script, measured, PROCESS_SEED)
 
@@ -318,10 +356,18 @@ def test_the_marks_of_every_script_are_put_in_order_in_linear_time(monkeypatch, 
 
 
 class Different:
-    """Of `why_differ`: words that only one side has, so that they are compared in their normal forms."""
+    """Of `why_differ`: words that only one side has, so that they are compared in their normal
+    forms.
+    """
 
     def __init__(self, word: str) -> None:
-        self.kind, self.token, self.word, self.word_text, self.unknown = "wordpiece", word, 0, word, None
+        self.kind, self.token, self.word, self.word_text, self.unknown = (
+            "wordpiece",
+            word,
+            0,
+            word,
+            None,
+        )
         self.stages = ()
 
 
@@ -332,7 +378,9 @@ def others(vocab_file) -> dict[str, object]:
     whole = trietok.BertTokenizer(vocab_file("a"), model_max_length=10**9, do_basic_tokenize=False)
     japanese = {"word_tokenizer_type": "mecab", "model_max_length": 10**9}
     words = trietok.BertJapaneseTokenizer(vocab_file("a"), **japanese)
-    characters = trietok.BertJapaneseTokenizer(vocab_file("a"), subword_tokenizer_type="character", **japanese)
+    characters = trietok.BertJapaneseTokenizer(
+        vocab_file("a"), subword_tokenizer_type="character", **japanese
+    )
     located = {"return_offsets_mapping": True}
     return {
         "BasicTokenizer": BasicTokenizer().tokenize,
@@ -340,7 +388,9 @@ def others(vocab_file) -> dict[str, object]:
         "Google's": google_bert.BasicTokenizer().tokenize,
         "composed last": RustWordSplitter(False, composes_at_last=True).tokenize,
         "characters": CharacterTokenizer({"a": 0}, "[UNK]").tokenize,
-        "characters with spans": lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text)),
+        "characters with spans": (
+            lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text))
+        ),
         "Japanese": words,
         "Japanese with spans": lambda text: words(text, **located),
         "Japanese characters with spans": lambda text: characters(text, **located),
@@ -348,7 +398,7 @@ def others(vocab_file) -> dict[str, object]:
         "no basic tokenizer": lambda text: whole(text, **located),
         "explain": lambda text: tokenizer.explain(text).to_dict(),
         "explain as text": lambda text: str(tokenizer.explain(text)),
-        "unknown words": lambda text: trietok.find_unknown(tokenizer, [text]),
+        "unknown words": lambda text: tokenizer.find_unknown([text]),
         "decoding": lambda text: tokenizer.convert_tokens_to_string([text, text]),
         "reach": Reach(tokenizer).reason,
         "never matched": words._never_matched,
@@ -381,7 +431,8 @@ def test_one_place_normalizes():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("normalize", "is_normalized")
         if isinstance(node.value, ast.Name) and node.value.id == "unicodedata"
-        if node.attr == "normalize" or path.name != "chosen.py"  # of the common Chinese characters
+        if node.attr == "normalize"
+        or path.name != "choosing.py"  # of the common Chinese characters
     }
     assert calls == {"characters.py"}
 
@@ -396,7 +447,9 @@ def cpu_of(function, text: str) -> float:
 @pytest.mark.parametrize("kernel", ["compiled", "plain"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_runs_of_marks_take_processor_time_in_proportion(kind, kernel):
-    """What is done in C, which cannot be counted: four times the marks take no more than ten times the time."""
+    """What is done in C, which cannot be counted: four times the marks take no more than ten times
+    the time.
+    """
     with using_kernel(kernel, text_before_kernel=0):
         tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
         tokenizer("warm up \xe9 " * 30)
@@ -414,7 +467,10 @@ def test_runs_of_marks_take_processor_time_in_proportion(kind, kernel):
                         if many <= 10 * few + 0.02:
                             break
                     else:
-                        pytest.fail(f"{script}, {options}, {details}: {few:.3f} and {many:.3f} s, {PROCESS_SEED}")
+                        pytest.fail(
+                            f"{script}, {options}, {details}: {few:.3f} and {many:.3f} s,"
+                            f" {PROCESS_SEED}"
+                        )
 
 
 def assert_same_forms(text: str) -> None:
@@ -423,20 +479,34 @@ def assert_same_forms(text: str) -> None:
 
 
 def test_runs_of_marks_have_the_forms_of_unicodedata():
-    """Runs of all scripts; and behind and before long runs, characters that normalization changes."""
+    """Runs of all scripts; and behind and before long runs, characters that normalization
+    changes.
+    """
     rng = random.Random(PROCESS_SEED)
     for script in SCRIPTS:
         assert_same_forms(run_of(script, 6 * LONG_RUN))
-    changed = [chr(code) for code in range(0x110000) if unicodedata.decomposition(chr(code)) or 0xAC00 <= code < 0xD7A4]
+    changed = [
+        chr(code)
+        for code in range(0x110000)
+        if unicodedata.decomposition(chr(code)) or 0xAC00 <= code < 0xD7A4
+    ]
     for char in rng.sample(changed, 50):
-        assert_same_forms(f"{char}{run_of('all', 2 * LONG_RUN).replace(' ', char)}{char}{run_of('kana', LONG_RUN)}")
+        assert_same_forms(
+            f"{char}{run_of('all', 2 * LONG_RUN).replace(' ', char)}{char}{run_of('kana', LONG_RUN)}"
+        )
 
 
 @pytest.mark.faults
 def test_characters_in_a_run_of_marks_have_the_form_of_unicodedata():
-    """Every character that normalization moves, takes apart or joins to one before it, and as many of all others."""
+    """Every character that normalization moves, takes apart or joins to one before it, and as many
+    of all others.
+    """
     syllables, rng = range(0xAC00, 0xD7A4), random.Random(PROCESS_SEED)
-    apart = {chr(code) for code in range(0x110000) if code not in syllables and unicodedata.decomposition(chr(code))}
+    apart = {
+        chr(code)
+        for code in range(0x110000)
+        if code not in syllables and unicodedata.decomposition(chr(code))
+    }
     touched = apart | {unicodedata.normalize("NFD", char)[-1] for char in apart}
     touched |= {chr(code) for code in range(0x110000) if unicodedata.combining(chr(code))}
     touched |= {chr(code) for code in range(0x1100, 0x1200)}  # jamo are joined to syllables
@@ -454,5 +524,10 @@ def test_runs_of_marks_have_the_ids_and_spans_of_plain_python(kind):
         with using_kernel(kernel, text_before_kernel=0):
             tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
             texts = [f"to {run_of(script, 6 * LONG_RUN)}e no" for script in FEW]
-            results.append([[*tokenizer(texts, return_offsets_mapping=True, **given).values()] for given in FORGING])
+            results.append(
+                [
+                    [*tokenizer(texts, return_offsets_mapping=True, **given).values()]
+                    for given in FORGING
+                ]
+            )
     assert results[0] == results[1], PROCESS_SEED

@@ -1,6 +1,8 @@
-"""Damaged directories load consistently or are refused with a short error; see `mutants` and `judging`.
+"""Damaged directories load consistently or are refused with a short error; see `mutants` and
+`judging`.
 
-A failure names its seed; `python -m tests.robustness.test_mutants SEED` shows how that directory was made.
+A failure names its seed; `python -m tests.robustness.test_mutants SEED` shows how that directory
+was made.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import time
 import pytest
 
 import trietok
+from tests.conftest import often
 from tests.robustness.judging import faults, inconsistencies
 from tests.robustness.mutants import mutant, sound
 
-DEFAULT = 300
+DEFAULT = often(200)
 ALL = int(os.environ.get("TRIETOK_MUTANTS", 20_000))  # of the marked run
 
 
@@ -54,7 +57,9 @@ def test_many_mutants_load_consistently_or_are_refused(tmp_path):
         wrong |= failures(tmp_path, range(seed, seed + 1))
         slowest = max(slowest, time.process_time() - before)
     spent = time.process_time() - begin
-    print(f"\n{ALL:,} mutants, {len(wrong)} failures, slowest {slowest:.2f} s, {spent:.0f} s in all")
+    print(
+        f"\n{ALL:,} mutants, {len(wrong)} failures, slowest {slowest:.2f} s, {spent:.0f} s in all"
+    )
     assert wrong == {}
     assert slowest < 5
 

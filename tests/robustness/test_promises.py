@@ -1,7 +1,9 @@
-"""The promises of SECURITY.md: what loading reads, runs, writes and connects to, and texts that forge no special token.
+"""The promises of SECURITY.md: what loading reads, runs, writes and connects to, and texts that
+forge no special token.
 
-Python reports every file that is opened, every import, process and connection to an audit hook (`sys.addaudithook`). A
-process loads a directory that tries to make it do more, and prints what was reported.
+Python reports every file that is opened, every import, process and connection to an audit hook
+(`sys.addaudithook`). A process loads a directory that tries to make it do more, and prints what was
+reported.
 """
 
 from __future__ import annotations
@@ -29,7 +31,13 @@ from trietok.workbench.checking.report import MOST_OF_ONE_CODE
 ROUNDS = int(os.environ.get("TRIETOK_FORGERIES", 200_000)) // 10_000  # of the marked run
 SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"
 READ = {
-    *("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *(
+        "vocab.txt",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+    ),
     *("config.json", ".trietok-save.json", "chat_template.jinja", "rag.jinja"),
 }
 
@@ -70,17 +78,38 @@ def luring(folder: pathlib.Path, bait: pathlib.Path) -> pathlib.Path:
     """A directory whose files name code to run and files to open elsewhere."""
     vocab = "".join(entry + "\n" for entry in ENTRIES)
     (folder / "vocab.txt").write_text(vocab, encoding="utf-8")
-    elsewhere = {key: str(bait) for key in ("vocab_file", "tokenizer_file", "special_tokens_map_file", "name_or_path")}
-    auto_map = {"AutoTokenizer": ["tokenization_own.Own", "tokenization_own.Own"], "AutoConfig": "tokenization_own.Own"}
-    config = {"tokenizer_class": "BertTokenizer", "auto_map": auto_map, "added_tokens_file": str(bait), **elsewhere}
+    elsewhere = {
+        key: str(bait)
+        for key in ("vocab_file", "tokenizer_file", "special_tokens_map_file", "name_or_path")
+    }
+    auto_map = {
+        "AutoTokenizer": ["tokenization_own.Own", "tokenization_own.Own"],
+        "AutoConfig": "tokenization_own.Own",
+    }
+    config = {
+        "tokenizer_class": "BertTokenizer",
+        "auto_map": auto_map,
+        "added_tokens_file": str(bait),
+        **elsewhere,
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    (folder / "special_tokens_map.json").write_text(json.dumps({"unk_token": "[UNK]", **elsewhere}), encoding="utf-8")
-    (folder / "config.json").write_text(json.dumps({"model_type": "bert", "auto_map": auto_map}), encoding="utf-8")
+    (folder / "special_tokens_map.json").write_text(
+        json.dumps({"unk_token": "[UNK]", **elsewhere}), encoding="utf-8"
+    )
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "bert", "auto_map": auto_map}), encoding="utf-8"
+    )
     (folder / "added_tokens.json").write_text(json.dumps({"[X]": 50}), encoding="utf-8")
     ran = folder / "ran"
     (folder / "additional_chat_templates").mkdir()
-    for name in ("chat_template.jinja", "additional_chat_templates/rag.jinja", "additional_chat_templates/code.py"):
-        (folder / name).write_text(f"{{% include {str(bait)!r} %}}{{{{ cycler.__init__ }}}}", encoding="utf-8")
+    for name in (
+        "chat_template.jinja",
+        "additional_chat_templates/rag.jinja",
+        "additional_chat_templates/code.py",
+    ):
+        (folder / name).write_text(
+            f"{{% include {str(bait)!r} %}}{{{{ cycler.__init__ }}}}", encoding="utf-8"
+        )
     for name in ("tokenization_own.py", "sitecustomize.py", "conftest.py", "__init__.py"):
         (folder / name).write_text(f"open({str(ran)!r}, 'w')\n", encoding="utf-8")
     (folder / "tokenizer.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
@@ -98,20 +127,30 @@ def test_loading_reads_a_tokenizers_files_and_does_nothing_else(tmp_path):
     loaded, events, after = json.loads(done.stdout.splitlines()[-1])
     assert loaded == ["BertTokenizer", "BertTokenizerFast", "AutoTokenizer"], done.stderr
     assert after == before  # nothing was written, and no code ran
-    opened = [arguments for event, arguments in events if event == "open" and str(tmp_path) in arguments[0]]
+    opened = [
+        arguments
+        for event, arguments in events
+        if event == "open" and str(tmp_path) in arguments[0]
+    ]
     assert {pathlib.Path(path).name for path, _ in opened} <= READ
     folders = {str(folder), str(folder / "additional_chat_templates")}
     assert {str(pathlib.Path(path).parent) for path, _ in opened} == folders
     assert opened
     for event, arguments in events:
-        assert event.split(".")[0] in ("open", "import", "exec", "compile", "marshal", "os"), (event, arguments)
+        assert event.split(".")[0] in ("open", "import", "exec", "compile", "marshal", "os"), (
+            event,
+            arguments,
+        )
         if event in (
             "import",
             "exec",
             "compile",
             "marshal.loads",
         ):  # a module of trietok or Python, met for the first time
-            assert not any(str(tmp_path) in argument or "tokenization_own" in argument for argument in arguments)
+            assert not any(
+                str(tmp_path) in argument or "tokenization_own" in argument
+                for argument in arguments
+            )
         if event.startswith("os."):
             assert event in ("os.listdir", "os.scandir"), (event, arguments)
 
@@ -124,10 +163,14 @@ def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
     sums = ["0" * 64, "1" * 64]
     names = ("../outside.json", str(outside), "model.safetensors")
     journals = [{"staging": ".trietok-save-1", "files": {name: sums}} for name in names]
-    journals.append({"staging": ".trietok-save-1", "files": {"model.safetensors": [None, "1" * 64]}})
+    journals.append(
+        {"staging": ".trietok-save-1", "files": {"model.safetensors": [None, "1" * 64]}}
+    )
     journals.append({"staging": ".trietok-save-/../..", "files": {}})
     for journal in journals:
-        (tmp_path / "saved" / ".trietok-save.json").write_text(json.dumps(journal), encoding="utf-8")
+        (tmp_path / "saved" / ".trietok-save.json").write_text(
+            json.dumps(journal), encoding="utf-8"
+        )
         for call in (trietok.BertTokenizer.from_pretrained, tokenizer.save_pretrained):
             with pytest.raises(trietok.FileFormatError, match="damaged"):
                 call(tmp_path / "saved")
@@ -136,8 +179,24 @@ def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
 
 def test_the_limits_are_those_that_security_md_states():
     text = SECURITY.read_text(encoding="utf-8")
-    limits = (LARGEST_FILE, MOST_VALUES, MOST_CONTAINERS, DEEPEST, LARGEST_VOCAB, MOST_ENTRIES, LONGEST_LINE)
-    limits += (LONGEST_TOKEN, HIGHEST_ID, MOST_HOLES, LARGEST_JOURNAL, MOST_TEMPLATES, MOST_OF_ONE_CODE, MOST_SHOWN)
+    limits = (
+        LARGEST_FILE,
+        MOST_VALUES,
+        MOST_CONTAINERS,
+        DEEPEST,
+        LARGEST_VOCAB,
+        MOST_ENTRIES,
+        LONGEST_LINE,
+    )
+    limits += (
+        LONGEST_TOKEN,
+        HIGHEST_ID,
+        MOST_HOLES,
+        LARGEST_JOURNAL,
+        MOST_TEMPLATES,
+        MOST_OF_ONE_CODE,
+        MOST_SHOWN,
+    )
     stated = set(re.findall(r"\d[\d,]*\d", text))
     assert {f"{limit:,}" for limit in limits} <= stated
 
@@ -161,7 +220,7 @@ def test_an_error_shows_a_part_of_a_long_value(part):
         assert len(str(caught.value)) <= 1_100
 
 
-# ---- texts -----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[SUBJ]", "<e>"]
 PARTS = [
@@ -209,7 +268,9 @@ PARTS = [
 
 
 def forged(tokenizer, count: int, seed: int) -> list[str]:
-    """Of so many random texts made of parts of special tokens, those that give one although none is allowed."""
+    """Of so many random texts made of parts of special tokens, those that give one although none is
+    allowed.
+    """
     rng = random.Random(seed)
     special = {tokenizer.convert_tokens_to_ids(token) for token in SPECIAL if token != "[UNK]"}
     assert len(special) == len(SPECIAL) - 1
@@ -229,7 +290,8 @@ def tokenizers():
 def test_random_texts_forge_no_special_token():
     for seed, tokenizer in enumerate(tokenizers()):
         assert forged(tokenizer, 500, seed) == []
-        assert tokenizer.encode("[SEP]", add_special_tokens=False) == [tokenizer.sep_token_id]  # by default it is one
+        # by default it is one
+        assert tokenizer.encode("[SEP]", add_special_tokens=False) == [tokenizer.sep_token_id]
 
 
 @pytest.mark.faults

@@ -1,4 +1,6 @@
-"""Phrases: which words belong together, and that adding what is suggested gives the tokens it says."""
+"""Phrases: which words belong together, and that adding what is suggested gives the tokens it
+says.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +51,17 @@ def test_words_that_stand_together(small):
     found = suggest(tokenizer, texts)
     assert said(found) == ["abc cab", "bac"]
     first = found.suggestions[0]
-    assert (first.frequency, first.pieces, first.tokens_saved) == (4, ["a", "##b", "##c", "c", "##a", "##b"], 20)
+    assert (first.frequency, first.pieces, first.tokens_saved) == (
+        4,
+        ["a", "##b", "##c", "c", "##a", "##b"],
+        20,
+    )
     check_added(tokenizer, texts, found)
-    assert [each.word for each in suggest(tokenizer, texts, phrases=0).suggestions] == ["abc", "cab", "bac"]
+    assert [each.word for each in suggest(tokenizer, texts, phrases=0).suggestions] == [
+        "abc",
+        "cab",
+        "bac",
+    ]
 
 
 def test_no_phrase_over_punctuation_two_spaces_or_lines(small):
@@ -72,12 +82,16 @@ def test_a_phrase_inside_another_is_no_suggestion_of_its_own(small):
     texts = ["abc cab bac"] * 5 + ["the", "of", "is", "in"] * 5
     found = suggest(small(*LETTERS), texts)
     assert said(found) == ["abc cab bac"]
-    assert {each.reason for each in found.left_out} == {"what it would save, the suggestions before it save"}
+    assert {each.reason for each in found.left_out} == {
+        "what it would save, the suggestions before it save"
+    }
     assert "left out since other suggestions save the same tokens" in str(found)
 
 
 def test_a_longer_word_that_hides_a_phrase(small):
-    """In "xabc cab" the match of "abc cab" is rejected, and hides the word "cab", which would be matched there."""
+    """In "xabc cab" the match of "abc cab" is rejected, and hides the word "cab", which would be
+    matched there.
+    """
     tokenizer = small(*LETTERS, "x", "##abc")
     texts = ["abc cab"] * 4 + ["xabc cab", "abc cabs", "cab", "cab"] + ["the of is in"] * 9
     found = suggest(tokenizer, texts, min_frequency=1)
@@ -85,7 +99,9 @@ def test_a_longer_word_that_hides_a_phrase(small):
     check_added(tokenizer, texts, found)
 
 
-WORDS = st.sampled_from(["ab", "abc", "ba", "bca", "c", "AB", "xab", "b-a", "ab,", "(ba", "é", "cab"])
+WORDS = st.sampled_from(
+    ["ab", "abc", "ba", "bca", "c", "AB", "xab", "b-a", "ab,", "(ba", "é", "cab"]
+)
 TEXTS = st.lists(
     st.lists(st.tuples(WORDS, st.sampled_from([" "] * 8 + ["  ", "\t", ", "])), max_size=8).map(
         lambda pairs: "".join(word + space for word, space in pairs)
@@ -106,7 +122,10 @@ def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "COHESION", -9.0)  # any words that stand side by side
         path = Path(folder, "vocab.txt")
-        path.write_text("".join(f"{token}\n" for token in [*SPECIAL, *dict.fromkeys(vocabulary)]), encoding="utf-8")
+        path.write_text(
+            "".join(f"{token}\n" for token in [*SPECIAL, *dict.fromkeys(vocabulary)]),
+            encoding="utf-8",
+        )
         tokenizer = BertTokenizer(path)
         tokenizer.add_tokens(there)
         if not any(text.split() for text in texts):
@@ -115,7 +134,10 @@ def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
 
 
 @examples(60)
-@given(TEXTS.map("".join), st.sets(st.sampled_from(["ab ba", "b ba", "ba ab", "ab ba c", "abc ab", "ba bca cab"])))
+@given(
+    TEXTS.map("".join),
+    st.sets(st.sampled_from(["ab ba", "b ba", "ba ab", "ab ba c", "abc ab", "ba bca cab"])),
+)
 def test_no_phrase_extends_beyond_a_unit(text, phrases):
     units = Joining(sorted(phrases)).units(text)
     assert " ".join(units).split() == text.split()
@@ -156,7 +178,9 @@ def test_what_is_refused(small):
 
 
 def test_a_long_chunk_is_looked_through_at_its_end_only():
-    """A phrase begins with the whole first word: nothing further from the end than that can begin one."""
+    """A phrase begins with the whole first word: nothing further from the end than that can begin
+    one.
+    """
     looked = 0
 
     class Chunk(str):

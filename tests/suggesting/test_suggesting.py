@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 import trietok
 from tests.conftest import SPECIAL
 from tests.reference import suggesting as reference
-from trietok import AddedToken, BertTokenizer, InputError, InputTypeError, VocabularyError, WordCounts, add_suggestions
+from trietok import (
+    AddedToken,
+    BertTokenizer,
+    InputError,
+    InputTypeError,
+    VocabularyError,
+    WordCounts,
+    add_suggestions,
+)
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]
@@ -38,7 +46,7 @@ def unknown_in(tokenizer, texts) -> int:
     return sum(tokenizer.tokenize(text).count("[UNK]") for text in texts)
 
 
-# ---- which words, in which order ------------------------------------------------------------------------------------
+# ---- which words, in which order -----------------------------------------------------------------
 
 
 def test_ranked_by_the_tokens_saved(small):
@@ -59,7 +67,7 @@ def test_of_equals_the_more_frequent_then_the_lower_code_points(small):
 def test_an_unknown_word_counts_as_its_weight(small):
     tokenizer = small(*LETTERS)
     texts = ["ä€ ä€ sos sos"]
-    (_, unknown) = found = suggest(tokenizer, texts, unknown_weight=2.5).suggestions
+    _, unknown = found = suggest(tokenizer, texts, unknown_weight=2.5).suggestions
     assert [each.word for each in found] == ["sos", "a€"]
     assert words(suggest(tokenizer, texts, unknown_weight=2.5, most=1)) == ["a€"]
     assert words(suggest(tokenizer, texts, unknown_weight=1, most=1)) == ["sos"]
@@ -109,7 +117,7 @@ def test_a_word_never_split_without_an_id(small):
     assert tokenizer.unk_token_id not in tokenizer.encode(texts[0])
 
 
-# ---- what it does to other words ------------------------------------------------------------------------------------
+# ---- what it does to other words -----------------------------------------------------------------
 
 
 def test_longer_words_that_begin_with_a_suggestion_are_named(small):
@@ -133,7 +141,9 @@ def test_a_word_that_makes_another_longer_is_left_out(small):
 def test_a_hundredth_of_harm_is_taken(small):
     tokenizer = small(*LETTERS, "##vidien", "co", "##vid")
     for frequency, suggested in ((199, False), (200, True)):
-        found = suggest(tokenizer, ["covid"] * frequency + ["cs covidie covidien"] * 2, min_frequency=10)
+        found = suggest(
+            tokenizer, ["covid"] * frequency + ["cs covidie covidien"] * 2, min_frequency=10
+        )
         assert ("covid" in words(found)) is suggested
     (worse,) = found.changed
     assert worse == ("covidien", 2, ["co", "##vidien"], ["[UNK]"])
@@ -156,16 +166,25 @@ def test_one_suggestion_may_begin_with_another(small):
     found = suggest(tokenizer, texts)
     assert set(words(found)) == {"covid", "covids", "covidsos", ","}
     add_suggestions(tokenizer, found)
-    assert tokenizer.tokenize(" ".join(texts)) == ["covid", "covids", "covid", "covids", ",", "covidsos"]
+    assert tokenizer.tokenize(" ".join(texts)) == [
+        "covid",
+        "covids",
+        "covid",
+        "covids",
+        ",",
+        "covidsos",
+    ]
 
 
-# ---- what it comes to -----------------------------------------------------------------------------------------------
+# ---- what it comes to ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("adding", ["wordpiece", "single-word"])
 def test_the_estimate_is_what_adding_saves(english, adding):
     docs = Path(__file__).parents[2] / "docs"
-    pages = [(docs / name).read_text("utf-8") for name in ("hf_compatibility.md", "command_line.md")]
+    pages = [
+        (docs / name).read_text("utf-8") for name in ("hf_compatibility.md", "command_line.md")
+    ]
     texts = "\n".join(pages).split("\n")
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
     found = suggest(tokenizer, texts, way=adding, most=120)
@@ -175,15 +194,23 @@ def test_the_estimate_is_what_adding_saves(english, adding):
     for step in found.milestones:
         grown = BertTokenizer.from_pretrained("trietok-en")
         add_suggestions(grown, found, most=step.suggestions)
-        assert (step.tokens, step.unknown) == (number_of_tokens(grown, texts), unknown_in(grown, texts))
-    assert found.mean_after == found.tokens_after / len(texts) == found.milestones[-1].tokens / len(texts)
+        assert (step.tokens, step.unknown) == (
+            number_of_tokens(grown, texts),
+            unknown_in(grown, texts),
+        )
+    assert (
+        found.mean_after
+        == found.tokens_after / len(texts)
+        == found.milestones[-1].tokens / len(texts)
+    )
     assert found.tokens_after < found.tokens_before
 
 
 def test_coverage(small):
     tokenizer = small(*LETTERS)
     found = suggest(tokenizer, ["sos sos di €"], most=2, unknown_weight=0)
-    assert [step.coverage for step in found.milestones] == [5 / 6]  # five tokens of six extra and unknown ones
+    # five tokens of six extra and unknown ones
+    assert [step.coverage for step in found.milestones] == [5 / 6]
     assert suggest(tokenizer, ["sos sos di €"]).milestones[-1].coverage == 1.0
 
 
@@ -193,7 +220,9 @@ def test_added_tokens_stand_alone(small):
     texts = ["covid-covid covids cövid covid_covid COVID"]
     (covid,) = suggest(tokenizer, texts, way="single-word", most=1).suggestions
     assert covid[:2] == ("covid", 3)
-    assert {each.word: each.frequency for each in suggest(tokenizer, texts).suggestions}["covid"] == 6
+    assert {each.word: each.frequency for each in suggest(tokenizer, texts).suggestions}[
+        "covid"
+    ] == 6
 
 
 def test_added_tokens_beside_symbols_are_left_out(small):
@@ -204,7 +233,9 @@ def test_added_tokens_beside_symbols_are_left_out(small):
 
 
 def test_an_added_token_must_not_hide_one_that_is_there(small):
-    """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins inside it."""
+    """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins
+    inside it.
+    """
     tokenizer = small("b", "##a")
     tokenizer.add_tokens(["ab"])
     found = suggest(tokenizer, ["ba ba bab"], way="single-word", most=1)
@@ -212,7 +243,12 @@ def test_an_added_token_must_not_hide_one_that_is_there(small):
 
 
 def test_the_order_of_the_texts_makes_no_difference(english):
-    texts = ["zoology of whales", "whales and zoology", "unwhaling zoologists unwhaling", "€ 100€"] * 2
+    texts = [
+        "zoology of whales",
+        "whales and zoology",
+        "unwhaling zoologists unwhaling",
+        "€ 100€",
+    ] * 2
     found = suggest(english, texts)
     shuffled = random.Random(1).sample(texts, len(texts))
     assert suggest(english, iter(shuffled)) == found
@@ -273,7 +309,7 @@ def test_added_tokens_save_what_was_said(begin, inside, there, texts, most):
     assert found.unknown_after == unknown_in(tokenizer, texts)
 
 
-# ---- memory ---------------------------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 def test_the_rarest_words_are_forgotten_and_still_count(small):
@@ -282,7 +318,10 @@ def test_the_rarest_words_are_forgotten_and_still_count(small):
     found = suggest(tokenizer, texts, max_words=2)
     assert [each[:2] for each in found.suggestions] == [("sos", 4), ("di", 1)]
     assert (found.words, found.forgotten, found.lost_at_most) == (8, 3, 1)
-    assert (found.tokens_before, found.tokens_after) == (number_of_tokens(tokenizer, texts), 20 - 8 - 1)
+    assert (found.tokens_before, found.tokens_after) == (
+        number_of_tokens(tokenizer, texts),
+        20 - 8 - 1,
+    )
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=8), st.integers(1, 8))
@@ -298,7 +337,7 @@ def test_counts_are_too_low_by_at_most_what_is_said(texts, most):
         assert 0 <= everything.count(word) - counts.get(word, 0) <= counts.pruned_below
 
 
-# ---- adding them ----------------------------------------------------------------------------------------------------
+# ---- adding them ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("adding", ["wordpiece", "single-word"])
@@ -310,11 +349,20 @@ def test_added_saved_and_loaded(small, tmp_path, adding):
     assert words(found) == ["covid", "sos"]
     then = {"wordpiece": "covid ##ien", "single-word": "co ##vidien"}
     applied = add_suggestions(tokenizer, found)
-    assert (applied.added, applied.verified, applied.changed) == (2, 1, 1 if adding == "wordpiece" else 0)
+    assert (applied.added, applied.verified, applied.changed) == (
+        2,
+        1,
+        1 if adding == "wordpiece" else 0,
+    )
     assert tokenizer.tokenize("covidien") == then[adding].split()
-    assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [[size], [size + 1]]
+    assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [
+        [size],
+        [size + 1],
+    ]
     tokenizer.save_pretrained(tmp_path / "out")
-    assert BertTokenizer.from_pretrained(tmp_path / "out").encode(texts[0]) == tokenizer.encode(texts[0])
+    assert BertTokenizer.from_pretrained(tmp_path / "out").encode(texts[0]) == tokenizer.encode(
+        texts[0]
+    )
 
 
 def test_for_that_tokenizer_only(small, english):
@@ -347,12 +395,25 @@ def test_none_or_the_first(small):
         add_suggestions(tokenizer, found, most=-1)
 
 
-# ---- what it refuses, what it shows ---------------------------------------------------------------------------------
+# ---- what it refuses, what it shows --------------------------------------------------------------
 
 
 class OwnWords(BertTokenizer):
     def _tokenize(self, text, split_special_tokens=False, **kwargs):
         return list(text)
+
+
+def test_for_a_fast_tokenizer_the_way_out_is_named(vocab_file):
+    path = vocab_file(*LETTERS)
+    fast = trietok.BertTokenizerFast(path)
+    with pytest.raises(
+        InputTypeError,
+        match=r"fast profile, .* use_fast=False\); add_wordpieces of a fast one takes",
+    ):
+        suggest(fast, ["covid"])
+    suggestions = suggest(BertTokenizer(path), ["covid"])
+    assert fast.add_wordpieces(words(suggestions)) == 1
+    assert fast.tokenize("Covid") == ["covid"]
 
 
 def test_what_is_refused(small, vocab_file):
@@ -368,10 +429,17 @@ def test_what_is_refused(small, vocab_file):
         suggest("trietok-en", ["sos"])
     with pytest.raises(InputTypeError, match="has a _tokenize of its own"):
         suggest(OwnWords(vocab_file(*LETTERS)), ["sos"])
-    for option in ({"most": 0}, {"min_frequency": 1.5}, {"max_words": True}, {"unknown_weight": -1}):
+    for option in (
+        {"most": 0},
+        {"min_frequency": 1.5},
+        {"max_words": True},
+        {"unknown_weight": -1},
+    ):
         with pytest.raises(InputError, match=f"{next(iter(option))} is"):
             suggest(tokenizer, ["sos"], **option)
-    with pytest.raises(InputError, match="way is 'anyhow'; it is 'auto', 'wordpiece' or 'single-word'"):
+    with pytest.raises(
+        InputError, match="way is 'anyhow'; it is 'auto', 'wordpiece' or 'single-word'"
+    ):
         suggest(tokenizer, ["sos"], way="anyhow")
     tokenizer.wordpiece_tokenizer.continuing_subword_prefix = ""
     with pytest.raises(InputError, match="no continuing_subword_prefix"):
@@ -384,17 +452,25 @@ def test_nothing_to_suggest(small):
     assert found.frequency_missed == 0
     assert (found.milestones, found.tokens_after) == ([], 3)
     rare = suggest(small(*LETTERS), ["so", "so c"], min_frequency=3)
-    assert str(rare) == (
-        "nothing to suggest: 2 texts, 5 tokens; a word has to occur 3 times (min_frequency, --min-frequency)"
+    assert (
+        str(rare)
+        == "nothing to suggest: 2 texts, 5 tokens; a word has to occur 3 times (min_frequency,"
+        " --min-frequency)"
     )
-    assert suggest(small(*LETTERS), ["so", "so c"], min_frequency=3, leave_out=["so"]).frequency_missed == 0
+    assert (
+        suggest(small(*LETTERS), ["so", "so c"], min_frequency=3, leave_out=["so"]).frequency_missed
+        == 0
+    )
 
 
 def test_readable_and_as_json(small):
     found = suggest(small(*LETTERS, *PIECES), ["covid covids € covid"], most=2, unknown_weight=2.5)
     assert str(found).split("\n") == [
         "2 suggestions from 1 text: 8.00 tokens a text become 5.00, 1 unknown token becomes 0",
-        "the first 2: 5.00 tokens a text, 0 unknown; 80.0% of the extra tokens of split or unknown words avoided",
+        (
+            "the first 2: 5.00 tokens a text, 0 unknown; 80.0% of the extra tokens of split or"
+            " unknown words avoided"
+        ),
         "1 other word would be split differently (1 occurrence)",
         "word   frequency  tokens saved  now",
         "covid          2             2  co ##vid",

@@ -7,7 +7,14 @@ import json
 import pytest
 
 import trietok
-from trietok import AddedToken, InputError, InputTypeError, NotSupportedError, UnknownWord, find_unknown
+from trietok import (
+    AddedToken,
+    InputError,
+    InputTypeError,
+    NotSupportedError,
+    UnknownWord,
+    find_unknown,
+)
 
 WORDS = ("hello", "un", "##aff", "##able", "a", "b", "##b", ",", "世")
 
@@ -31,7 +38,14 @@ def test_words_are_counted_placed_and_explained(small):
 
 @pytest.mark.parametrize(
     ("word", "blame"),
-    [("unx", "##x"), ("bun", "##u"), ("xa", "x"), ("una", "##a"), ("unaffunaff", "##u"), ("世b世", "##世")],
+    [
+        ("unx", "##x"),
+        ("bun", "##u"),
+        ("xa", "x"),
+        ("una", "##a"),
+        ("unaffunaff", "##u"),
+        ("世b世", "##世"),
+    ],
 )
 def test_what_would_carry_a_word_on(small, word, blame):
     tokenizer = small(*WORDS, "x,", "##,x", tokenize_chinese_chars=False)
@@ -111,15 +125,22 @@ def test_it_can_be_printed_and_written(small):
     tokenizer = small(*WORDS)
     found = tokenizer.find_unknown(["q"] * 2 + [f"x{number}" for number in range(30)])
     lines = str(found).split("\n")
-    assert lines[0] == "31 kinds of unknown words, 32 times in 32 of 32 texts (100.00% of 32 tokens)"
+    assert (
+        lines[0] == "31 kinds of unknown words, 32 times in 32 of 32 texts (100.00% of 32 tokens)"
+    )
     assert lines[1] == "count  word  why                       first at"
     assert lines[2] == "    2  q     unknown character q       0:0-1 1:0-1"
     assert lines[3] == "    1  x0    unknown characters x 0    2:0-2"
     assert (len(lines), lines[-1]) == (23, "... and 11 more")
     assert json.loads(found.to_json()) == found.to_dict()
-    assert repr(found) == "UnknownWords(words=31, occurrences=32, texts=32, texts_with_unknown=32, tokens=32)"
+    assert (
+        repr(found)
+        == "UnknownWords(words=31, occurrences=32, texts=32, texts_with_unknown=32, tokens=32)"
+    )
     assert str(tokenizer.find_unknown([])) == "no unknown words in 0 texts (0 tokens)"
-    assert str(tokenizer.find_unknown(["q"])).startswith("1 unknown word, 1 time in 1 of 1 text (100.00% of 1 token)")
+    assert str(tokenizer.find_unknown(["q"])).startswith(
+        "1 unknown word, 1 time in 1 of 1 text (100.00% of 1 token)"
+    )
 
 
 def test_mistakes(small):
@@ -146,7 +167,10 @@ def test_the_fast_profile_has_words_of_its_own(vocab_file):
     tokenizer = trietok.BertTokenizerFast(vocab_file(*WORDS))
     tokenizer.add_tokens([AddedToken("q q")])
     found = tokenizer.find_unknown(["Hello zé!", "q q zé"])
-    assert shown(found) == [("ze", 2, "unknown-character", ("z",)), ("!", 1, "unknown-character", ("!",))]
+    assert shown(found) == [
+        ("ze", 2, "unknown-character", ("z",)),
+        ("!", 1, "unknown-character", ("!",)),
+    ]
     assert found.words[0].positions == ((0, 6, 8), (1, 4, 6))
 
 
@@ -161,7 +185,9 @@ class Upside(trietok.BertTokenizer):
 
 
 def test_methods_of_a_users_own(vocab_file):
-    assert shown(Upside(vocab_file(*WORDS)).find_unknown(["hello q"])) == [("q", 1, "unknown-character", ("q",))]
+    assert shown(Upside(vocab_file(*WORDS)).find_unknown(["hello q"])) == [
+        ("q", 1, "unknown-character", ("q",))
+    ]
     with pytest.raises(NotSupportedError, match="InHalves has stages of its own"):
         InHalves(vocab_file(*WORDS)).find_unknown(["hello q"])
 

@@ -1,4 +1,5 @@
-"""Let each allocation of the kernel fail in turn: a MemoryError, after which all is as before and nothing is lost.
+"""Let each allocation of the kernel fail in turn: a MemoryError, after which all is as before and
+nothing is lost.
 
     python -m tests.text.run_with_kernel LIBRARY tests.text.fail_allocations
 
@@ -15,11 +16,13 @@ from typing import Any
 
 import trietok
 from tests.text.kernel_cases import compiled_kernel
-from trietok.text.kernel import chosen as kernel
-from trietok.text.trie import WordSearch
+from trietok.text.kernel import choosing as kernel
+from trietok.text.kernel.plain import IDS, form_of
+from trietok.text.word_search import WordSearch
 
 module: Any = sys.modules["trietok.text.kernel._kernel"]
-# More slots, more bytes in the arena and more ids than there is room for at first; handed over, and told by pairs.
+# More slots, more bytes in the arena and more ids than there is room for at first; handed over, and
+# told by pairs.
 TEXTS = [
     *(f"word{i} [x{i}] <y{i}> <{'longer' * 100}> {'longer' * 4}{i} é{i}ж" for i in range(700)),
     "unknown " * 600 + "x" * 600,
@@ -37,8 +40,21 @@ def plain(text: str) -> list[int]:
 
 
 def new_kernel() -> Any:
-    entries = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e", *map(chr, range(0x400, 0x800))]
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["[", "<y1", "<ent" * 20])], True)
+    entries = [
+        "a",
+        "##a",
+        "word",
+        "##1",
+        "##2",
+        "##3",
+        "longer",
+        "##longer",
+        "e",
+        *map(chr, range(0x400, 0x800)),
+    ]
+    classify = kernel.SlowClassifier(
+        trietok.BasicTokenizer(), [WordSearch(["[", "<y1", "<ent" * 20])], True
+    )
     return compiled_kernel(
         entries,
         classify.classify,
@@ -51,15 +67,28 @@ def new_kernel() -> Any:
     )
 
 
+def empty(shape: tuple[int, int], dtype: object) -> bytearray:
+    return bytearray(8 * shape[0] * shape[1])
+
+
 def use(compiled: Any) -> tuple[object, ...]:
     """All that a kernel does."""
     rows = compiled.rows([*TEXTS[-30:], "a\ud800"])
     rows.cut(40, True)
-    shared = compiled.rows(TEXTS, lambda forks: 2).extremes()  # by a thread that helps, too
+    # by a thread that helps, too
+    shared = bytes(compiled.rows(TEXTS, lambda forks: 2).int32_lengths(0))
+    forms = [
+        form_of(
+            (1, 1), {"ids": (7, [IDS], [8, 2**40]), "mask": (0, [1], [1, 1])}, multiple=8, room=40
+        )
+    ]
+    forms += [forms[0]._replace(make=()), forms[0]._replace(make=(empty, empty), dtype=None)]
+    columns = [compiled.columns(tuple(TEXTS), form, lambda forks: 2) for form in forms]
+    flat = compiled.flat(tuple(TEXTS), forms[1], None)
     ids = [compiled.ids(text, [1], [2]) for text in TEXTS]
     spans = [compiled.spans(text) for text in TEXTS[::50]]
     compiled.forget()
-    return ids, shared, spans, rows.int64(50, b"", b"", 0, True), rows.int32(b"", b""), compiled.ids(TEXTS[-1])
+    return ids, shared, spans, columns, flat, rows.int32(b"", b""), compiled.ids(TEXTS[-1])
 
 
 def use_new() -> object:
@@ -68,7 +97,8 @@ def use_new() -> object:
 
 
 def train() -> object:
-    """What training asks for: words of more pairs than there is room for at first, merged until few are left.
+    """What training asks for: words of more pairs than there is room for at first, merged until few
+    are left.
 
     And what the recipe for Chinese does: a text that is cut by a vocabulary.
     """
@@ -82,7 +112,9 @@ def train() -> object:
 
     kernel.merge_pairs(words, [1 + i % 3 for i in range(150)], 40, 140, 1, name)
     assert len(merged) == 100
-    return merged, kernel.vocabulary_of({"ab": 0, "b" * 50: 1}, "\n", 2, 0).ids_anywhere("ab" + "b" * 60)
+    return merged, kernel.vocabulary_of({"ab": 0, "b" * 50: 1}, "\n", 2, 0).ids_anywhere(
+        "ab" + "b" * 60
+    )
 
 
 def use_after_failure(number: int, expected: object) -> None:
@@ -98,8 +130,12 @@ def use_after_failure(number: int, expected: object) -> None:
     assert use(compiled) == expected
 
 
-def count_of_failures(expected: object, work: Callable[[], object], after: Callable[[int, object], None]) -> int:
-    """Let the first allocation fail, then the second, and so on until all is done before one fails."""
+def count_of_failures(
+    expected: object, work: Callable[[], object], after: Callable[[int, object], None]
+) -> int:
+    """Let the first allocation fail, then the second, and so on until all is done before one
+    fails.
+    """
     number = 0
     while True:
         module.fail_allocation(number)
@@ -114,7 +150,9 @@ def count_of_failures(expected: object, work: Callable[[], object], after: Calla
             assert result == expected
             return number
         del result
-        assert module.count_alive() == 0, f"allocation {number}: {module.count_alive()} are not given back"
+        assert module.count_alive() == 0, (
+            f"allocation {number}: {module.count_alive()} are not given back"
+        )
         after(number, expected)
         gc.collect(0)
         number += 1

@@ -1,5 +1,7 @@
-"""Imported before anything asks for a kernel: where these sources have none beside them, that of an installed trietok
-is copied there, if it was made of the same sources. So `pip install ".[test]" && pytest` tests the kernel, too."""
+"""Imported before anything asks for a kernel: where these sources have none beside them, that of an
+installed trietok is copied there, if it was made of the same sources. So
+`pip install ".[test]" && pytest` tests the kernel, too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _DIGEST = build_kernel.sources_digest().encode()
 
 def _copy_installed() -> None:
     for installed in importlib.metadata.distributions(name="trietok"):
-        library = pathlib.Path(str(installed.locate_file(f"trietok/text/kernel/{build_kernel.LIBRARY}")))
+        library = pathlib.Path(
+            str(installed.locate_file(f"trietok/text/kernel/{build_kernel.LIBRARY}"))
+        )
         if library.exists() and _DIGEST in library.read_bytes():
             copy = _LIBRARY.with_name(f"{_LIBRARY.name}.{os.getpid()}")
             shutil.copy(library, copy)
@@ -27,4 +31,6 @@ def _copy_installed() -> None:
 if not _LIBRARY.exists():
     _copy_installed()
 elif _DIGEST not in _LIBRARY.read_bytes():
-    raise RuntimeError(f"{_LIBRARY} was made of other sources; run `python -m trietok.text.kernel.build`")
+    raise RuntimeError(
+        f"{_LIBRARY} was made of other sources; run `python -m trietok.text.kernel.build`"
+    )

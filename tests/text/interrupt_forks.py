@@ -1,4 +1,5 @@
-"""Interrupts while a process forks: every kernel goes on afterwards, in the parent and in the child.
+"""Interrupts while a process forks: every kernel goes on afterwards, in the parent and in the
+child.
 
 python -m tests.text.interrupt_forks
 """
@@ -10,7 +11,7 @@ import signal
 import time
 
 import trietok
-from trietok.text.kernel import chosen as kernel
+from trietok.text.kernel import choosing as kernel
 
 assert kernel.choose_kernel("compiled", text_before_kernel=0)
 tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

@@ -5,9 +5,11 @@ python -m pytest -p tests.text.kernel_from_the_start
 
 from __future__ import annotations
 
-from trietok.text.kernel import chosen as kernel
+from trietok.text.kernel import choosing as kernel
 
-assert kernel.choose_kernel("compiled", text_before_kernel=0), "not built: python -m trietok.text.kernel.build"
+assert kernel.choose_kernel("compiled", text_before_kernel=0), (
+    "not built: python -m trietok.text.kernel.build"
+)
 
 
 def pytest_terminal_summary(terminalreporter):

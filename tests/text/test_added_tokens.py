@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.conftest import SPECIAL
 from tests.reference import tokenizer as reference
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputError, InputTypeError
-from trietok.text.added_tokens import AddedTokens
+from trietok.text.added_search import AddedTokens
 
 FIELDS = ["content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 
@@ -21,12 +21,16 @@ FIELDS = ["content", "single_word", "lstrip", "rstrip", "normalized", "special"]
 def test_fields_and_defaults():
     token = AddedToken("a")
     assert list(token.__getstate__()) == FIELDS
-    assert token.__getstate__() == dict(zip(FIELDS, ["a", False, False, False, True, False], strict=True))
+    assert token.__getstate__() == dict(
+        zip(FIELDS, ["a", False, False, False, True, False], strict=True)
+    )
     assert AddedToken("a", special=True).normalized is False
     assert AddedToken("a", special=True, normalized=True).normalized is True
     assert str(token) == "a"
-    assert repr(token) == (
-        'AddedToken("a", rstrip=False, lstrip=False, single_word=False, normalized=True, special=False)'
+    assert (
+        repr(token)
+        == 'AddedToken("a", rstrip=False, lstrip=False, single_word=False, normalized=True,'
+        " special=False)"
     )
 
 
@@ -34,7 +38,9 @@ def test_equality_is_of_all_fields_and_hash_goes_with_it():
     assert AddedToken("a") == AddedToken("a")
     assert hash(AddedToken("a")) == hash(AddedToken("a"))
     for flag in FIELDS[1:]:
-        assert AddedToken("a") != AddedToken("a").replace(**{flag: not getattr(AddedToken("a"), flag)})
+        assert AddedToken("a") != AddedToken("a").replace(
+            **{flag: not getattr(AddedToken("a"), flag)}
+        )
     assert AddedToken("a") != "a"
     for other in (
         pickle.loads(pickle.dumps(AddedToken("a", lstrip=True))),
@@ -69,7 +75,11 @@ def test_content_is_not_empty():
         ([AddedToken("<a>", rstrip=True)], "x <a> \u3000y", ["x ", "<a>", "y"]),
         ([AddedToken("<a>", lstrip=True, rstrip=True)], " <a> <a> ", ["<a>", "<a>"]),
         ([AddedToken("<a>", rstrip=True), AddedToken("\n")], "<a>\n\n", ["<a>", "\n"]),
-        ([AddedToken("ing", single_word=True)], "ing sing ing_ (ing)", ["ing", " sing ing_ (", "ing", ")"]),
+        (
+            [AddedToken("ing", single_word=True)],
+            "ing sing ing_ (ing)",
+            ["ing", " sing ing_ (", "ing", ")"],
+        ),
         ([AddedToken("a b", single_word=True), AddedToken("b")], "a b", ["a b"]),
         ([AddedToken("a b", single_word=True), AddedToken("b")], "a bx", ["a bx"]),
         ([AddedToken("a", single_word=True)], "a\u0301 a", ["a\u0301 ", "a"]),
@@ -82,8 +92,28 @@ def test_split(tokens, text, pieces):
     assert AddedTokens(dict(enumerate(tokens))).split(text) == pieces
 
 
-PIECES = ["un", "##aff", "##able", "able", "a", "b", "##b", "x", "##x", "é", "i", "[", "]", "<", ">", "ing", "##ing"]
-contents = st.sampled_from(["un", "ab", "a b", "<x>", "A", "AB", "é", "\n", "  ", " a", "a\n", "ing", "[CLS]", "[X"])
+PIECES = [
+    "un",
+    "##aff",
+    "##able",
+    "able",
+    "a",
+    "b",
+    "##b",
+    "x",
+    "##x",
+    "é",
+    "i",
+    "[",
+    "]",
+    "<",
+    ">",
+    "ing",
+    "##ing",
+]
+contents = st.sampled_from(
+    ["un", "ab", "a b", "<x>", "A", "AB", "é", "\n", "  ", " a", "a\n", "ing", "[CLS]", "[X"]
+)
 added = st.lists(
     st.builds(
         reference.Token,
@@ -97,7 +127,9 @@ added = st.lists(
     max_size=6,
 )
 texts = st.lists(
-    contents | st.sampled_from([" ", "\t", "a", "b", "B", "x", "unaffable", "Éx", "\u0301", "_", "."]), max_size=10
+    contents
+    | st.sampled_from([" ", "\t", "a", "b", "B", "x", "unaffable", "Éx", "\u0301", "_", "."]),
+    max_size=10,
 ).map("".join)
 
 
@@ -113,7 +145,9 @@ def test_tokenize_is_as_the_readable_version(piece_file, tokens, text, lower):
     tokenizer = BertTokenizer(piece_file, do_lower_case=lower)
     known = {content: reference.Token(content, special=True) for content in SPECIAL}
     for token in tokens:
-        flags = {name: getattr(token, name) for name in ("lstrip", "rstrip", "single_word", "special")}
+        flags = {
+            name: getattr(token, name) for name in ("lstrip", "rstrip", "single_word", "special")
+        }
         tokenizer.add_tokens([AddedToken(token.content, **flags)])
         if not token.special and lower:
             token = reference.Token(token.content.lower(), **flags)
@@ -130,7 +164,9 @@ def test_a_rejected_match_that_is_a_piece_by_itself_is_no_token(small):
     for text in ("x1qzq", "x1qzq ", "x1qzq q"):
         tokens = tokenizer.tokenize(text)
         assert tokens[:4] == ["x1", "q", "##z", "##q"]
-        assert tokenizer.encode(text, add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokens)
+        assert tokenizer.encode(text, add_special_tokens=False) == tokenizer.convert_tokens_to_ids(
+            tokens
+        )
 
 
 def test_a_new_id_follows_the_highest(small):
@@ -180,19 +216,40 @@ def test_special_tokens_are_listed_and_plain_ones_are_not(small):
     tokenizer = small("a")
     tokenizer.add_tokens(["<x>"])
     tokenizer.add_tokens(["<y>"], special_tokens=True)
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<z>"]}, replace_additional_special_tokens=False)
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": ["<z>"]}, replace_additional_special_tokens=False
+    )
     assert tokenizer.additional_special_tokens == ["<y>", "<z>"]
-    assert tokenizer.all_special_tokens == ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]", "<y>", "<z>"]
+    assert tokenizer.all_special_tokens == [
+        "[UNK]",
+        "[SEP]",
+        "[PAD]",
+        "[CLS]",
+        "[MASK]",
+        "<y>",
+        "<z>",
+    ]
     assert tokenizer.decode([6, 7, 8, 5], skip_special_tokens=True) == "<x> a"
 
 
-# ---- which tokens are known already ---------------------------------------------------------------------------------
+# ---- which tokens are known already --------------------------------------------------------------
 
 
 def test_known_tokens_are_those_that_get_no_new_id(small):
     tokenizer = small("a", "b", "##c")
     tokenizer.add_tokens(["<x>", AddedToken("<Y>", normalized=False)])
-    terms = ["A", "new", "<X>", "<Y>", "<y>", "NEW", "##c", AddedToken("B", normalized=False), AddedToken("B"), "[CLS]"]
+    terms = [
+        "A",
+        "new",
+        "<X>",
+        "<Y>",
+        "<y>",
+        "NEW",
+        "##c",
+        AddedToken("B", normalized=False),
+        AddedToken("B"),
+        "[CLS]",
+    ]
     known = tokenizer.known_tokens(terms)
     assert known == ["A", "<X>", "<Y>", "NEW", "##c", "B", "[CLS]"]
     size = len(tokenizer)
@@ -230,5 +287,6 @@ def test_the_log_names_known_tokens_where_somebody_wants_to_hear(small, caplog):
         assert tokenizer.add_tokens(terms) == 1
     named = ", ".join(f"'w{number}'" for number in range(10))
     assert caplog.messages == [
-        f"add_tokens: 12 of 13 tokens got no new id, for they have one or stand in the list before: {named} and 2 more"
+        "add_tokens: 12 of 13 tokens got no new id, for they have one or stand in the list before:"
+        f" {named} and 2 more"
     ]

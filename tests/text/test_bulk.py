@@ -29,7 +29,8 @@ def objects(number: int) -> list[list[int]]:
 
 # A free-threaded Python has no generations.
 needs_generations = pytest.mark.skipif(
-    not hasattr(gc, "freeze") or bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="needs generations"
+    not hasattr(gc, "freeze") or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    reason="needs generations",
 )
 
 
@@ -81,7 +82,8 @@ def test_what_python_itself_has_frozen_is_no_reason_to_leave_it(collector, monke
 
 
 def test_who_comes_while_another_goes_does_not_leave_the_collector_off(collector, monkeypatch):
-    # The second thread is stopped between its look at the collector and its pause, until the first has gone.
+    # The second thread is stopped between its look at the collector and its pause, until the first
+    # has gone.
     came, gone = threading.Event(), threading.Event()
     disable = gc.disable
 

@@ -1,4 +1,6 @@
-"""What is remembered is never wrong: whatever changes between two texts, the ids are those of the plain path."""
+"""What is remembered is never wrong: whatever changes between two texts, the ids are those of the
+plain path.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,26 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.conftest import SPECIAL
 from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
 from trietok.text import memory as chunk_memory
-from trietok.text import trie as word_search
-from trietok.text.kernel.chosen import using_kernel
+from trietok.text import word_search
+from trietok.text.kernel.choosing import using_kernel
 
-PIECES = ["the", "subj", "sub", "##j", "##ect", "un", "##able", "##ble", "a", "b", "##b", "cafe", "e", "x", "##x"]
+PIECES = [
+    "the",
+    "subj",
+    "sub",
+    "##j",
+    "##ect",
+    "un",
+    "##able",
+    "##ble",
+    "a",
+    "b",
+    "##b",
+    "cafe",
+    "e",
+    "x",
+    "##x",
+]
 PIECES += [
     "don",
     "'",
@@ -36,9 +54,48 @@ PIECES += [
     "[unused0]",
     "[unused1]",
 ]
-WORDS = ["the", "subject", "SUBJ", "subj", "unable", "ab", "café", "cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]"]
-WORDS += ["end.", "(a)b,", "一二，。a中b", "中́x", "ÉB", "ﬁ", "Ⅷ", "가", "한글", "Å", "the\nsubject", "a\tb", "x\x0by"]
-WORDS += ["。[SEP\0]", "“[MASK\u200b]”", "e\u0301。", "a\ufadab", "a\0。", "\u212b—", "éa—b", "unable。", "AB", "É。"]
+WORDS = [
+    "the",
+    "subject",
+    "SUBJ",
+    "subj",
+    "unable",
+    "ab",
+    "café",
+    "cafe\u0301",
+    "don't",
+    "[CLS]",
+    "[X]",
+    "[x]",
+    "[Y]",
+]
+WORDS += [
+    "end.",
+    "(a)b,",
+    "一二，。a中b",
+    "中́x",
+    "ÉB",
+    "ﬁ",
+    "Ⅷ",
+    "가",
+    "한글",
+    "Å",
+    "the\nsubject",
+    "a\tb",
+    "x\x0by",
+]
+WORDS += [
+    "。[SEP\0]",
+    "“[MASK\u200b]”",
+    "e\u0301。",
+    "a\ufadab",
+    "a\0。",
+    "\u212b—",
+    "éa—b",
+    "unable。",
+    "AB",
+    "É。",
+]
 WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
     [
@@ -67,9 +124,9 @@ contents = st.sampled_from(
         "aB",
     ]
 )
-texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(" ".join) | st.sampled_from(
-    ["a\x0bb", "a\x85"]
-)
+texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(
+    " ".join
+) | st.sampled_from(["a\x0bb", "a\x85"])
 
 
 class Plain(BertTokenizer):
@@ -88,7 +145,8 @@ def vocab_path(tmp_path_factory):
 
 @pytest.mark.parametrize("few", [2, word_search.FEW])
 def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
-    monkeypatch.setattr(word_search, "FEW", few)  # tokens that one pattern finds; more are found by the trie
+    # tokens that one pattern finds; more are found by the trie
+    monkeypatch.setattr(word_search, "FEW", few)
 
     class Changes(RuleBasedStateMachine):
         @initialize(lower=st.booleans())
@@ -111,7 +169,9 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
 
         @rule(
             content=contents,
-            flags=st.dictionaries(st.sampled_from(["lstrip", "single_word", "special", "normalized"]), st.booleans()),
+            flags=st.dictionaries(
+                st.sampled_from(["lstrip", "single_word", "special", "normalized"]), st.booleans()
+            ),
         )
         def add(self, content, flags):
             self.on_both(lambda tokenizer: tokenizer.add_tokens([AddedToken(content, **flags)]))
@@ -125,11 +185,17 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
             roles = {"additional_special_tokens": listed}
             self.on_both(lambda tokenizer: tokenizer.add_special_tokens(roles, replace))
 
-        @rule(role=st.sampled_from(["cls_token", "unk_token", "bos_token"]), token=contents | st.just("[UNK]"))
+        @rule(
+            role=st.sampled_from(["cls_token", "unk_token", "bos_token"]),
+            token=contents | st.just("[UNK]"),
+        )
         def give_role(self, role, token):
             self.on_both(lambda tokenizer: tokenizer.add_special_tokens({role: token}))
 
-        @rule(role=st.sampled_from(["cls_token", "mask_token"]), token=st.sampled_from(["the", "ab", "[MASK]"]))
+        @rule(
+            role=st.sampled_from(["cls_token", "mask_token"]),
+            token=st.sampled_from(["the", "ab", "[MASK]"]),
+        )
         def set_role(self, role, token):
             self.on_both(lambda tokenizer: setattr(tokenizer, role, token))
 
@@ -146,7 +212,9 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
             self.on_both(lambda tokenizer: tokenizer.assign_unused(slot, token))
 
         @rule(
-            name=st.sampled_from(["do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_split_on_punc"]),
+            name=st.sampled_from(
+                ["do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_split_on_punc"]
+            ),
             value=st.booleans(),
         )
         def set_basic(self, name, value):
@@ -166,7 +234,9 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
 
         @rule(longest=st.sampled_from([2, 4, 100]))
         def longest_word(self, longest):
-            self.on_both(lambda t: setattr(t.wordpiece_tokenizer, "max_input_chars_per_word", longest))
+            self.on_both(
+                lambda t: setattr(t.wordpiece_tokenizer, "max_input_chars_per_word", longest)
+            )
 
         @rule(value=st.booleans())
         def split_special_tokens(self, value):
@@ -180,7 +250,9 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
                 assert fast.tokenize(text) == plain.tokenize(text), text
 
     Changes.TestCase.settings = settings(
-        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 30)), stateful_step_count=20, deadline=None
+        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 30)),
+        stateful_step_count=20,
+        deadline=None,
     )
     Changes.TestCase().runTest()
 
@@ -252,7 +324,9 @@ OVERRIDES = {
     "tokenize": lambda self, text, **kwargs: ["x"],
     "prepare_for_tokenization": lambda self, text, **kwargs: ("x", {}),
     "_convert_token_to_id": lambda self, token: 7,
-    "convert_tokens_to_ids": lambda self, tokens: 7 if isinstance(tokens, str) else [7 for _ in tokens],
+    "convert_tokens_to_ids": lambda self, tokens: (
+        7 if isinstance(tokens, str) else [7 for _ in tokens]
+    ),
     "do_lower_case": False,
 }
 
@@ -262,7 +336,9 @@ def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
     kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
     tokenizer = kind(vocab_path)
     assert not tokenizer.text_encoder.remembers
-    assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("AB"))
+    assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(
+        tokenizer.tokenize("AB")
+    )
 
 
 def test_what_is_changed_in_place_is_seen(vocab_path):
@@ -333,7 +409,8 @@ def test_the_estimate_of_bytes_is_from_above(vocab_path):
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        with using_kernel("plain"):  # the compiled kernel counts its memory exactly, and tracemalloc does not see it
+        # the compiled kernel counts its memory exactly, and tracemalloc does not see it
+        with using_kernel("plain"):
             for word in words:
                 tokenizer.encode(word)
         taken = tracemalloc.get_traced_memory()[0] - before
@@ -348,7 +425,12 @@ def test_unknown_words_share_their_ids(vocab_path):
     with using_kernel("plain"):
         tokenizer = BertTokenizer(vocab_path)
         unknown = tokenizer.unk_token_id
-        assert tokenizer.encode("w1 ж2") == [tokenizer.cls_token_id, unknown, unknown, tokenizer.sep_token_id]
+        assert tokenizer.encode("w1 ж2") == [
+            tokenizer.cls_token_id,
+            unknown,
+            unknown,
+            tokenizer.sep_token_id,
+        ]
         chunk_ids = tokenizer.text_encoder.chunk_ids
     assert chunk_ids("w1") is chunk_ids("ж2")
 
@@ -393,7 +475,22 @@ def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):
     assert Greedy(vocab_path).tokenize("ab zz") == ["ab zz"]
 
 
-NEAR_SPECIAL = ["、", "。", "中", "[CLS]", "[", "]", "CLS", "[\u0301CLS]", "\u0301", "áb", "ab", "≮s>", "a", " "]
+NEAR_SPECIAL = [
+    "、",
+    "。",
+    "中",
+    "[CLS]",
+    "[",
+    "]",
+    "CLS",
+    "[\u0301CLS]",
+    "\u0301",
+    "áb",
+    "ab",
+    "≮s>",
+    "a",
+    " ",
+]
 
 
 @pytest.mark.parametrize("cased", [True, False])
@@ -404,7 +501,9 @@ NEAR_SPECIAL = ["、", "。", "中", "[CLS]", "[", "]", "CLS", "[\u0301CLS]", "\
 @example(text="、≮s>、中")
 def test_a_cut_at_punctuation_makes_no_special_word(cased, special, text):
     """The word is `、[CLS]、` when special words are looked for, and is cut afterwards."""
-    tokenizer = BertTokenizer.from_pretrained("trietok-zh", do_lower_case=not cased, strip_accents=True)
+    tokenizer = BertTokenizer.from_pretrained(
+        "trietok-zh", do_lower_case=not cased, strip_accents=True
+    )
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     assert tokenizer.text_encoder.ids(text) == list(tokenizer.text_encoder.stages.ids(text))
 
@@ -418,7 +517,9 @@ def test_words_without_a_key_character_of_an_added_word_are_not_searched(vocab_p
         searched = []
         stands_in = word_search.WordSearch.stands_in
         monkeypatch.setattr(
-            word_search.WordSearch, "stands_in", lambda self, text: searched.append(text) or stands_in(self, text)
+            word_search.WordSearch,
+            "stands_in",
+            lambda self, text: searched.append(text) or stands_in(self, text),
         )
         for text in ("the subject", "aZQ0001b ZQ00 the1", "unable"):
             assert tokenizer.encode(text) == plain.encode(text)
@@ -433,7 +534,14 @@ def test_runs_of_chinese_of_any_length(vocab_path, number):
         for tokens in ([], ["中一"]):
             for each in (tokenizer, plain):
                 each.add_tokens(tokens)
-            for chars in ("中", "中一", "中。", "\ufadb中\U00020000", "中\U0002fa1d"):  # some compose to others
+            # some compose to others
+            for chars in (
+                "中",
+                "中一",
+                "中。",
+                "\ufadb中\U00020000",
+                "中\U0002fa1d",
+            ):
                 text = (chars * number)[:number] + "the"
                 assert tokenizer.encode(text) == plain.encode(text)
                 assert tokenizer.encode(text) == plain.encode(text)  # from the caches

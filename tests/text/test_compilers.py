@@ -1,6 +1,8 @@
-"""The kernel's sources with other compilers than the one that Python was built with, without a warning.
+"""The kernel's sources with other compilers than the one that Python was built with, without a
+warning.
 
-Clang is what macOS has, and MinGW reads the headers of Windows. The session `compilers` of noxfile.py runs this.
+Clang is what macOS has, and MinGW reads the headers of Windows. The session `compilers` of
+noxfile.py runs this.
 """
 
 from __future__ import annotations
@@ -13,12 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from trietok.text.kernel import build as build_kernel
 from trietok.text.kernel.build import LIBRARY, OPTIONS, SOURCE, compile_kernel
 
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(
-        sys.version_info < (3, 11) or sys.platform != "linux" or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        sys.version_info < (3, 11)
+        or sys.platform != "linux"
+        or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         reason="needs Linux, and a Python that can load the kernel",
     ),
 ]
@@ -26,7 +31,9 @@ ROOT = Path(__file__).parents[2]
 WINDOWS = ROOT / "tests" / "data" / "windows" / "pyconfig.h"
 STRICT = ("-Wall", "-Wextra", "-Werror")
 BUILDS = pytest.mark.parametrize(
-    "options", [(), ("-DTRIETOK_FULL_API",), ("-DTRIETOK_NO_SIMD",)], ids=["stable ABI", "full API", "without SIMD"]
+    "options",
+    [(), ("-DTRIETOK_FULL_API",), ("-DTRIETOK_NO_SIMD",)],
+    ids=["stable ABI", "full API", "without SIMD"],
 )
 
 
@@ -44,19 +51,69 @@ def test_it_is_compiled_without_a_warning_and_encodes(compiler, options, tmp_pat
     monkeypatch.setenv("CC", needs(compiler))
     library = tmp_path / LIBRARY
     compile_kernel(library, [*STRICT, *options])
-    command = [sys.executable, "-m", "tests.text.run_with_kernel", str(library), "tests.text.stress_kernel", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.text.run_with_kernel",
+        str(library),
+        "tests.text.stress_kernel",
+        "1",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 differ" in done.stdout
 
 
-@BUILDS
-def test_it_is_compiled_for_windows_without_a_warning(options, tmp_path):
-    compiler = needs("x86_64-w64-mingw32-gcc")
+def for_windows(compiler: list[str], options: tuple[str, ...], written: Path) -> None:
+    """Compile the sources for Windows, as the headers of MinGW have it; nothing is linked."""
     common = [option for option in OPTIONS if option not in ("-fPIC", "-fvisibility=hidden")]
     include = f"-I{sysconfig.get_path('include')}"
-    command = [compiler, *common, *STRICT, "-include", str(WINDOWS), include, '-DTRIETOK_SOURCES=""', *options]
+    command = [
+        *compiler,
+        *common,
+        *STRICT,
+        "-include",
+        str(WINDOWS),
+        include,
+        '-DTRIETOK_SOURCES=""',
+        *options,
+    ]
     done = subprocess.run(
-        [*command, "-c", str(SOURCE), "-o", str(tmp_path / "kernel.obj")], capture_output=True, text=True
+        [*command, "-c", str(SOURCE), "-o", str(written)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+@BUILDS
+def test_it_is_compiled_for_windows_without_a_warning(options, tmp_path):
+    for_windows([needs("x86_64-w64-mingw32-gcc")], options, tmp_path / "kernel.obj")
+
+
+@BUILDS
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_clang_compiles_it_for_windows_without_a_warning(machine, options, tmp_path):
+    """The Clang of the package `ziglang` has the headers of Windows; those have names such as
+    WORD.
+    """
+    pytest.importorskip("ziglang")
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-windows-gnu"]
+    for_windows(compiler, options, tmp_path / "kernel.obj")
+
+
+def test_visual_studio_is_asked_for_c11_with_atomics_and_for_one_library(monkeypatch):
+    """It is not run here: the workflow of a release does, with the library of the stable ABI."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    command = build_kernel._command(["cl"], ["-DTRIETOK_FULL_API"], Path("_kernel.pyd.1"))
+    assert command[0] == "cl"
+    assert {
+        "/LD",
+        "/std:c11",
+        "/experimental:c11atomics",
+        "-DTRIETOK_FULL_API",
+        "/Fe_kernel.pyd.1",
+    } <= set(command)
+    assert (
+        command.index(str(SOURCE))
+        < command.index("/link")
+        < command.index("/IMPLIB:_kernel.pyd.1.lib")
+    )

@@ -1,4 +1,5 @@
-"""A free-threaded Python: the compiled kernel is left alone there, and what trietok imports leaves the GIL off.
+"""A free-threaded Python: the compiled kernel is left alone there, and what trietok imports leaves
+the GIL off.
 
 TRIETOK_FREE_THREADED_PYTHON names one that has `regex` and `pygtrie`; it needs no pytest.
 """
@@ -36,7 +37,11 @@ print(json.dumps([sys._is_gil_enabled(), trietok.kernel, missing]))
 def run(python: str, *arguments: str) -> str:
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [python, *arguments], check=True, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths}
+        [python, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
     )
     assert "GIL" not in done.stderr  # Python warns where a module switches it on
     return done.stdout

@@ -1,9 +1,12 @@
-"""The compiled kernel gives the ids of plain Python, whatever the text, the options and the history."""
+"""The compiled kernel gives the ids of plain Python, whatever the text, the options and the
+history.
+"""
 
 from __future__ import annotations
 
 import gc
 import itertools
+import math
 import os
 import random
 import signal
@@ -11,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 import unicodedata
+import weakref
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 
@@ -35,9 +39,9 @@ from tests.text.kernel_cases import (
     write_vocabulary_of_characters,
 )
 from trietok.text.characters import is_chinese_char, lower_each
-from trietok.text.kernel import chosen as kernel
-from trietok.text.kernel.plain import ListRows
-from trietok.text.trie import WordSearch
+from trietok.text.kernel import choosing as kernel
+from trietok.text.kernel.plain import IDS, NOT_PADDED, TO_LONGEST, ListRows, form_of
+from trietok.text.word_search import WordSearch
 
 pytestmark = pytest.mark.skipif(
     kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
@@ -59,7 +63,9 @@ def characters(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pairs(characters):
-    """A function that gives two tokenizers alike: one in plain Python, one with a kernel; always the same two."""
+    """A function that gives two tokenizers alike: one in plain Python, one with a kernel; always
+    the same two.
+    """
     made = {}
 
     def get(profile, variant, added=(), directory=None):
@@ -68,7 +74,9 @@ def pairs(characters):
             made[key] = []
             for name in ("plain", "compiled"):
                 with kernel_of(name):
-                    tokenizer = profile.from_pretrained(directory or characters, **VARIANTS[variant])
+                    tokenizer = profile.from_pretrained(
+                        directory or characters, **VARIANTS[variant]
+                    )
                     tokenizer.add_tokens(list(added))
                     tokenizer("")
                 made[key].append(tokenizer)
@@ -81,7 +89,7 @@ def ids_of(tokenizer, text):
     return tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
-# ---- the same ids --------------------------------------------------------------------------------------------------
+# ---- the same ids --------------------------------------------------------------------------------
 
 hard_characters = st.one_of(
     st.sampled_from("abEF .,[]#-12"),
@@ -102,14 +110,17 @@ hard_texts = st.lists(hard_characters, max_size=12).map("".join)
     variant=st.sampled_from(list(VARIANTS)),
     added=st.sampled_from([(), ("<ent>", "café", "世界"), ("ing", "x", "ß", "Ünï")]),
 )
-@example("[\u200bCLS] [C\u0301LS]", PROFILES[0], "uncased", ())  # a special token comes about once something is gone
+# a special token comes about once something is gone
+@example("[\u200bCLS] [C\u0301LS]", PROFILES[0], "uncased", ())
 @example("a\ufffdb \ufffd", PROFILES[0], "cased", ())  # printable, and deleted
 @example("e\u0323\u0302 e\u0302\u0323 ộ", PROFILES[0], "uncased, accents kept", ())
 @example("ক\u09be ে\u09be ক\u09bc\u09be", PROFILES[0], "cased", ())
 @example("=\u0338 世\u0338世 !\u0338", PROFILES[0], "cased", ())
 @example("가\u11a8 \u1100\u1161\u11a8 \u1161\u11a8", PROFILES[0], "cased", ())
-@example("e\u200b\u0301 e\x0b\u0301", PROFILES[0], "cased", ())  # what is deleted keeps nothing apart
-@example("a\u0316\u0301 \u05d0\u05b4\u0301", PROFILES[0], "cased", ())  # a mark between that lets composition pass
+# what is deleted keeps nothing apart
+@example("e\u200b\u0301 e\x0b\u0301", PROFILES[0], "cased", ())
+# a mark between that lets composition pass
+@example("a\u0316\u0301 \u05d0\u05b4\u0301", PROFILES[0], "cased", ())
 @example("字[MASK]字\xad[MASK]、[\u0301CLS]\u0301、中", PROFILES[0], "cased, accents stripped", ())
 @example("a\u2028b a\u3000b a\x1cb a\nb", PROFILES[1], "uncased", ())
 @example("x" * 100 + " " + "x" * 101 + " " + "é" * 128, PROFILES[0], "cased", ())
@@ -137,9 +148,18 @@ def test_every_code_point_in_every_context(pairs, profile, variant, step):
     plain, compiled = pairs(profile, variant, directory="trietok-multi")
     for context in CONTEXTS:
         for start in range(0, len(CHARACTERS), 5000):
-            assert_same(plain, compiled, [context.format(char) for char in CHARACTERS[start : start + 5000 : step]])
-    for start in range(0, 0x110000, 5000):  # surrogates too, and planes of which nothing is assigned
-        assert_same(plain, compiled, [f"a{chr(code)}" for code in range(start, min(start + 5000, 0x110000), step)])
+            assert_same(
+                plain,
+                compiled,
+                [context.format(char) for char in CHARACTERS[start : start + 5000 : step]],
+            )
+    # surrogates too, and planes of which nothing is assigned
+    for start in range(0, 0x110000, 5000):
+        assert_same(
+            plain,
+            compiled,
+            [f"a{chr(code)}" for code in range(start, min(start + 5000, 0x110000), step)],
+        )
 
 
 def assert_same(plain, compiled, texts):
@@ -148,18 +168,34 @@ def assert_same(plain, compiled, texts):
 
 
 def test_lower_case_and_normal_forms_may_come_in_any_order_where_marks_are_stripped():
-    """What the kernel relies on where it looks at each character of the slow profile by itself: NFC in between changes
-    nothing that is left in the end."""
+    """What the kernel relies on where it looks at each character of the slow profile by itself: NFC
+    in between changes nothing that is left in the end.
+    """
 
     def left(text):
-        return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+        return "".join(
+            char
+            for char in unicodedata.normalize("NFD", text)
+            if unicodedata.category(char) != "Mn"
+        )
 
-    changed = [char for char in map(chr, range(0x110000)) if char.lower() != char or unicodedata.decomposition(char)]
+    changed = [
+        char
+        for char in map(chr, range(0x110000))
+        if char.lower() != char or unicodedata.decomposition(char)
+    ]
     for char in changed:
-        assert all(part.lower() == part for part in unicodedata.normalize("NFD", lower_each(char))), hex(ord(char))
-        assert left(char.lower()) == "".join(left(part.lower()) for part in unicodedata.normalize("NFD", char))
-        if unicodedata.normalize("NFC", char) == char != char.lower():  # nothing that is lower-cased composes to it
-            assert any(part.lower() != part for part in unicodedata.normalize("NFD", char)), hex(ord(char))
+        assert all(
+            part.lower() == part for part in unicodedata.normalize("NFD", lower_each(char))
+        ), hex(ord(char))
+        assert left(char.lower()) == "".join(
+            left(part.lower()) for part in unicodedata.normalize("NFD", char)
+        )
+        # nothing that is lower-cased composes to it
+        if unicodedata.normalize("NFC", char) == char != char.lower():
+            assert any(part.lower() != part for part in unicodedata.normalize("NFD", char)), hex(
+                ord(char)
+            )
 
 
 MARKED = (
@@ -176,15 +212,32 @@ MARKED = (
 )
 def test_marks_that_are_stripped_do_not_hide_or_make_added_tokens(pairs, characters, token):
     decomposed = unicodedata.normalize("NFD", token)
-    forms = (token, decomposed, token.upper(), f"{decomposed}\u0301", f"x{decomposed}\u0316", f"{token}\u200b\u0301")
-    texts = [f"{front}{form}{back}" for form in forms for front in ("", "a", "\u0316") for back in ("", *MARKED[1:])]
+    forms = (
+        token,
+        decomposed,
+        token.upper(),
+        f"{decomposed}\u0301",
+        f"x{decomposed}\u0316",
+        f"{token}\u200b\u0301",
+    )
+    texts = [
+        f"{front}{form}{back}"
+        for form in forms
+        for front in ("", "a", "\u0316")
+        for back in ("", *MARKED[1:])
+    ]
     for variant in ("uncased", "cased, accents stripped"):
         assert_same(*pairs(PROFILES[0], variant, (token,)), texts)
         both = []
         for name in ("plain", "compiled"):
             with kernel_of(name):
-                special = {"additional_special_tokens": [token]}  # what is composed may be one of these
-                both.append(trietok.BertTokenizer.from_pretrained(characters, **special, **VARIANTS[variant]))
+                # what is composed may be one of these
+                special = {"additional_special_tokens": [token]}
+                both.append(
+                    trietok.BertTokenizer.from_pretrained(
+                        characters, **special, **VARIANTS[variant]
+                    )
+                )
                 both[-1]("")
         assert_same(*both, texts)
 
@@ -199,7 +252,16 @@ def test_marks_that_are_stripped_are_never_handed_over(pairs):
 
 TOKENS = ("covid19", "<ent>", "o-o", "New-York", "ab" * 60)
 WITHOUT_TOKENS = "[1] (see [Smith]) <b> a-b covid-19 o--o <en t> -new york- [CLS ] x" + "ab" * 59
-WITH_TOKENS = ["[MASK]", "a[SEP],b", "xcovid19,", "<ENT>", "co\u200bvid19", "co\u0301vid19", "écovid19", "ab" * 61]
+WITH_TOKENS = [
+    "[MASK]",
+    "a[SEP],b",
+    "xcovid19,",
+    "<ENT>",
+    "co\u200bvid19",
+    "co\u0301vid19",
+    "écovid19",
+    "ab" * 61,
+]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -215,13 +277,38 @@ def test_chunks_of_ascii_are_handed_over_only_where_an_added_token_stands_in_the
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_chunk_of_ascii_is_handed_over_only_where_an_added_token_stands_in_it(
+    pairs, profile
+):
+    """It is searched in steps, so a token may stand anywhere around the end of one."""
+    plain, compiled = pairs(profile, "uncased", TOKENS, directory="trietok-en")
+    handed_over = lambda: compiled._now().encoder.kernel.info()["handed_over"]  # noqa: E731
+    before = handed_over()
+    assert_same(plain, compiled, ["[MASK" * 1000, WITHOUT_TOKENS.replace(" ", "_") * 20])
+    assert handed_over() == before
+    for token in ("o-o", "ab" * 60):
+        for at in [*range(140, 260), *range(500, 520), 1190]:
+            assert_same(plain, compiled, [f"{'.' * at}{token}{'[' * (1200 - at)}"])
+            assert handed_over() > before
+            before = handed_over()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 def test_a_token_that_looks_at_what_is_around_it_has_its_whole_chunk(pairs, profile):
     """The part that is composed begins behind a character that touches the token."""
     single = trietok.AddedToken("abc", single_word=True)
     for variant in ("uncased", "cased, accents stripped"):
         plain, compiled = pairs(profile, variant, (single,))
         assert_same(
-            plain, compiled, ["世abc\u200be\u0301", "abc\u200be\u0301", "世abc世", "世abce\u0301 abc=\u0338", "\tabc\t"]
+            plain,
+            compiled,
+            [
+                "世abc\u200be\u0301",
+                "abc\u200be\u0301",
+                "世abc世",
+                "世abce\u0301 abc=\u0338",
+                "\tabc\t",
+            ],
         )
 
 
@@ -251,19 +338,30 @@ def test_a_text_that_ends_anywhere_is_read_to_its_end(pairs):
     long = words * 70
     sizes = (*range(130), *range(4020, 4170))
     assert_same(plain, compiled, [long[start : start + size] for size in sizes for start in (0, 7)])
-    assert_same(plain, compiled, ["x" * size for size in (4095, 4096, 4097, 70_000)] + [" " * 5000, f"{' ' * 4097}a"])
+    assert_same(
+        plain,
+        compiled,
+        ["x" * size for size in (4095, 4096, 4097, 70_000)] + [" " * 5000, f"{' ' * 4097}a"],
+    )
 
 
 def test_a_special_token_that_comes_about_between_punctuation_is_none(pairs):
-    """As in transformers: the word is "、[CLS]、" when special words are kept whole, and is cut afterwards."""
+    """As in transformers: the word is "、[CLS]、" when special words are kept whole, and is cut
+    afterwards.
+    """
     for tokenizer in pairs(PROFILES[0], "cased, accents stripped", directory="trietok-zh"):
         assert "[CLS]" not in tokenizer.tokenize("、[\u0301CLS]\u0301、中")
         assert tokenizer.tokenize("中[\u0301CLS]\u0301中") == ["中", "[CLS]", "中"]
 
 
 def test_what_may_compose_is_known_of_this_unicode():
-    """The kernel asks whether they may of these categories only; all that characters are composed of is known."""
-    decomposed = [unicodedata.normalize("NFD", chr(code)) for code in (*range(0xC0, 0xD800), *range(0xF900, 0x30000))]
+    """The kernel asks whether they may of these categories only; all that characters are composed
+    of is known.
+    """
+    decomposed = [
+        unicodedata.normalize("NFD", chr(code))
+        for code in (*range(0xC0, 0xD800), *range(0xF900, 0x30000))
+    ]
     composing = {char for chars in decomposed for char in chars[1:]}
     assert {unicodedata.category(char) for char in composing} <= {"Mn", "Mc", "Me", "Lo"}
     assert [hex(ord(char)) for char in sorted(composing) if not kernel.may_compose(char)] == []
@@ -277,7 +375,7 @@ def test_common_chinese_characters_are_words_and_the_same_in_every_form():
     assert all(unicodedata.is_normalized(form, chars) for form in ("NFC", "NFD", "NFKC", "NFKD"))
 
 
-# ---- texts that are no ordinary str --------------------------------------------------------------------------------
+# ---- texts that are no ordinary str --------------------------------------------------------------
 
 
 class Shouting(str):
@@ -286,7 +384,9 @@ class Shouting(str):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@pytest.mark.parametrize("text", ["a\ud800b", "\udfff", "a\0b", "", " ", Shouting("loud and clear")])
+@pytest.mark.parametrize(
+    "text", ["a\ud800b", "\udfff", "a\0b", "", " ", Shouting("loud and clear")]
+)
 def test_a_text_that_is_no_ordinary_one(pairs, profile, text):
     plain, compiled = pairs(profile, "uncased")
     assert ids_of(compiled, text) == ids_of(plain, text)
@@ -303,7 +403,7 @@ def test_what_is_no_text_is_the_same_error(pairs, text):
     assert str(found.value) == str(expected.value)
 
 
-# ---- what happens while texts are encoded --------------------------------------------------------------------------
+# ---- what happens while texts are encoded --------------------------------------------------------
 
 
 def test_an_interrupt_ends_a_long_text_and_does_no_harm(pairs):
@@ -324,7 +424,9 @@ def test_a_stage_that_is_patched_is_used_at_once(monkeypatch):
     with kernel_of("compiled"):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         own = ids_of(tokenizer, "hello world")
-        monkeypatch.setattr(trietok.BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"])
+        monkeypatch.setattr(
+            trietok.BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"]
+        )
         assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "hello world")) == ["the"]
         monkeypatch.undo()
         assert ids_of(tokenizer, "hello world") == own
@@ -335,7 +437,11 @@ def test_tokens_added_and_removed_between_texts_are_seen():
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         own = ids_of(tokenizer, "a hello-world b")
         tokenizer.add_tokens(["hello-world", "new york"])
-        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "a hello-world b")) == ["a", "hello-world", "b"]
+        assert tokenizer.convert_ids_to_tokens(ids_of(tokenizer, "a hello-world b")) == [
+            "a",
+            "hello-world",
+            "b",
+        ]
         assert "new york" in tokenizer.tokenize("to new york and back")  # it reaches over chunks
         tokenizer.remove_tokens(["hello-world", "new york"])
         assert ids_of(tokenizer, "a hello-world b") == own
@@ -373,7 +479,7 @@ def test_a_fork_while_another_thread_encodes():
     program = """
         import os, threading
         import trietok
-        from trietok.text.kernel import chosen as kernel
+        from trietok.text.kernel import choosing as kernel
         assert kernel.choose_kernel("compiled", text_before_kernel=0)
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         expected = tokenizer("hello world")["input_ids"]
@@ -409,14 +515,29 @@ def test_python_may_encode_while_the_kernel_asks_it():
     assert inner == [[7, 0]]
 
 
-@pytest.mark.parametrize("answer", [None, (), (9, 0, 0, b""), (1, 0, 0, "text"), (1, 0, 0, b"x" * 65), (4, 0, 0, b"")])
+@pytest.mark.parametrize(
+    "answer", [None, (), (9, 0, 0, b""), (1, 0, 0, "text"), (1, 0, 0, b"x" * 65), (4, 0, 0, b"")]
+)
 def test_an_answer_that_says_nothing_is_an_error(answer):
     compiled = compiled_kernel(["a"], lambda code: answer, list)
     with pytest.raises((ValueError, TypeError, SystemError)):
         compiled.ids("a")
 
 
-# ---- memory --------------------------------------------------------------------------------------------------------
+def test_an_id_that_changes_the_vocabulary_when_it_is_asked_for_is_refused():
+    class Grows:
+        def __index__(self) -> int:
+            entries.update((f"new{number}", number) for number in range(100_000))
+            return 3
+
+    entries = {"a": Grows()}
+    with pytest.raises(TypeError, match="an id is no int"):
+        kernel.vocabulary_of(entries, "##", 0, 100)
+    with pytest.raises(TypeError, match="an id is no int"):
+        kernel.vocabulary_of({"a": 1}, "##", 0, 100, entries)
+
+
+# ---- memory --------------------------------------------------------------------------------------
 
 
 def test_no_more_is_remembered_than_the_bound():
@@ -425,7 +546,10 @@ def test_no_more_is_remembered_than_the_bound():
     with kernel_of("plain"):
         plain = trietok.BertTokenizer.from_pretrained("trietok-en")
     for number in range(40):
-        texts = [f"word{number}a{i} [x{number}{i}] ж{i}ж{number} {'long' * 5}{i}é{number}" for i in range(1000)]
+        texts = [
+            f"word{number}a{i} [x{number}{i}] ж{i}ж{number} {'long' * 5}{i}é{number}"
+            for i in range(1000)
+        ]
         assert tokenizer(texts[:20])["input_ids"] == plain(texts[:20])["input_ids"]
         tokenizer(texts)
         info = tokenizer.cache_info()
@@ -444,7 +568,11 @@ def test_one_chunk_of_many_words_stays_within_the_bound():
 
     classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
     compiled = compiled_kernel(["word", "##1"], classify, hand_over, limit=1 << 18)
-    compiled.ids("\n".join(f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)))
+    compiled.ids(
+        "\n".join(
+            f"[{number}" if number % 500 == 0 else f"word{number}" for number in range(200_000)
+        )
+    )
     assert len(taken) == 400
     assert max(taken) <= 1 << 18
     assert compiled.info()["times_full"] > 10
@@ -490,6 +618,32 @@ def test_a_kernel_goes_with_its_encoder():
     assert kernel.kernels_alive() == before
 
 
+def test_changes_leave_no_kernels_behind():
+    """Nor former states: each change and batch makes a kernel, and the one before it goes."""
+    gc.collect()
+    before = kernel.kernels_alive()
+    with kernel_of("compiled"):
+        for profile in (trietok.BertTokenizer, trietok.BertTokenizerFast):
+            tokenizer, former, states = (
+                profile.from_pretrained("trietok-en"),
+                weakref.WeakSet(),
+                weakref.WeakSet(),
+            )
+            for number in range(50):
+                tokenizer.add_tokens(f"term{number}")
+                tokenizer([f"a text with term{number}"] * 3)
+                former.add(tokenizer._now())
+                tokenizer.decode([number])
+                states.add(tokenizer._frozen())
+            gc.collect()
+            assert kernel.kernels_alive() <= before + 1
+            assert list(former) == [tokenizer._now()]
+            assert list(states) == [tokenizer._frozen()]
+            del tokenizer
+            gc.collect()
+            assert kernel.kernels_alive() == before
+
+
 def test_a_change_that_decides_no_id_keeps_the_kernel():
     with kernel_of("compiled"):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -506,14 +660,15 @@ def test_a_change_that_decides_no_id_keeps_the_kernel():
 
 def test_a_kernel_is_made_once_however_many_chunks_are_worked_out(english_compiled):
     made = kernel.kernels_made()
-    work_out = english_compiled._now().encoder.work_out_chunk  # what encodes files works chunks out itself
+    # what encodes files works chunks out itself
+    work_out = english_compiled._now().encoder.work_out_chunk
     for number in range(2500):
         work_out(f"w{number}")
         english_compiled.encode(f"x{number}")
     assert kernel.kernels_made() == made + 1
 
 
-# ---- when a kernel is made, and which ------------------------------------------------------------------------------
+# ---- when a kernel is made, and which ------------------------------------------------------------
 
 
 @pytest.fixture
@@ -538,15 +693,30 @@ def test_a_kernel_is_made_after_many_chunks(english_compiled):
     assert kernel.kernels_made() == made + 1
 
 
+@pytest.mark.parametrize("texts", [["hi"], ["a query", "another"] * 4, "hi"])
+@pytest.mark.parametrize("tensors", [None, "np"])
+def test_the_same_few_texts_have_a_kernel_after_at_most_50_calls(texts, tensors):
+    with kernel.using_kernel("compiled"):
+        tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        made, first = kernel.kernels_made(), tokenizer(texts, padding=True, return_tensors=tensors)
+        assert kernel.kernels_made() == made
+        for _ in range(49):
+            again = tokenizer(texts, padding=True, return_tensors=tensors)
+        assert kernel.kernels_made() == made + 1
+        assert str(again) == str(first)
+
+
 @pytest.mark.parametrize(("value", "name"), [("0", "plain"), ("", "compiled")])
 def test_the_environment_switches_the_kernel_off(value, name):
     program = "import trietok; print(trietok.kernel)"
     environment = {**os.environ, "TRIETOK_KERNEL": value}
-    shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     assert shown.stdout.strip() == name
 
 
-# ---- rows ----------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60, deadline=None)
@@ -554,29 +724,144 @@ def test_the_environment_switches_the_kernel_off(value, name):
     texts=st.lists(st.text("ab [é", max_size=9), max_size=5),
     room=st.none() | st.integers(0, 4),
     from_left=st.booleans(),
-    around=st.lists(st.integers(0, 2**40), max_size=3),
-    pads_left=st.booleans(),
 )
-def test_rows_are_those_of_plain_python(texts, room, from_left, around, pads_left):
-    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
-    compiled = compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
-    rows, plain = compiled.rows(texts), ListRows([compiled.ids(text) for text in texts])
+def test_rows_are_those_of_plain_python(some_letters, texts, room, from_left):
+    rows, plain = some_letters.rows(texts), ListRows([some_letters.ids(text) for text in texts])
     if room is not None:
         rows.cut(room, from_left)
         plain.cut(room, from_left)
-    assert rows.extremes() == plain.extremes()
-    assert rows.int32_lengths(len(around)) == plain.int32_lengths(len(around))
+    assert rows.int32_lengths(3) == plain.int32_lengths(3)
     with pytest.raises(OverflowError):
-        compiled.rows(["a"]).int32_lengths(2**31 - 1)
-    assert rows.lists(around, [1]) == plain.lists(around, [1])
-    front = array("q", around).tobytes()
-    width = rows.extremes()[1] + len(around) + 3
-    assert rows.int64(width, front, front[:8], 4, pads_left) == plain.int64(width, front, front[:8], 4, pads_left)
-    with pytest.raises(ValueError, match="longer than the width"):
-        compiled.rows(["a a a"]).int64(2, b"", b"", 0, False)
+        some_letters.rows(["a"]).int32_lengths(2**31 - 1)
+    assert rows.lists() == plain.lists()
 
 
-# ---- texts in a buffer ---------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def some_letters():
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [WordSearch(["["])], True).classify
+    return compiled_kernel(["a", "##a", "b", "##b", "e"], classify, lambda chunk: [3])
+
+
+def of_python(shape: tuple[int, ...], dtype: object) -> bytearray:
+    return bytearray(8 * math.prod(shape))
+
+
+@st.composite
+def forms(draw):
+    in_row = draw(st.integers(1, 2))
+    specials = draw(st.lists(st.integers(0, 2), min_size=in_row + 1, max_size=in_row + 1))
+    numbers = st.integers(-1, 2**40)
+
+    def column(of_texts):
+        return (
+            draw(numbers),
+            draw(st.lists(of_texts, min_size=in_row, max_size=in_row)),
+            [draw(numbers) for _ in range(sum(specials))],
+        )
+
+    form = form_of(
+        specials,
+        {
+            "ids": column(st.just(IDS)),
+            "b": column(st.integers(0, 300)),
+            "zeros": (0, [0] * in_row, [0] * sum(specials)),
+        },
+        room=draw(st.integers(-1, 6)),
+        cuts_left=draw(st.booleans()),
+        width=draw(st.sampled_from([NOT_PADDED, TO_LONGEST, 0, 5, 12])),
+        multiple=draw(st.sampled_from([1, 4, 64])),
+        pads_left=draw(st.booleans()),
+        most=draw(st.sampled_from([-1, 0, 9])),
+        one=draw(st.booleans()),
+    )
+    return form._replace(make=draw(st.sampled_from([None, (), (of_python, of_python)])))
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(st.text("ab [é", max_size=9), max_size=6), form=forms())
+def test_columns_are_those_of_plain_python(some_letters, texts, form):
+    in_row = form.numbers[0]
+    texts = texts[: len(texts) // in_row * in_row]
+    made = some_letters.columns(tuple(texts), form, None)
+    if not texts:
+        assert made is None
+        return
+    expected = ListRows([some_letters.ids(text) for text in texts]).columns_or_rows(form)
+    assert (type(made) is dict) == (type(expected) is dict)
+    if type(made) is not dict:
+        form = form._replace(make=None)
+        made, expected = made.columns(form), expected.columns(form)
+    assert list(made) == list(expected) == ["ids", "b", "zeros"]
+    assert made == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    texts=st.lists(st.text("ab [é", max_size=9), min_size=1, max_size=6), room=st.integers(-1, 5)
+)
+def test_flat_ids_are_those_of_columns(some_letters, texts, room):
+    form = form_of((1, 2), {"ids": (0, [IDS], [7, 8, 9])}, width=NOT_PADDED, room=room)
+    rows = some_letters.columns(tuple(texts), form, None)["ids"]
+    ids, offsets = some_letters.flat(tuple(texts), form._replace(make=()), None)
+    assert array("i", ids).tolist() == [*itertools.chain(*rows)]
+    assert array("i", offsets).tolist() == [0, *itertools.accumulate(map(len, rows))]
+
+
+def test_a_long_text_is_read_as_far_as_it_is_kept(some_letters):
+    asked = []
+    compiled = compiled_kernel(
+        ["a", "##a"],
+        lambda code: (kernel.HAND_OVER, 0, 0, b""),
+        lambda chunk: [asked.append(chunk), 3][1:],
+    )
+    form = form_of((0, 0), {"ids": (0, [IDS], [])}, room=2)
+    assert compiled.columns((" ".join(map(str, range(1000))),), form, None) == {"ids": [[3, 3]]}
+    assert len(asked) < 10
+
+
+def test_what_is_no_text_or_no_form(some_letters):
+    form = form_of((1, 1), {"ids": (0, [IDS], [1, 2])})
+
+    class Text(str):
+        pass
+
+    assert some_letters.columns(("a", None), form, None) is None
+    assert some_letters.columns(("a", Text("a")), form, None) is None
+    for numbers in (
+        b"",
+        form.numbers[:-1],
+        form.numbers[:-8],
+        form.numbers + bytes(8),
+        b"\3" + form.numbers[1:],
+    ):
+        with pytest.raises(ValueError, match="no form"):
+            some_letters.columns(("a",), form._replace(numbers=numbers), None)
+    for wrong in (7, (), form._replace(names=["ids"]), form._replace(make=7)):
+        with pytest.raises(TypeError, match="a form is"):
+            some_letters.columns(("a",), wrong, None)
+    with pytest.raises(TypeError, match="a tuple of texts"):
+        some_letters.columns(["a"], form, None)
+    with pytest.raises(ValueError, match="several widths"):
+        some_letters.rows(["a", "a a"]).columns(
+            form_of((0, 0), {"ids": (0, [IDS], [])}, width=NOT_PADDED)._replace(make=())
+        )
+    with pytest.raises(MemoryError):
+        some_letters.columns(
+            ("a",),
+            form_of((1, 1), {"ids": (0, [IDS], [1, 2])}, width=2**62)._replace(make=()),
+            None,
+        )
+    for make in (
+        len,
+        lambda shape, dtype: bytearray(3),
+        lambda shape, dtype: bytes(24),
+        lambda shape, dtype: 1 / 0,
+    ):
+        with pytest.raises((TypeError, MemoryError, BufferError, ZeroDivisionError)):
+            some_letters.columns(("a",), form._replace(make=(make, make)), None)
+
+
+# ---- texts in a buffer ---------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -586,14 +871,23 @@ def of_letters():
     def classify(code_point: int) -> tuple[int, int, int, bytes]:
         kinds = {ord(" "): kernel.SPACE}
         char = chr(code_point)
-        return kinds.get(code_point, kernel.ORDINARY if char in "abé" else kernel.HAND_OVER), 0, 0, char.encode()
+        return (
+            kinds.get(code_point, kernel.ORDINARY if char in "abé" else kernel.HAND_OVER),
+            0,
+            0,
+            char.encode(),
+        )
 
-    return compiled_kernel(["a", "##a", "b", "##b", "é", "##é"], classify, lambda chunk: [len(chunk)])
+    return compiled_kernel(
+        ["a", "##a", "b", "##b", "é", "##é"], classify, lambda chunk: [len(chunk)]
+    )
 
 
 @settings(max_examples=200, deadline=None)
 @given(
-    texts=st.lists(st.text("ab é世\0", max_size=9), max_size=5), first=st.integers(0, 5), around=st.binary(max_size=9)
+    texts=st.lists(st.text("ab é世\0", max_size=9), max_size=5),
+    first=st.integers(0, 5),
+    around=st.binary(max_size=9),
 )
 def test_rows_of_a_buffer_are_those_of_texts(of_letters, texts, first, around):
     offsets = array("q", [len(around)])
@@ -602,14 +896,35 @@ def test_rows_of_a_buffer_are_those_of_texts(of_letters, texts, first, around):
     data = around + "".join(texts).encode() + around
     first = min(first, len(texts))
     rows = of_letters.rows_between(data, offsets, first, len(texts) - first)
-    assert rows.lists([], []) == [of_letters.ids(text) for text in texts[first:]]
+    assert rows.lists() == [of_letters.ids(text) for text in texts[first:]]
 
 
 def test_bytes_that_are_no_utf8_are_told(of_letters):
-    edges = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE]
+    edges = [
+        0x00,
+        0x41,
+        0x7F,
+        0x80,
+        0x8F,
+        0x90,
+        0x9F,
+        0xA0,
+        0xBF,
+        0xC0,
+        0xC1,
+        0xC2,
+        0xDF,
+        0xE0,
+        0xE1,
+        0xEC,
+        0xED,
+        0xEE,
+    ]
     edges += [0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF]
     for length in (1, 2, 3, 4):
-        for values in itertools.product(edges, *[edges[::1] if length < 4 else edges[3:9]] * (length - 1)):
+        for values in itertools.product(
+            edges, *[edges[::1] if length < 4 else edges[3:9]] * (length - 1)
+        ):
             data = bytes(values)
             try:
                 data.decode()
@@ -626,7 +941,9 @@ def test_offsets_that_lead_out_of_the_buffer(of_letters, offsets):
     assert of_letters.rows_between(b"abc", array("q", offsets), 0, 1) is None
 
 
-@pytest.mark.parametrize(("offsets", "first", "count"), [([0, 1], 0, 2), ([0], 1, 0), ([], 0, 0), ([0, 1], -1, 1)])
+@pytest.mark.parametrize(
+    ("offsets", "first", "count"), [([0, 1], 0, 2), ([0], 1, 0), ([], 0, 0), ([0, 1], -1, 1)]
+)
 def test_fewer_offsets_than_rows(of_letters, offsets, first, count):
     with pytest.raises(ValueError, match="fewer offsets"):
         of_letters.rows_between(b"abc", array("q", offsets), first, count)

@@ -1,4 +1,6 @@
-"""Sub-interpreters: the kernel works in those that share the GIL; one with a GIL of its own has plain Python."""
+"""Sub-interpreters: the kernel works in those that share the GIL; one with a GIL of its own has
+plain Python.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,10 @@ exec(code)
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the kernel is for 3.11 and later")
 def test_each_interpreter_has_a_kernel_or_none():
     pytest.importorskip(NAME, reason="this Python has no sub-interpreters")
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
-    inside = trietok.kernel if sys.version_info < (3, 12) else "plain"  # from 3.12 on they have a GIL of their own
+    # from 3.12 on they have a GIL of their own
+    inside = trietok.kernel if sys.version_info < (3, 12) else "plain"
     assert done.stdout.split() == [trietok.kernel, inside, inside, trietok.kernel]

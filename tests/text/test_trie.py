@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.reference import trie as reference
 from trietok import Trie
-from trietok.text.trie import LOOKUPS_A_WORD, Part, TrieNode
+from trietok.text.trie import TrieNode
+from trietok.text.word_search import LOOKUPS_A_WORD, TriePart
 
 words = st.text("abc", min_size=1, max_size=6)
 texts = st.text("abcd", max_size=40)
@@ -44,7 +45,8 @@ def test_data_is_the_nested_dict_of_transformers():
 @pytest.mark.parametrize(
     ("words", "text", "pieces"),
     [
-        # the cases of transformers' issues 34499 and 35455: a match that is dead must not be followed
+        # the cases of transformers' issues 34499 and 35455: a match that is dead must not be
+        # followed
         (["abc", "b"], "ab cd", ["a", "b", " cd"]),
         (["abcd", "bc"], "abcx", ["a", "bc", "x"]),
         (["AB", "B", "C"], "ABC", ["AB", "C"]),
@@ -88,7 +90,9 @@ def test_adding_after_a_split_is_as_adding_before(first, then, text):
     grown = Trie(first)
     grown.split(text)  # leaves failure links behind
     grown.update(then)
-    assert grown.split(text) == Trie([*first, *then]).split(text) == Trie([*then, *first]).split(text)
+    assert (
+        grown.split(text) == Trie([*first, *then]).split(text) == Trie([*then, *first]).split(text)
+    )
 
 
 @given(st.lists(words, max_size=8), st.lists(words, max_size=4), texts)
@@ -132,7 +136,11 @@ class CountedVisits:
         (["ab", "ab" * 250 + "c"], "ab" * 1000),
         (["[MASK]", "[CLS]", "[SEP]"], "[MAS[CL[SE" * 200),
         (["a" * n + "c" for n in range(1, 60)], "a" * 2000),
-        ([chr(97 + i) for i in range(26)] + ["".join(chr(97 + i % 26) for i in range(400)) + "!"], "abcdefgh" * 250),
+        (
+            [chr(97 + i) for i in range(26)]
+            + ["".join(chr(97 + i % 26) for i in range(400)) + "!"],
+            "abcdefgh" * 250,
+        ),
     ],
 )
 def test_splitting_visits_each_character_a_bounded_number_of_times(monkeypatch, words, text):
@@ -155,7 +163,7 @@ def test_words_are_looked_up_until_a_trie_pays(first_wins):
     for _ in range(5):
         words = ["".join(draw.choices("abc-é", k=draw.randint(1, 6))) for _ in range(60)]
         text = "".join(draw.choices("abc-éx ", k=150))
-        part = Part(dict.fromkeys(sorted(words, key=words.index)), first_wins)
+        part = TriePart(dict.fromkeys(sorted(words, key=words.index)), first_wins)
         looked_up = part.find(text)
         assert part._trie is None
         for _ in range(LOOKUPS_A_WORD):

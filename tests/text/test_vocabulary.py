@@ -9,8 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trietok import FileError, FileFormatError, TokenIdError, UnknownTokenError, Vocabulary, VocabularyError, load_vocab
-from trietok.files.formats import read_added_tokens_of_tokenizer_json, read_json_object, write_text, write_vocab_lines
+from trietok import (
+    FileError,
+    FileFormatError,
+    TokenIdError,
+    UnknownTokenError,
+    Vocabulary,
+    VocabularyError,
+    load_vocab,
+)
+from trietok.files.formats import (
+    read_added_tokens_of_tokenizer_json,
+    read_json_object,
+    write_text,
+    write_vocab_lines,
+)
 
 
 def test_the_id_is_the_line(tmp_path):
@@ -89,7 +102,9 @@ def test_a_bad_vocabulary_file_is_named(tmp_path):
     with pytest.raises(VocabularyError, match=r"vocab\.txt is empty"):
         load_vocab(path)
     path.write_bytes(b"a\nb\nc\xff\n")
-    with pytest.raises(FileFormatError, match="line 3: byte 0xff at offset 5 is not UTF-8") as caught:
+    with pytest.raises(
+        FileFormatError, match="line 3: byte 0xff at offset 5 is not UTF-8"
+    ) as caught:
         load_vocab(path)
     assert caught.value.line_number == 3
 
@@ -113,11 +128,15 @@ def test_json_that_is_no_object(tmp_path, text, message):
 
 def test_added_tokens_are_read_without_what_follows(tmp_path):
     path = tmp_path / "tokenizer.json"
-    path.write_text('{ "version": "1.0",\n"x": {"a": [1]}, "added_tokens" : [{"id": 5}], "model": not even JSON')
+    path.write_text(
+        '{ "version": "1.0",\n"x": {"a": [1]}, "added_tokens" : [{"id": 5}], "model": not even JSON'
+    )
     assert read_added_tokens_of_tokenizer_json(path) == [{"id": 5}]
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "", '{"a" 1}', '{"a": 1 "b"}', '{"added_tokens": [5]}', '{"a": 1,}', "{"])
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", "", '{"a" 1}', '{"a": 1 "b"}', '{"added_tokens": [5]}', '{"a": 1,}', "{"]
+)
 def test_a_tokenizer_json_without_added_tokens(tmp_path, text):
     path = tmp_path / "tokenizer.json"
     path.write_text(text)
@@ -145,7 +164,8 @@ def test_json_with_colons_in_strings(tmp_path, text):
         '{"a": 1, "a": 2}',
         '{"a": 1, "\\u0061": 1}',
         '{"b": [{"a": {}, "c": ":", "a": 3}]}',
-        '{"b": {"a": "\\u003a", "a": "\\u003a"}}',  # written as an escape, a colon is none in the text
+        # written as an escape, a colon is none in the text
+        '{"b": {"a": "\\u003a", "a": "\\u003a"}}',
         '{"a": 1, "b": "::", "a": 2',  # what is wrong later is not said first
     ],
 )
@@ -153,7 +173,8 @@ def test_json_with_a_key_twice_in_an_object(tmp_path, text):
     path = tmp_path / "some.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(
-        FileFormatError, match="the key 'a' stands twice in one object" if text[-1] == "}" else "not JSON"
+        FileFormatError,
+        match="the key 'a' stands twice in one object" if text[-1] == "}" else "not JSON",
     ):
         read_json_object(path)
 
@@ -165,3 +186,20 @@ def test_json_is_nested_forty_deep_at_most(tmp_path):
     path.write_text('{"a":' * 41 + "1" + "}" * 41, encoding="utf-8")
     with pytest.raises(FileFormatError, match="nested too deeply"):
         read_json_object(path)
+
+
+@pytest.mark.parametrize(
+    "ids", [[0, 1, 2], [0, 2, 1], [0, 1, 3], [True, False, 2], [0, 1.0, 2], [0, 1, 1], [0, 1, -1]]
+)
+def test_ids_in_order_are_checked_at_once_and_others_one_by_one(ids):
+    """What is quick for a published vocabulary lets nothing else pass: a JSON `true` or `1.0`
+    equals an id.
+    """
+    mapping = dict(zip(["[UNK]", "un", "##able"], ids, strict=True))
+    if all(type(number) is int and number >= 0 for number in ids) and len(set(ids)) == 3:
+        vocabulary = Vocabulary.from_mapping(mapping)
+        assert {token: vocabulary[token] for token in mapping} == mapping
+        assert [vocabulary.id_to_token(number) for number in ids] == list(mapping)
+    else:
+        with pytest.raises(VocabularyError):
+            Vocabulary.from_mapping(mapping)

@@ -1,4 +1,6 @@
-"""Word characters with the package `regex` and without it; trietok where modules are missing, as in a browser."""
+"""Word characters with the package `regex` and without it; trietok where modules are missing, as in
+a browser.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,19 @@ from trietok.text import characters as word_characters
 
 ALL = "".join(map(chr, range(0x110000)))
 NEWEST = "\u0558"  # a word character since the Unicode version of the table
-# What a browser's Python lacks, or has without effect; what needs threads, processes or a network is not asked for.
+# What a browser's Python lacks, or has without effect; what needs threads, processes or a network
+# is not asked for.
 MISSING = (
-    *("regex", "fcntl", "multiprocessing", "_multiprocessing", "concurrent", "subprocess", "signal", "resource"),
+    *(
+        "regex",
+        "fcntl",
+        "multiprocessing",
+        "_multiprocessing",
+        "concurrent",
+        "subprocess",
+        "signal",
+        "resource",
+    ),
     *("ssl", "_ssl", "_hashlib", "lzma", "bz2", "sqlite3", "ctypes", "mmap", "socket", "select"),
 )
 WITHOUT = f"""
@@ -49,7 +61,9 @@ print(ascii(trietok.suggest_tokens(tokenizer, ["a bobcat’s catflap e\u0301x²"
 
 def output(program: str) -> str:
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, cwd=layout.ROOT, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, cwd=layout.ROOT, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_the_table_has_the_word_characters_of_regex():
@@ -57,9 +71,12 @@ def test_the_table_has_the_word_characters_of_regex():
     runs = regex.compile(r"\w+"), word_characters._runs_of_table()
     word, table = ({*"".join(pattern.findall(ALL))} for pattern in runs)
     differing = sorted(word ^ table)
-    if NEWEST not in word:  # an older `regex`, of an older Unicode: it may lack characters, and no more
+    # an older `regex`, of an older Unicode: it may lack characters, and no more
+    if NEWEST not in word:
         differing = [char for char in differing if regex.match(r"\P{Cn}", char)]
-    assert differing == [], "add what a newer Unicode version has to `_NEWER` in trietok/text/characters.py"
+    assert differing == [], (
+        "add what a newer Unicode version has to `_NEWER` in trietok/text/characters.py"
+    )
 
 
 def test_trietok_gives_the_same_without_regex_threads_and_processes():

@@ -1,4 +1,6 @@
-"""WordPiece: greedy longest match first, by a walk that visits each character a bounded number of times."""
+"""WordPiece: greedy longest match first, by a walk that visits each character a bounded number of
+times.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ def test_the_papers_example():
     [
         (["ab", "abcd", "##c"], "abc abcd abce", ["ab", "##c", "abcd", "[UNK]"]),
         (["a", "##b"], "ab ba", ["a", "##b", "[UNK]"]),
-        (["a", "##b", "##bc"], "abb abcb abc", ["a", "##b", "##b", "a", "##bc", "##b", "a", "##bc"]),
+        (
+            ["a", "##b", "##bc"],
+            "abb abcb abc",
+            ["a", "##b", "##b", "a", "##bc", "##b", "a", "##bc"],
+        ),
         (["##a"], "a ##a", ["[UNK]", "##a"]),
         (["#", "##b", "##a"], "##a #a ##ba", ["##a", "#", "##a", "##b", "##a"]),
         (["", "##", "a"], "a ## aa", ["a", "##", "[UNK]"]),
@@ -63,7 +69,9 @@ def test_entries_added_later_are_seen():
 
 
 def walks_at_once(walking):
-    """A tokenizer walks tries when looking up slices has cost much; here nothing may be spent on that."""
+    """A tokenizer walks tries when looking up slices has cost much; here nothing may be spent on
+    that.
+    """
     with mock.patch("trietok.text.wordpiece.LOOKUPS_PER_ENTRY", 0):
         walking.match_word("a")
     return walking
@@ -121,3 +129,15 @@ def test_matching_visits_each_character_a_bounded_number_of_times(monkeypatch, v
     assert walking.match_word(word) == expected
     assert visits.count - again <= 2 * len(word)
     assert first <= 2 * len(word) + 4 * sum(map(len, vocab))
+
+
+def test_few_words_are_looked_up_without_a_copy_of_the_vocabulary():
+    """Who encodes one text does not wait until 30,000 entries are copied; both ways give the same
+    pieces.
+    """
+    walking, words = tokenizer("a", "##b", *map(str, range(1000))), ["ab", "abb", "ba", "9ab"]
+    expected = [walking.match_word(word) for word in words]
+    assert walking._matcher().entries is walking.vocab
+    for _ in range(100):
+        assert [walking.match_word(word) for word in words] == expected
+    assert isinstance(walking._matcher().entries, frozenset)

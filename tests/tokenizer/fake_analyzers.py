@@ -1,4 +1,5 @@
-"""Analyzers of Japanese text that are not installed everywhere, in a few lines each: words are runs of one script.
+"""Analyzers of Japanese text that are not installed everywhere, in a few lines each: words are runs
+of one script.
 
 In: nothing. Out: modules that stand in for fugashi with a dictionary, for sudachipy and for rhoknp.
 """
@@ -51,7 +52,9 @@ class GenericTagger:
 
     def __init__(self, options: str) -> None:
         if options.endswith("-d /nope"):
-            raise RuntimeError("\nFailed.\n--- ERROR DETAILS ---\nparam.cpp(69) no such file: /nope/dicrc\n---")
+            raise RuntimeError(
+                "\nFailed.\n--- ERROR DETAILS ---\nparam.cpp(69) no such file: /nope/dicrc\n---"
+            )
         type(self).made += 1
         self.options = options
         self.is_busy = False
@@ -70,7 +73,8 @@ class GenericTagger:
 
 class SudachiWord(Word):
     def surface(self) -> str:
-        return "ー" + self.text if self.text == "データ" else self.text  # as a projection may write it
+        # as a projection may write it
+        return "ー" + self.text if self.text == "データ" else self.text
 
     def begin(self) -> int:
         return self.start

@@ -17,7 +17,9 @@ def folder(tmp_path):
     """A function that writes a directory of a vocabulary and these files, and returns it."""
 
     def write(tokenizer_config=None, config=None, special=SPECIAL):
-        (tmp_path / "vocab.txt").write_text("\n".join([*special, "a", "b"]) + "\n", encoding="utf-8")
+        (tmp_path / "vocab.txt").write_text(
+            "\n".join([*special, "a", "b"]) + "\n", encoding="utf-8"
+        )
         for name, values in (("tokenizer_config.json", tokenizer_config), ("config.json", config)):
             if values is not None:
                 (tmp_path / name).write_text(json.dumps(values), encoding="utf-8")
@@ -43,7 +45,11 @@ CHOICES = [
     ({}, {"model_type": "distilbert"}, "DistilBertTokenizer"),
     ({}, {"model_type": "bert", "tokenizer_class": "LxmertTokenizer"}, "LxmertTokenizer"),
     (None, {"model_type": "visual_bert"}, "BertTokenizer"),
-    ({"tokenizer_class": "TokenizersBackend"}, {"model_type": "dpr"}, "DPRQuestionEncoderTokenizer"),
+    (
+        {"tokenizer_class": "TokenizersBackend"},
+        {"model_type": "dpr"},
+        "DPRQuestionEncoderTokenizer",
+    ),
 ]
 
 
@@ -57,7 +63,9 @@ def test_a_generic_fast_class_is_berts(tmp_path):
     fast.add_tokens("<ent>")
     fast.save_pretrained(tmp_path)
     path = tmp_path / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"}))
+    path.write_text(
+        json.dumps({**json.loads(path.read_text()), "tokenizer_class": "PreTrainedTokenizerFast"})
+    )
     for model_type, name in ((None, "Bert"), ("nothing-known", "Bert"), ("electra", "Electra")):
         if model_type is not None:
             (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type}))
@@ -79,7 +87,9 @@ def test_arguments_and_options_go_on(folder):
     (path / "below").mkdir()
     for file in ("vocab.txt", "tokenizer_config.json"):
         (path / file).rename(path / "below" / file)
-    tokenizer = AutoTokenizer.from_pretrained(path, subfolder="below", do_lower_case=False, trust_remote_code=True)
+    tokenizer = AutoTokenizer.from_pretrained(
+        path, subfolder="below", do_lower_case=False, trust_remote_code=True
+    )
     assert (type(tokenizer), tokenizer.do_lower_case) == (trietok.ElectraTokenizerFast, False)
 
 
@@ -98,10 +108,25 @@ def test_a_type_or_a_config_by_hand(folder):
 @pytest.mark.parametrize(
     ("tokenizer_config", "config", "name", "message"),
     [
-        ({"tokenizer_class": "RobertaTokenizer"}, None, "RobertaTokenizer", "'RobertaTokenizer', which trietok does"),
-        ({}, {"model_type": "roberta"}, "roberta", "model_type is 'roberta'.*it has align, .*, visual_bert$"),
-        ({"auto_map": {"AutoTokenizer": ["a.B", None]}}, None, None, "neither tokenizer_config.json nor config.json"),
-        ({}, {}, None, "pass tokenizer_type='bert'"),
+        (
+            {"tokenizer_class": "RobertaTokenizer"},
+            None,
+            "RobertaTokenizer",
+            "'RobertaTokenizer', which trietok does",
+        ),
+        (
+            {},
+            {"model_type": "roberta"},
+            "roberta",
+            "model_type is 'roberta'.*byte-level BPE, as GPT-2, RoBERTa and ModernBERT",
+        ),
+        (
+            {},
+            {"model_type": "no-such"},
+            "no-such",
+            "model_type is 'no-such'.*it has align, .*, visual_bert$",
+        ),
+        ({}, {"model_type": "mt5"}, "mt5", "SentencePiece, as XLM-R, multilingual E5 and T5 have"),
     ],
 )
 def test_a_class_there_is_not(folder, tokenizer_config, config, name, message):
@@ -110,17 +135,54 @@ def test_a_class_there_is_not(folder, tokenizer_config, config, name, message):
         AutoTokenizer.from_pretrained(path)
     assert caught.value.name == name
     assert caught.value.path == str(path)
-    assert {"BertTokenizer", "MPNetTokenizer"} <= set(caught.value.known) or "mpnet" in caught.value.known
+    assert {"BertTokenizer", "MPNetTokenizer"} <= set(
+        caught.value.known
+    ) or "mpnet" in caught.value.known
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, OSError)
 
 
+@pytest.mark.parametrize("config", [None, {}, {"hidden_size": 128}])
+def test_where_no_file_names_a_class_a_wordpiece_vocabulary_is_berts(folder, config, caplog):
+    path = folder(None, config)
+    for name in (path, path / "vocab.txt"):
+        for use_fast, expected in ((True, "BertTokenizerFast"), (False, "BertTokenizer")):
+            caplog.clear()
+            loaded = AutoTokenizer.from_pretrained(name, use_fast=use_fast)
+            assert type(loaded).__name__ == expected
+            assert loaded("A b").input_ids == [2, 5, 6, 3]
+            (said,) = [record.getMessage() for record in caplog.records]
+            assert "no file says which tokenizer" in said
+            assert f"loaded with {expected}; tokenizer_type='bert'" in said
+    caplog.clear()
+    AutoTokenizer.from_pretrained(path, tokenizer_type="bert")
+    assert not caplog.records
+
+
+def test_a_tokenizer_json_alone_is_berts_where_it_is_wordpiece(folder, tmp_path, caplog):
+    trietok.BertTokenizerFast(folder() / "vocab.txt").save_pretrained(
+        tmp_path / "both", legacy_format=False
+    )
+    (tmp_path / "both" / "tokenizer_config.json").unlink()
+    assert type(AutoTokenizer.from_pretrained(tmp_path / "both")) is trietok.BertTokenizerFast
+    assert "no file says which tokenizer" in caplog.text
+    json_file = tmp_path / "both" / "tokenizer.json"
+    content = json.loads(json_file.read_text(encoding="utf-8"))
+    json_file.write_text(
+        json.dumps({**content, "model": {"type": "Unigram", "vocab": [["a", 0]]}}), encoding="utf-8"
+    )
+    with pytest.raises(
+        TokenizerClassError, match=r"SentencePiece, as XLM-R.*transformers' AutoTokenizer loads it"
+    ):
+        AutoTokenizer.from_pretrained(tmp_path / "both")
+
+
 def test_a_type_is_not_guessed_from_the_name(folder):
-    path = folder({}, {})
+    path = folder({}, {}, special=["<unk>"])
     (path / "bert").mkdir()
     for file in ("vocab.txt", "tokenizer_config.json", "config.json"):
         (path / file).rename(path / "bert" / file)
-    with pytest.raises(TokenizerClassError, match="says which tokenizer"):
+    with pytest.raises(TokenizerClassError, match=r"says which tokenizer.*no WordPiece vocabulary"):
         AutoTokenizer.from_pretrained(path / "bert")
 
 
@@ -134,7 +196,7 @@ def test_other_mistakes(folder, tmp_path):
     with pytest.raises(InputTypeError):
         AutoTokenizer.from_pretrained(None)
     with pytest.raises(TokenizerClassError, match="says which tokenizer"):
-        AutoTokenizer.from_pretrained(folder() / "vocab.txt")
+        AutoTokenizer.from_pretrained(folder(special=["<unk>"]) / "vocab.txt")
 
 
 class Mine(trietok.BertTokenizer):
@@ -168,8 +230,16 @@ def test_registering(registry):
 
     AutoTokenizer.register(Config, Mine)
     AutoTokenizer.register(Config, fast_tokenizer_class=MineFast, exist_ok=True)
-    assert registry.of_model_type("mine", use_fast=False) is registry.of_class("MineFast", use_fast=False) is Mine
-    assert registry.of_model_type("mine", use_fast=True) is registry.of_class("Mine", use_fast=True) is MineFast
+    assert (
+        registry.of_model_type("mine", use_fast=False)
+        is registry.of_class("MineFast", use_fast=False)
+        is Mine
+    )
+    assert (
+        registry.of_model_type("mine", use_fast=True)
+        is registry.of_class("Mine", use_fast=True)
+        is MineFast
+    )
 
 
 def test_a_fast_twin_slots_in():
@@ -186,7 +256,7 @@ def test_a_fast_twin_slots_in():
     assert table.of_model_type("git", use_fast=True) is BertTokenizerFast
 
 
-# ---- directories of sentence-transformers ---------------------------------------------------------------------------
+# ---- directories of sentence-transformers --------------------------------------------------------
 
 MODULES = [
     {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
@@ -196,7 +266,9 @@ MODULES = [
 
 def sentence_transformers(path, model_type):
     (path / "modules.json").write_text(json.dumps(MODULES))
-    (path / "sentence_bert_config.json").write_text('{"max_seq_length": 256, "do_lower_case": false}')
+    (path / "sentence_bert_config.json").write_text(
+        '{"max_seq_length": 256, "do_lower_case": false}'
+    )
     (path / "1_Pooling").mkdir()
     (path / "1_Pooling" / "config.json").write_text('{"word_embedding_dimension": 8}')
     (path / "config.json").write_text(json.dumps({"model_type": model_type, "vocab_size": 9}))
@@ -205,24 +277,62 @@ def sentence_transformers(path, model_type):
 
 def test_a_directory_of_sentence_transformers_with_bert(folder):
     """As of all-MiniLM, BGE and E5."""
-    settings = {"tokenizer_class": "BertTokenizer", "model_max_length": 512, "do_lower_case": True, "max_length": 128}
-    settings |= {"stride": 0, "truncation_strategy": "longest_first", "pad_token_type_id": 0, "padding_side": "right"}
-    settings |= {"name_or_path": "somewhere/else", "special_tokens_map_file": "/nowhere/special_tokens_map.json"}
+    settings = {
+        "tokenizer_class": "BertTokenizer",
+        "model_max_length": 512,
+        "do_lower_case": True,
+        "max_length": 128,
+    }
+    settings |= {
+        "stride": 0,
+        "truncation_strategy": "longest_first",
+        "pad_token_type_id": 0,
+        "padding_side": "right",
+    }
+    settings |= {
+        "name_or_path": "somewhere/else",
+        "special_tokens_map_file": "/nowhere/special_tokens_map.json",
+    }
     tokenizer = AutoTokenizer.from_pretrained(sentence_transformers(folder(settings), "bert"))
-    assert tokenizer(["query: a", "b"], padding=True).input_ids == [[2, 1, 1, 5, 3], [2, 6, 3, 0, 0]]
+    assert tokenizer(["query: a", "b"], padding=True).input_ids == [
+        [2, 1, 1, 5, 3],
+        [2, 6, 3, 0, 0],
+    ]
 
 
 def test_a_directory_of_sentence_transformers_with_mpnet(folder):
-    """As of all-mpnet-base-v2: special tokens with flags, and a mask that takes the space before it along."""
+    """As of all-mpnet-base-v2: special tokens with flags, and a mask that takes the space before it
+    along.
+    """
     special = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
-    flags = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
+    flags = {
+        "lstrip": False,
+        "normalized": False,
+        "rstrip": False,
+        "single_word": False,
+        "special": True,
+    }
     decoder = {str(i): {"content": token, **flags} for i, token in enumerate(special)}
     decoder["5"]["lstrip"] = True
     decoder["3"]["normalized"] = True
-    roles = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "mask": "<mask>", "unk": "[UNK]"}
+    roles = {
+        "bos": "<s>",
+        "cls": "<s>",
+        "eos": "</s>",
+        "sep": "</s>",
+        "pad": "<pad>",
+        "mask": "<mask>",
+        "unk": "[UNK]",
+    }
     settings = {f"{role}_token": token for role, token in roles.items()}
-    settings |= {"tokenizer_class": "MPNetTokenizer", "added_tokens_decoder": decoder, "tokenize_chinese_chars": True}
-    tokenizer = AutoTokenizer.from_pretrained(sentence_transformers(folder(settings, special=special), "mpnet"))
+    settings |= {
+        "tokenizer_class": "MPNetTokenizer",
+        "added_tokens_decoder": decoder,
+        "tokenize_chinese_chars": True,
+    }
+    tokenizer = AutoTokenizer.from_pretrained(
+        sentence_transformers(folder(settings, special=special), "mpnet")
+    )
     assert type(tokenizer) is trietok.MPNetTokenizerFast
     rows = tokenizer(["a  <mask> z", "b"], padding=True)
     assert rows == {
@@ -230,3 +340,44 @@ def test_a_directory_of_sentence_transformers_with_mpnet(folder):
         "attention_mask": [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]],
     }
     assert tokenizer.tokenize("a  <mask>") == ["a", "  <mask>"]  # with the text it took
+
+
+@pytest.mark.parametrize(
+    "loader", [AutoTokenizer, trietok.BertTokenizer, trietok.BertTokenizerFast]
+)
+@pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [
+        ("use_fats", "use_fast"),
+        ("usefast", "use_fast"),
+        ("revison", "revision"),
+        ("local_file_only", "local_files_only"),
+        ("subfoldr", "subfolder"),
+        ("trust_remote_cod", "trust_remote_code"),
+        ("tokenizer_typ", "tokenizer_type"),
+        ("from_slo", "from_slow"),
+        ("cache_limt", "cache_limit"),
+        ("paddingside", "padding_side"),
+    ],
+)
+def test_a_misspelt_option_of_loading_is_named_and_kept(folder, caplog, loader, keyword, meant):
+    tokenizer = loader.from_pretrained(
+        folder({"tokenizer_class": "BertTokenizer"}), **{keyword: False}
+    )
+    said = [record.getMessage() for record in caplog.records if keyword in record.getMessage()]
+    assert said == [f"the keyword {keyword!r} changes nothing; did you mean {meant!r}?"]
+    assert tokenizer.init_kwargs[keyword] is False  # as in transformers
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    ["use_fast", "from_slow", "cache_limit", "proxies", "tokens", "my_note", "torch_dtype"],
+)
+def test_an_option_that_is_known_or_like_none_is_no_misspelt_one(folder, caplog, keyword):
+    AutoTokenizer.from_pretrained(folder({"tokenizer_class": "BertTokenizer"}), **{keyword: 0})
+    assert not [record for record in caplog.records if keyword in record.getMessage()]
+
+
+def test_a_key_of_a_file_is_no_option_of_loading(folder, caplog):
+    AutoTokenizer.from_pretrained(folder({"tokenizer_class": "BertTokenizer", "revisions": 3}))
+    assert not caplog.records

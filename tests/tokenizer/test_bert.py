@@ -1,4 +1,6 @@
-"""`BertTokenizer`: the calls by small named cases. `tests/parity/` compares them with transformers live."""
+"""`BertTokenizer`: the calls by small named cases. `tests/parity/` compares them with transformers
+live.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,16 @@ def abc(small):
     return small("a", "b", "c")
 
 
-# ---- one text, a pair, a batch -----------------------------------------------------------------------------------
+# ---- one text, a pair, a batch -------------------------------------------------------------------
 
 
 def test_one_text(abc):
     assert abc.encode("A b?") == [CLS, A, B, UNK, SEP]
-    assert abc("a b") == {"input_ids": [CLS, A, B, SEP], "token_type_ids": [0] * 4, "attention_mask": [1] * 4}
+    assert abc("a b") == {
+        "input_ids": [CLS, A, B, SEP],
+        "token_type_ids": [0] * 4,
+        "attention_mask": [1] * 4,
+    }
 
 
 def test_a_pair(abc):
@@ -56,7 +62,10 @@ def test_a_batch_is_padded_to_its_longest(abc):
 
 def test_words(abc):
     assert abc(["a", "b c"], is_split_into_words=True).input_ids == [CLS, A, B, C, SEP]
-    assert abc([["a"], ["b", "c"]], is_split_into_words=True).input_ids == [[CLS, A, SEP], [CLS, B, C, SEP]]
+    assert abc([["a"], ["b", "c"]], is_split_into_words=True).input_ids == [
+        [CLS, A, SEP],
+        [CLS, B, C, SEP],
+    ]
 
 
 def test_tokens_and_ids_are_taken_as_they_are(abc):
@@ -79,7 +88,7 @@ def test_lone_surrogates_are_deleted(abc):
     assert abc.encode("\ud800a\udfff") == [CLS, A, SEP]
 
 
-# ---- padding, truncation, masks ----------------------------------------------------------------------------------
+# ---- padding, truncation, masks ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -149,7 +158,10 @@ def test_pad(abc):
     assert padded.attention_mask == [[1, 1, 1, 0], [1, 1, 0, 0]]
     assert padded.labels == [1, 0]
     assert rows == before
-    assert abc.pad({"input_ids": []}, return_attention_mask=True) == {"input_ids": [], "attention_mask": []}
+    assert abc.pad({"input_ids": []}, return_attention_mask=True) == {
+        "input_ids": [],
+        "attention_mask": [],
+    }
 
 
 def test_masks_and_templates(abc):
@@ -163,7 +175,7 @@ def test_masks_and_templates(abc):
     assert abc.prepare_for_model([A], [B]).input_ids == [CLS, A, SEP, B, SEP]
 
 
-# ---- tensors -----------------------------------------------------------------------------------------------------
+# ---- tensors -------------------------------------------------------------------------------------
 
 
 def test_numpy(abc):
@@ -184,17 +196,21 @@ def test_torch(abc):
     assert batch.input_ids.tolist() == [[CLS, A, SEP, PAD], [CLS, B, C, SEP]]
     assert batch.to("cpu") is batch
     assert abc.decode(batch.input_ids[0]) == "[CLS] a [SEP] [PAD]"
-    assert isinstance(abc.pad([{"input_ids": row} for row in batch.input_ids]).attention_mask, torch.Tensor)
+    assert isinstance(
+        abc.pad([{"input_ids": row} for row in batch.input_ids]).attention_mask, torch.Tensor
+    )
     with pytest.raises(InputError, match="padding=True"):
         abc(["a", "b c"], return_tensors="pt")
 
 
 def test_an_unknown_kind_of_tensor(abc):
-    with pytest.raises(ValueError, match=r"'tf' is not a valid TensorType; select one of \['np', 'pt'\]"):
+    with pytest.raises(
+        ValueError, match=r"'tf' is not a valid TensorType; select one of \['np', 'pt'\]"
+    ):
         abc("a", return_tensors="tf")
 
 
-# ---- decoding ----------------------------------------------------------------------------------------------------
+# ---- decoding ------------------------------------------------------------------------------------
 
 
 def test_decode(small):
@@ -202,12 +218,15 @@ def test_decode(small):
     ids = tokenizer.encode("Hello, he's don't")
     assert tokenizer.decode(ids) == "[CLS] hello, he's don't [SEP]"
     assert (
-        tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False) == "hello , he ' s don ' t"
+        tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        == "hello , he ' s don ' t"
     )
     assert tokenizer.decode(ids[1]) == "he"
     assert tokenizer.batch_decode([ids[1:3], ids[:1]]) == ["hello", "[CLS]"]
     tokenizer.add_tokens(["<x>"])
-    assert tokenizer.decode([tokenizer.max_id, ids[1]], spaces_between_special_tokens=False) == "<x>he"
+    assert (
+        tokenizer.decode([tokenizer.max_id, ids[1]], spaces_between_special_tokens=False) == "<x>he"
+    )
 
 
 def test_ids_that_no_text_gives(small):
@@ -221,11 +240,16 @@ def test_ids_that_no_text_gives(small):
             tokenizer.decode(bad)
 
 
-# ---- roles -------------------------------------------------------------------------------------------------------
+# ---- roles ---------------------------------------------------------------------------------------
 
 
 def test_roles_have_ids_and_setters(abc):
-    assert (abc.cls_token, abc.cls_token_id, abc.bos_token, abc.bos_token_id) == ("[CLS]", CLS, None, None)
+    assert (abc.cls_token, abc.cls_token_id, abc.bos_token, abc.bos_token_id) == (
+        "[CLS]",
+        CLS,
+        None,
+        None,
+    )
     abc.bos_token = "a"
     assert abc.bos_token_id == A
     abc.eos_token_id = B
@@ -265,7 +289,9 @@ def test_no_additional_special_tokens(small):
 
 def test_additional_special_tokens_are_a_list(small):
     tokenizer = small("a")
-    with pytest.raises(SpecialTokenError, match=r"additional_special_tokens takes a list .* not str: 'x'"):
+    with pytest.raises(
+        SpecialTokenError, match=r"additional_special_tokens takes a list .* not str: 'x'"
+    ):
         tokenizer.additional_special_tokens = "x"
     assert tokenizer.additional_special_tokens == []
     with pytest.raises(AssertionError, match="takes a list"):
@@ -286,7 +312,9 @@ def test_additional_special_tokens_are_a_list(small):
 )
 def test_a_role_of_the_template_without_a_token(abc, role, call):
     setattr(abc, role, None)
-    with pytest.raises(SpecialTokenError, match=f"{role} is None.* add_special_tokens=False") as caught:
+    with pytest.raises(
+        SpecialTokenError, match=f"{role} is None.* add_special_tokens=False"
+    ) as caught:
         call(abc)
     assert caught.value.role == role
     assert abc("a", add_special_tokens=False).input_ids == [A]
@@ -294,7 +322,9 @@ def test_a_role_of_the_template_without_a_token(abc, role, call):
     assert B in abc("a").input_ids
 
 
-@pytest.mark.parametrize("bad", [{"no_token": "x"}, {"cls_token": 5}, {"additional_special_tokens": "x"}])
+@pytest.mark.parametrize(
+    "bad", [{"no_token": "x"}, {"cls_token": 5}, {"additional_special_tokens": "x"}]
+)
 def test_a_role_that_is_none_changes_nothing(abc, bad):
     with pytest.raises(SpecialTokenError):
         abc.add_special_tokens({"bos_token": "<s>", **bad})
@@ -302,7 +332,7 @@ def test_a_role_that_is_none_changes_nothing(abc, bad):
     assert len(abc) == 8
 
 
-# ---- mistakes ----------------------------------------------------------------------------------------------------
+# ---- mistakes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [b"a", None, 5, 1.5, {"a"}, [None], [b"a"], [["a", 5], "b"]])
@@ -329,7 +359,9 @@ def test_the_message_says_where(abc):
 
 
 def test_unknown_keywords(abc):
-    with pytest.raises(OptionError, match=r"no such option: 'trunction'; did you mean 'truncation'\?$"):
+    with pytest.raises(
+        OptionError, match=r"no such option: 'trunction'; did you mean 'truncation'\?$"
+    ):
         abc("a", trunction=True)
     with pytest.raises(OptionError, match=r"'max_lenght'; did you mean 'max_length'\?$"):
         abc.encode("a", max_lenght=3)
@@ -350,12 +382,17 @@ def test_tokenize_suggests_what_it_takes(vocab_file, is_hooked):
     for kind in (BertTokenizer, BertTokenizerFast):
         tokenizer = kind(vocab_file("a"))
         if is_hooked:
-            tokenizer.prepare_for_tokenization = lambda text, is_split_into_words=False, **kwargs: (text, kwargs)
+            tokenizer.prepare_for_tokenization = lambda text, is_split_into_words=False, **kwargs: (
+                text,
+                kwargs,
+            )
         fast = kind is BertTokenizerFast
         meant = r"did you mean 'pair'\?$" if fast else "leave it out"
         with pytest.raises(OptionError, match=f"'pairs'; {meant}"):
             tokenizer.tokenize("a", pairs="a")
-        with pytest.raises(OptionError, match=r"'split_special'; did you mean 'split_special_tokens'\?$"):
+        with pytest.raises(
+            OptionError, match=r"'split_special'; did you mean 'split_special_tokens'\?$"
+        ):
             tokenizer.tokenize("a", split_special=True)
         with pytest.raises(OptionError, match=r"'text_pairs'; did you mean 'text_pair'\?$"):
             tokenizer("a", text_pairs="a")
@@ -365,12 +402,19 @@ def test_tokenize_suggests_what_it_takes(vocab_file, is_hooked):
 
 def test_whole_numbers_of_numpy_are_lengths(abc):
     numpy = pytest.importorskip("numpy")
-    options = {"truncation": True, "max_length": numpy.int64(4), "stride": numpy.int32(1), "padding": "max_length"}
+    options = {
+        "truncation": True,
+        "max_length": numpy.int64(4),
+        "stride": numpy.int32(1),
+        "padding": "max_length",
+    }
     ids = [[CLS, A, B, SEP], [CLS, C, SEP, PAD]]
     assert abc(["a b c", "c"], pad_to_multiple_of=numpy.int64(2), **options).input_ids == ids
     assert abc("c", **options).input_ids == ids[1]
     assert abc.prepare_for_model([C], **options).input_ids == ids[1]
-    assert abc.pad([{"input_ids": ids[1][:3]}], padding="max_length", max_length=numpy.int64(4)).input_ids == [ids[1]]
+    assert abc.pad(
+        [{"input_ids": ids[1][:3]}], padding="max_length", max_length=numpy.int64(4)
+    ).input_ids == [ids[1]]
     abc.build_inputs_with_special_tokens = lambda ids, pair=None: [*ids, SEP]
     assert abc(["a b c", "c"], **options).input_ids == [[A, B, C, SEP], [C, SEP, PAD, PAD]]
     with pytest.raises(InputTypeError, match=r"max_length is .* whole number"):
@@ -398,14 +442,20 @@ def test_mistakes_are_found_before_they_have_an_effect(abc, vocab_file):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_length": 1, "truncation": True}, "max_length is 1, but the special tokens alone are 2"),
+        (
+            {"max_length": 1, "truncation": True},
+            "max_length is 1, but the special tokens alone are 2",
+        ),
         ({"max_length": -1}, "max_length is -1"),
         ({"max_length": "10"}, "max_length is '10'; it is a whole number"),
         ({"max_length": 3, "truncation": True, "stride": -1}, "stride is -1"),
         ({"padding": "longst"}, "'longst' is not a valid PaddingStrategy; select one of"),
         ({"truncation": "first"}, "'first' is not a valid TruncationStrategy"),
         ({"padding": True, "pad_to_multiple_of": 0}, "pad_to_multiple_of is 0"),
-        ({"padding": True, "truncation": True, "max_length": 9, "pad_to_multiple_of": 8}, "no multiple"),
+        (
+            {"padding": True, "truncation": True, "max_length": 9, "pad_to_multiple_of": 8},
+            "no multiple",
+        ),
         ({"padding": "max_length", "max_length": 9, "padding_side": "top"}, "padding_side"),
         ({"add_special_tokens": False, "return_token_type_ids": True}, "no meaning"),
     ],
@@ -432,15 +482,21 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
     with pytest.raises(FileError, match=r"none\.txt is not there") as caught:
         BertTokenizer(tmp_path / "none.txt")
     assert isinstance(caught.value, ValueError)
-    with pytest.raises(VocabularyError, match=r"does not hold the unknown token '\[UNK\]'") as no_unk:
+    with pytest.raises(
+        VocabularyError, match=r"does not hold the unknown token '\[UNK\]'"
+    ) as no_unk:
         BertTokenizer(vocab_file("a", special=["[CLS]"]))
     assert no_unk.value.token == "[UNK]"
-    assert BertTokenizer(vocab_file("a", "<unk>", special=[]), unk_token="<unk>").encode("b")[1] == 1
+    assert (
+        BertTokenizer(vocab_file("a", "<unk>", special=[]), unk_token="<unk>").encode("b")[1] == 1
+    )
     with pytest.raises(VocabularyError, match="is empty"):
         BertTokenizer(vocab_file(special=[]))
 
 
-@pytest.mark.parametrize("name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"])
+@pytest.mark.parametrize(
+    "name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"]
+)
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)
     with pytest.raises(NotSupportedError, match=f"trietok has no {name}; "):
@@ -458,7 +514,7 @@ def test_ids_have_no_offsets(abc):
             call()
 
 
-# ---- settings ----------------------------------------------------------------------------------------------------
+# ---- settings ------------------------------------------------------------------------------------
 
 
 def test_without_basic_tokenization(vocab_file):
@@ -497,7 +553,8 @@ def test_a_misspelt_keyword_is_warned_of(small, caplog):
 def test_copies_are_alike(small):
     tokenizer = small("a", "##b", additional_special_tokens=[AddedToken("<x>", lstrip=True)])
     tokenizer.add_tokens(["<y>"])
-    assert list(tokenizer.added_tokens_encoder)[-1] == "<y>"  # read before copying: a view cannot be pickled
+    # read before copying: a view cannot be pickled
+    assert list(tokenizer.added_tokens_encoder)[-1] == "<y>"
     for other in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
         assert other("ab <x><y>") == tokenizer("ab <x><y>")
         assert repr(other) == repr(tokenizer)
@@ -518,7 +575,7 @@ def test_repr_shows_the_settings(abc):
     assert '\t2: AddedToken("[CLS]", rstrip=False' in repr(abc)
 
 
-# ---- BatchEncoding -----------------------------------------------------------------------------------------------
+# ---- BatchEncoding -------------------------------------------------------------------------------
 
 
 def test_batch_encoding(abc):

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import trietok
 from tests.tokenizer import fake_analyzers
 from trietok.text.alignment import AlignedText
-from trietok.text.stages import composed
+from trietok.text.normalizers import composed
 
 ENTRIES = (
-    "[PAD] [UNK] [CLS] [SEP] [MASK] 猫 東京 東 ##京 は データ デ ##ー ##タ ー ガ 株 ( ) 平成 1 tel a ##b b".split()
+    "[PAD] [UNK] [CLS] [SEP] [MASK] 猫 東京 東 ##京 は データ デ ##ー ##タ ー ガ 株 ( ) 平成 1 tel"
+    " a ##b b".split()
 )
 MECAB = {"word_tokenizer_type": "mecab"}
 SUDACHI = {"word_tokenizer_type": "sudachi"}
@@ -52,13 +53,25 @@ def located(tokenizer, text, **options):
     result = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False, **options)
     tokens = tokenizer.tokenize(text, **options)
     assert result.input_ids == tokenizer.convert_tokens_to_ids(tokens)
-    return [(token, text[start:end]) for token, (start, end) in zip(tokens, result.offset_mapping, strict=True)]
+    return [
+        (token, text[start:end])
+        for token, (start, end) in zip(tokens, result.offset_mapping, strict=True)
+    ]
 
 
 def test_words_and_subwords(make):
     assert make(**MECAB).tokenize("東京は猫データ") == ["東京", "は", "猫", "データ"]
-    assert make().tokenize("東京は、猫") == ["[UNK]", "[UNK]", "猫"]  # the basic tokenizer cuts at punctuation only
-    assert make(**MECAB, subword_tokenizer_type="character").tokenize("東京は") == ["東", "[UNK]", "は"]
+    # the basic tokenizer cuts at punctuation only
+    assert make().tokenize("東京は、猫") == [
+        "[UNK]",
+        "[UNK]",
+        "猫",
+    ]
+    assert make(**MECAB, subword_tokenizer_type="character").tokenize("東京は") == [
+        "東",
+        "[UNK]",
+        "は",
+    ]
     assert make(**MECAB, do_subword_tokenize=False).tokenize("東京都は") == ["東京都", "は"]
     assert make(do_word_tokenize=False).tokenize("東京 は") == ["東京", "は"]
 
@@ -71,23 +84,41 @@ def test_spans_are_those_of_the_text_as_it_is_written(make):
     assert located(mecab, "㈱猫") == [("(", "㈱"), ("株", "㈱"), (")", "㈱"), ("猫", "猫")]
     assert located(mecab, "㍻") == [("平成", "㍻")]
     assert located(mecab, "ＡＢ") == [("[UNK]", "ＡＢ")]
-    assert located(make(**MECAB, do_lower_case=True), "ＡＢ ℡") == [("a", "Ａ"), ("##b", "Ｂ"), ("tel", "℡")]
+    assert located(make(**MECAB, do_lower_case=True), "ＡＢ ℡") == [
+        ("a", "Ａ"),
+        ("##b", "Ｂ"),
+        ("tel", "℡"),
+    ]
     characters = make(**MECAB, subword_tokenizer_type="character")
-    assert located(characters, "ﾃﾞｰﾀ東") == [("デ", "ﾃﾞ"), ("ー", "ｰ"), ("[UNK]", "ﾀ"), ("東", "東")]
+    assert located(characters, "ﾃﾞｰﾀ東") == [
+        ("デ", "ﾃﾞ"),
+        ("ー", "ｰ"),
+        ("[UNK]", "ﾀ"),
+        ("東", "東"),
+    ]
 
 
 def test_details_of_an_encoding(make):
     result = make(**MECAB)("ﾃﾞーﾀは東京", "猫")
     assert result.tokens() == ["[CLS]", "データ", "は", "東京", "[SEP]", "猫", "[SEP]"]
     assert result.word_ids() == [None, 0, 1, 2, None, 0, None]
-    assert (result.char_to_token(1), result.char_to_token(6), result.char_to_token(0, sequence_index=1)) == (1, 3, 5)
+    assert (
+        result.char_to_token(1),
+        result.char_to_token(6),
+        result.char_to_token(0, sequence_index=1),
+    ) == (1, 3, 5)
     assert result.token_to_chars(3) == (5, 7)
 
 
 def test_added_tokens_are_cut_out_first(make):
     tokenizer = make(**MECAB)
     tokenizer.add_tokens(["京は"])
-    assert located(tokenizer, "東京は[MASK]猫") == [("東", "東"), ("京は", "京は"), ("[MASK]", "[MASK]"), ("猫", "猫")]
+    assert located(tokenizer, "東京は[MASK]猫") == [
+        ("東", "東"),
+        ("京は", "京は"),
+        ("[MASK]", "[MASK]"),
+        ("猫", "猫"),
+    ]
 
 
 def test_lower_casing_spares_never_split(make):
@@ -106,16 +137,26 @@ def test_a_word_that_is_written_otherwise_stands_for_all_of_it(make):
 def test_whitespace_of_sudachi(make):
     characters = {"subword_tokenizer_type": "character"}
     assert make(**SUDACHI).tokenize("猫 は") == ["猫", "は"]
-    assert located(make(**SUDACHI, **characters), "猫 は") == [("猫", "猫"), ("[UNK]", " "), ("は", "は")]
-    trimmed = make(**SUDACHI, **characters, sudachi_kwargs={"trim_whitespace": True, "sudachi_split_mode": "B"})
+    assert located(make(**SUDACHI, **characters), "猫 は") == [
+        ("猫", "猫"),
+        ("[UNK]", " "),
+        ("は", "は"),
+    ]
+    trimmed = make(
+        **SUDACHI, **characters, sudachi_kwargs={"trim_whitespace": True, "sudachi_split_mode": "B"}
+    )
     assert located(trimmed, "猫 は") == [("猫", "猫"), ("は", "は")]
     assert trimmed.word_tokenizer.sudachi.mode == "b"
 
 
 def test_a_text_that_an_analyzer_cannot_read(make):
-    with pytest.raises(trietok.InputError, match=r"MecabTokenizer cannot read .* character 1 .* surrogate pair"):
+    with pytest.raises(
+        trietok.InputError, match=r"MecabTokenizer cannot read .* character 1 .* surrogate pair"
+    ):
         make(**MECAB)("猫\ud800")
-    with pytest.raises(trietok.InputError, match="Sudachi cannot read a text of 1001 characters: Input is too long"):
+    with pytest.raises(
+        trietok.InputError, match="Sudachi cannot read a text of 1001 characters: Input is too long"
+    ):
         make(**SUDACHI)("あ" * (fake_analyzers.SUDACHI_LIMIT + 1))
     assert make(**MECAB).tokenize("猫\0は") == ["猫"]  # as MeCab itself
 
@@ -124,7 +165,9 @@ def test_words_that_do_not_stand_in_the_text_have_ids_and_no_spans(make):
     tokenizer = make(word_tokenizer_type="jumanpp")
     assert tokenizer.tokenize(" 猫 は") == ["猫", "[UNK]", "は"]
     assert located(tokenizer, " 猫は") == [("猫", "猫"), ("は", "は")]
-    with pytest.raises(trietok.NotSupportedError, match="JumanppTokenizer gives the word '␣', which does not stand"):
+    with pytest.raises(
+        trietok.NotSupportedError, match="JumanppTokenizer gives the word '␣', which does not stand"
+    ):
         tokenizer("猫 は", return_offsets_mapping=True)
 
 
@@ -139,11 +182,19 @@ def test_explaining(make):
         "wordpiece",
     ]
     tokens = explanation.texts[0].tokens
-    assert [(token.token, token.source) for token in tokens][:3] == [("猫", "猫"), ("a", "Ａ"), ("##b", "Ｂ")]
+    assert [(token.token, token.source) for token in tokens][:3] == [
+        ("猫", "猫"),
+        ("a", "Ａ"),
+        ("##b", "Ｂ"),
+    ]
     assert tokens[1].cut.stage == "words"
     assert "the analyzer begins the word" in tokens[1].cut.why
     (change,) = explanation.texts[0].stages[2].changes[-1:]
-    assert (change.before, change.after, change.why) == ("㈱", "(株)", "written as its plain equivalent (NFKC)")
+    assert (change.before, change.after, change.why) == (
+        "㈱",
+        "(株)",
+        "written as its plain equivalent (NFKC)",
+    )
     with pytest.raises(trietok.NotSupportedError, match="only ids of WordPiece"):
         make(**MECAB, subword_tokenizer_type="character").explain("猫")
 
@@ -152,7 +203,9 @@ def test_texts_that_must_not_forge_special_tokens(make):
     for options in ({}, {"subword_tokenizer_type": "character"}, {"do_subword_tokenize": False}):
         tokenizer = make(do_word_tokenize=False, **options)
         special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-        ids = tokenizer("[MASK]", add_special_tokens=False, disallowed_special=(), allowed_special=()).input_ids
+        ids = tokenizer(
+            "[MASK]", add_special_tokens=False, disallowed_special=(), allowed_special=()
+        ).input_ids
         assert special.isdisjoint(ids)
 
 
@@ -213,7 +266,9 @@ def test_the_class_of_a_model_type(make, tmp_path):
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())
     del config["tokenizer_class"]
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    (tmp_path / "config.json").write_text('{"model_type": "bert", "tokenizer_class": "BertJapaneseTokenizer"}')
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "bert", "tokenizer_class": "BertJapaneseTokenizer"}'
+    )
     assert type(trietok.AutoTokenizer.from_pretrained(tmp_path)) is trietok.BertJapaneseTokenizer
     loaded = trietok.AutoTokenizer.from_pretrained(tmp_path, tokenizer_type="bert-japanese")
     assert type(loaded) is trietok.BertJapaneseTokenizer
@@ -221,7 +276,9 @@ def test_the_class_of_a_model_type(make, tmp_path):
 
 def test_another_class_is_not_loaded_in_silence(make, tmp_path, caplog):
     make(**MECAB).save_pretrained(tmp_path)
-    with pytest.raises(trietok.FileFormatError, match=r"saved as a BertJapaneseTokenizer, .* AutoTokenizer"):
+    with pytest.raises(
+        trietok.FileFormatError, match=r"saved as a BertJapaneseTokenizer, .* AutoTokenizer"
+    ):
         trietok.BertTokenizer.from_pretrained(tmp_path)
     trietok.BertTokenizer.from_pretrained("trietok-en").save_pretrained(tmp_path / "english")
     trietok.BertJapaneseTokenizer.from_pretrained(tmp_path / "english")
@@ -236,7 +293,9 @@ def test_there_is_no_tokenizer_json(make, tmp_path):
 
 def test_checking_a_directory(make, tmp_path):
     make(**MECAB).save_pretrained(tmp_path)
-    assert not [finding for finding in trietok.check(tmp_path).findings if finding.severity == "error"]
+    assert not [
+        finding for finding in trietok.check(tmp_path).findings if finding.severity == "error"
+    ]
 
 
 def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
@@ -244,30 +303,51 @@ def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
     tokenizer = make(**MECAB, mecab_kwargs=options)
     assert tokenizer.word_tokenizer.mecab.options == "-d /elsewhere"
     tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(trietok.FileFormatError, match="mecab_kwargs has mecab_option = '-d /elsewhere'"):
+    with pytest.raises(
+        trietok.FileFormatError, match="mecab_kwargs has mecab_option = '-d /elsewhere'"
+    ):
         trietok.BertJapaneseTokenizer.from_pretrained(tmp_path)
     again = trietok.BertJapaneseTokenizer.from_pretrained(tmp_path, mecab_kwargs=options)
     assert again.word_tokenizer.mecab.options == "-d /elsewhere"
-    make(**SUDACHI, sudachi_kwargs={"sudachi_dict_type": "/elsewhere/system.dic"}).save_pretrained(tmp_path)
-    with pytest.raises(trietok.FileFormatError, match=r"sudachi_dict_type = '/elsewhere/system\.dic', which may"):
+    make(**SUDACHI, sudachi_kwargs={"sudachi_dict_type": "/elsewhere/system.dic"}).save_pretrained(
+        tmp_path
+    )
+    with pytest.raises(
+        trietok.FileFormatError, match=r"sudachi_dict_type = '/elsewhere/system\.dic', which may"
+    ):
         trietok.BertJapaneseTokenizer.from_pretrained(tmp_path)
 
 
 def test_what_is_missing_or_unknown(make, monkeypatch):
-    with pytest.raises(trietok.NotSupportedError, match=r"SentencePiece cuts by a model of its own \(spiece\.model\)"):
+    with pytest.raises(
+        trietok.NotSupportedError,
+        match=r"SentencePiece cuts by a model of its own \(spiece\.model\)",
+    ):
         make(subword_tokenizer_type="sentencepiece")
-    with pytest.raises(trietok.InputTypeError, match="mecab_kwargs is a dict of options, not 'ipadic'"):
+    with pytest.raises(
+        trietok.InputTypeError, match="mecab_kwargs is a dict of options, not 'ipadic'"
+    ):
         make(**MECAB, mecab_kwargs="ipadic")
-    with pytest.raises(trietok.InputError, match=r"MeCab cannot be started with .*/nope/dicrc; name a dictionary with"):
+    with pytest.raises(
+        trietok.InputError,
+        match=r"MeCab cannot be started with .*/nope/dicrc; name a dictionary with",
+    ):
         make(**MECAB, mecab_kwargs={"mecab_option": "-d /nope"})
     monkeypatch.setattr(fake_analyzers.Jumanpp, "has_program", False)
     with pytest.raises(trietok.MissingDependencyError, match="needs the program jumanpp"):
         make(word_tokenizer_type="jumanpp")
-    with pytest.raises(trietok.InputError, match="word_tokenizer_type is 'kytea'; it is one of 'basic', 'mecab'"):
+    with pytest.raises(
+        trietok.InputError, match="word_tokenizer_type is 'kytea'; it is one of 'basic', 'mecab'"
+    ):
         make(word_tokenizer_type="kytea")
-    with pytest.raises(trietok.InputError, match="subword_tokenizer_type is 'bytes'; it is 'wordpiece' or 'character'"):
+    with pytest.raises(
+        trietok.InputError,
+        match="subword_tokenizer_type is 'bytes'; it is 'wordpiece' or 'character'",
+    ):
         make(subword_tokenizer_type="bytes")
-    with pytest.raises(trietok.InputError, match="mecab_dic is 'neologd'; it is one of ipadic, unidic_lite, unidic"):
+    with pytest.raises(
+        trietok.InputError, match="mecab_dic is 'neologd'; it is one of ipadic, unidic_lite, unidic"
+    ):
         make(**MECAB, mecab_kwargs={"mecab_dic": "neologd"})
     with pytest.raises(trietok.InputError, match=r"mecab_kwargs holds an option .* 'mecab_dict'"):
         make(**MECAB, mecab_kwargs={"mecab_dict": "ipadic"})
@@ -276,14 +356,18 @@ def test_what_is_missing_or_unknown(make, monkeypatch):
     with pytest.raises(trietok.MissingDependencyError, match="python -m unidic download"):
         make(**MECAB, mecab_kwargs={"mecab_dic": "unidic"})
     monkeypatch.setitem(sys.modules, "fugashi", None)
-    with pytest.raises(trietok.MissingDependencyError, match=r"pip install 'trietok\[ja\]'") as raised:
+    with pytest.raises(
+        trietok.MissingDependencyError, match=r"pip install fugashi ipadic unidic-lite"
+    ) as raised:
         make(**MECAB)
     assert raised.value.extra == "ja"
 
 
 def test_what_needs_the_stages_of_bert_says_so(make):
     tokenizer = make(**MECAB)
-    with pytest.raises(trietok.NotSupportedError, match=r"the words of this .* are those of MecabTokenizer"):
+    with pytest.raises(
+        trietok.NotSupportedError, match=r"the words of this .* are those of MecabTokenizer"
+    ):
         tokenizer.basic_tokenizer  # noqa: B018
     with pytest.raises(trietok.NotSupportedError, match="not those of WordPiece"):
         make(subword_tokenizer_type="character").wordpiece_tokenizer  # noqa: B018
@@ -329,7 +413,13 @@ def test_threads_take_turns_at_the_analyzer(make, analyzers):
 
 ODD = st.one_of(
     st.sampled_from(
-        [*"ｶﾞﾊﾟ゙ﾞ①㈱㌔㍻℡ﷺ½İΣςßﬁＡｂー　 \t\n\u200b゛か\u3099は\u309a\u0301\u0327😀𠮷", "[MASK]", "東京", "猫", "新語"]
+        [
+            *"ｶﾞﾊﾟ゙ﾞ①㈱㌔㍻℡ﷺ½İΣςßﬁＡｂー　 \t\n\u200b゛か\u3099は\u309a\u0301\u0327😀𠮷",
+            "[MASK]",
+            "東京",
+            "猫",
+            "新語",
+        ]
     ),
     st.characters(codec="utf-8", exclude_characters="\0"),
 )
@@ -344,14 +434,20 @@ def test_normal_forms_with_spans(text):
         assert len(whole.starts) == len(whole.ends) == len(whole.text)
         assert list(whole.starts) == sorted(whole.starts)
         assert list(whole.ends) == sorted(whole.ends)
-        covered = {place for start, end in zip(whole.starts, whole.ends, strict=True) for place in range(start, end)}
+        covered = {
+            place
+            for start, end in zip(whole.starts, whole.ends, strict=True)
+            for place in range(start, end)
+        }
         assert covered == set(range(len(text)))
 
 
 @settings(max_examples=150, deadline=None)
 @given(text=st.lists(ODD, max_size=12).map("".join), do_lower_case=st.booleans())
 def test_the_spans_of_words(make, text, do_lower_case):
-    """Each span normalizes to its word, or to more if a character became several; together they are the whole text."""
+    """Each span normalizes to its word, or to more if a character became several; together they are
+    the whole text.
+    """
     tokenizer = make(**MECAB, do_subword_tokenize=False, do_lower_case=do_lower_case)
     tokenizer.add_tokens(["新語"])
     pairs = located(tokenizer, text)
@@ -361,7 +457,8 @@ def test_the_spans_of_words(make, text, do_lower_case):
 
     def normal(part):
         part = unicodedata.normalize("NFKC", part.lower() if do_lower_case else part)
-        return part.lower().replace("ς", "σ") if do_lower_case else part  # a final one depends on what follows
+        # a final one depends on what follows
+        return part.lower().replace("ς", "σ") if do_lower_case else part
 
     for token, source in pairs:
         assert normal(token) in normal(source)

@@ -1,4 +1,6 @@
-"""Trained byte-pair encodings as tokenizers: loading, calls, added tokens, saving, what they refuse."""
+"""Trained byte-pair encodings as tokenizers: loading, calls, added tokens, saving, what they
+refuse.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def test_a_bpe_directory_is_a_tokenizer(directory):
     assert tokenizer.is_fast
     bpe = Bpe.from_directory(directory)
     assert tokenizer.tokenize("lowest newer") == [*bpe.tokenize("lowest"), *bpe.tokenize("newer")]
-    assert (tokenizer.unk_token, tokenizer.pad_token, tokenizer.mask_token) == ("<unk>", "<pad>", "<mask>")
+    assert (tokenizer.unk_token, tokenizer.pad_token, tokenizer.mask_token) == (
+        "<unk>",
+        "<pad>",
+        "<mask>",
+    )
     assert tokenizer.cls_token is None
     assert tokenizer.tokenize("low<mask> \u2603") == ["low", "<mask>", "<unk>"]
     result = tokenizer(["low", "lowest \u2603"], padding=True, return_offsets_mapping=True)
@@ -62,7 +68,9 @@ def test_composed_words_and_their_spans(directory):
 
 def test_characters_that_are_left_out_have_places(tmp_path):
     train_bpe(TEXTS, vocab_size=60).save(tmp_path, do_lower_case=False)
-    result = AutoTokenizer.from_pretrained(tmp_path)("x\u2603low \u2603 lo\u2603w", return_offsets_mapping=True)
+    result = AutoTokenizer.from_pretrained(tmp_path)(
+        "x\u2603low \u2603 lo\u2603w", return_offsets_mapping=True
+    )
     assert result.tokens() == ["low", "low"]
     assert result.offset_mapping == [(2, 5), (8, 12)]
     assert result.word_ids() == [0, 1]
@@ -84,7 +92,8 @@ def test_changes_are_saved(directory, tmp_path):
     assert again.sep_token == "<sep>"
     files = sorted(path.name for path in (tmp_path / "saved").iterdir())
     assert files == sorted(
-        "added_tokens.json merges.txt special_tokens_map.json tokenizer.json tokenizer_config.json vocab.json".split()
+        "added_tokens.json merges.txt special_tokens_map.json tokenizer.json tokenizer_config.json"
+        " vocab.json".split()
     )
     for name in ("vocab.json", "merges.txt"):
         assert (tmp_path / "saved" / name).read_bytes() == (directory / name).read_bytes()
@@ -140,21 +149,33 @@ def test_a_wordpiece_file_is_named_as_such(tmp_path):
         PreTrainedTokenizerFast(tokenizer_file=tmp_path / "tokenizer.json")
 
 
-# ---- the Chinese recipe ---------------------------------------------------------------------------------------------
+# ---- the Chinese recipe --------------------------------------------------------------------------
 
 
 @pytest.fixture
 def recipe(tmp_path) -> pathlib.Path:
-    save_chinese_bpe(train_chinese_bpe(["处处闻啼鸟", "处处风雨声", "夜来风雨声。"]), tmp_path / "recipe")
+    save_chinese_bpe(
+        train_chinese_bpe(["处处闻啼鸟", "处处风雨声", "夜来风雨声。"]), tmp_path / "recipe"
+    )
     return tmp_path / "recipe"
 
 
 def test_the_recipe_cuts_the_longest_token_first(recipe, tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]")
     assert isinstance(tokenizer, ChineseBpeTokenizer)
-    assert tokenizer.tokenize("大 处处风 雨声[PAD]鸟。") == ["<unk>", "处处", "风雨声", "[PAD]", "鸟", "。"]
+    assert tokenizer.tokenize("大 处处风 雨声[PAD]鸟。") == [
+        "<unk>",
+        "处处",
+        "风雨声",
+        "[PAD]",
+        "鸟",
+        "。",
+    ]
     assert tokenizer.unk_token_id == 0
-    assert {tokenizer.pad_token_id, tokenizer.cls_token_id} == {len(tokenizer) - 1, len(tokenizer) - 2}
+    assert {tokenizer.pad_token_id, tokenizer.cls_token_id} == {
+        len(tokenizer) - 1,
+        len(tokenizer) - 2,
+    }
     assert tokenizer(["处处", "鸟大鸟"], padding=True).input_ids[0][-1] == tokenizer.pad_token_id
     assert tokenizer.decode(tokenizer.encode("处处 风雨声")) == "处处风雨声"
     tokenizer.save_pretrained(tmp_path / "saved")
@@ -166,24 +187,32 @@ def test_the_recipe_cuts_the_longest_token_first(recipe, tmp_path):
 
 def test_ids_are_those_of_the_tokens(recipe):
     """Whether a user has replaced a method, and tokens are made first, or not."""
-    tokenizer = AutoTokenizer.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+    tokenizer = AutoTokenizer.from_pretrained(
+        recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
+    )
     tokenizer.add_tokens(["夜 来", "x"])
 
     class ByTokens(ChineseBpeTokenizer):
         def _tokenize(self, text, **kwargs):
             return super()._tokenize(text)
 
-    by_tokens = ByTokens.from_pretrained(recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]")
+    by_tokens = ByTokens.from_pretrained(
+        recipe, pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
+    )
     by_tokens.add_tokens(["夜 来", "x"])
     texts = ["处处 [SEP]x夜 来风\0雨\t声\ud800鸟", "", "<unk>大。", "夜\n来"]
     for asked in ({}, {"split_special_tokens": True}):
         assert dict(tokenizer(texts, texts, **asked)) == dict(by_tokens(texts, texts, **asked))
-        assert [tokenizer.encode(text, **asked) for text in texts] == tokenizer(texts, **asked).input_ids
+        assert [tokenizer.encode(text, **asked) for text in texts] == tokenizer(
+            texts, **asked
+        ).input_ids
         for text in texts:
             ids = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text, **asked))
             assert tokenizer.encode(text, **asked) == by_tokens.encode(text, **asked) == ids
     encoded = tokenizer(texts, padding=True)
-    assert {len(row) for rows in encoded.values() for row in rows} == {max(map(len, tokenizer(texts).input_ids))}
+    assert {len(row) for rows in encoded.values() for row in rows} == {
+        max(map(len, tokenizer(texts).input_ids))
+    }
 
 
 def test_a_directory_of_another_kind(directory, recipe):
@@ -191,7 +220,9 @@ def test_a_directory_of_another_kind(directory, recipe):
         ChineseBpeTokenizer(directory / "tokenizer.json")
     with pytest.raises(FileError, match=r"has no vocab.txt, which ChineseBpeTokenizer needs"):
         ChineseBpeTokenizer.from_pretrained(directory)
-    with pytest.raises(FileError, match=r"has no tokenizer.json, which PreTrainedTokenizerFast needs"):
+    with pytest.raises(
+        FileError, match=r"has no tokenizer.json, which PreTrainedTokenizerFast needs"
+    ):
         PreTrainedTokenizerFast.from_pretrained(recipe)
 
 

@@ -1,15 +1,20 @@
-"""Ids to tokens and to text: looked up where that is what the methods say, and never instead of them."""
+"""Ids to tokens and to text: looked up where that is what the methods say, and never instead of
+them.
+"""
 
 from __future__ import annotations
 
 import gc
 import pickle
+import random
 import sys
 from unittest import mock
 
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputTypeError, TokenIdError
+from trietok.files.tokenizer_json import WordPieceDecoder
+from trietok.text.decoding import joints_of
 
 PROFILES = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
@@ -37,7 +42,10 @@ def test_looking_ids_up_costs_no_call_for_each(kind):
     tokenizer = kind.from_pretrained("trietok-en")
     ids = tokenizer("the people of the united states").input_ids
     tokenizer.decode(ids)
-    for method in (tokenizer.convert_ids_to_tokens, BertTokenizer.from_pretrained("trietok-en").decode):
+    for method in (
+        tokenizer.convert_ids_to_tokens,
+        BertTokenizer.from_pretrained("trietok-en").decode,
+    ):
         method(ids)
         assert calls_of(method, ids * 100) == calls_of(method, ids)
 
@@ -49,7 +57,11 @@ def test_every_id_as_it_is_alone(kind, vocab_file):
     ids = list(range(tokenizer.max_id + 1))
     assert tokenizer.convert_ids_to_tokens([6, 5, 7]) == ["once", "[UNK]", "twice"]
     for skip in (False, True):
-        alone = [token for i in ids for token in tokenizer.convert_ids_to_tokens([i], skip_special_tokens=skip)]
+        alone = [
+            token
+            for i in ids
+            for token in tokenizer.convert_ids_to_tokens([i], skip_special_tokens=skip)
+        ]
         assert tokenizer.convert_ids_to_tokens(ids, skip_special_tokens=skip) == alone
     assert tokenizer.convert_ids_to_tokens(ids)[-2:] == ["<a>", "<b>"]
     assert tokenizer.convert_ids_to_tokens(tuple(ids)) == tokenizer.convert_ids_to_tokens(iter(ids))
@@ -88,6 +100,85 @@ def test_methods_of_ones_own_are_asked(kind, vocab_file):
         assert tokenizer.decode([5, 6]) == "patched patched"
     tokenizer._convert_id_to_token = lambda index: "set"
     assert tokenizer.decode([5, 6]) == "set set"
+
+
+@PROFILES
+def test_settings_are_seen_when_they_change(kind, vocab_file):
+    tokenizer = kind(vocab_file("do", "##es", "n't", "."), clean_up_tokenization_spaces=True)
+    ids = [5, 6, 7, 8]
+    assert tokenizer.decode(ids) == "doesn't."
+    tokenizer.clean_up_tokenization_spaces = False
+    assert tokenizer.decode(ids) == ("doesn't." if kind is BertTokenizerFast else "does n't .")
+    if kind is BertTokenizerFast:
+        tokenizer.decoder = WordPieceDecoder(prefix="d", cleanup=False)
+        assert tokenizer.decode(ids) == "do ##es n't ."
+        tokenizer.decoder = None
+        assert tokenizer.decode([5, 6]) == "do ##es"
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<s>"]})
+    assert (
+        tokenizer.decode([5, tokenizer.convert_tokens_to_ids("<s>")], skip_special_tokens=True)
+        == "do"
+    )
+    tokenizer.pad_token = "do"
+    assert tokenizer.decode([5, 7], skip_special_tokens=True) == (
+        "do n't" if kind is BertTokenizerFast else "n't"
+    )
+
+
+def plain_join(tokens: list[str], prefix: str, cleanup: bool) -> str:
+    """What the WordPiece decoder of the Rust tokenizers does, one token after the other."""
+    text = ""
+    for number, token in enumerate(tokens):
+        if number:
+            token = token[len(prefix) :] if token.startswith(prefix) else " " + token
+        if cleanup:
+            for old in " .", " ?", " !", " ,":
+                token = token.replace(old, old[1:])
+            token = token.replace(" ' ", "'").replace(" n't", "n't").replace(" 'm", "'m")
+            token = (
+                token.replace(" do not", " don't")
+                .replace(" 's", "'s")
+                .replace(" 've", "'ve")
+                .replace(" 're", "'re")
+            )
+        text += token
+    return text
+
+
+def test_tokens_are_joined_as_one_after_the_other():
+    seed = random.randrange(10**9)
+    print("seed", seed)
+    draw = random.Random(seed)
+    parts = [
+        "##",
+        "#",
+        " ",
+        "a",
+        "",
+        ".",
+        " ,",
+        "' ",
+        "n't",
+        "'m",
+        "do not",
+        " do not",
+        "'s",
+        "é",
+        "世",
+        "?",
+        "  !",
+        "'ve",
+    ]
+    for _ in range(3_000):
+        tokens = [
+            "".join(draw.choices(parts, k=draw.randrange(4))) for _ in range(draw.randrange(6))
+        ]
+        prefix, cleanup = draw.choice(["##", "", "a", " "]), draw.random() < 0.7
+        assert joints_of(prefix, cleanup).join(tokens) == plain_join(tokens, prefix, cleanup), (
+            tokens,
+            prefix,
+            cleanup,
+        )
 
 
 @PROFILES

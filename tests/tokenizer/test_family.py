@@ -15,13 +15,19 @@ from trietok.tokenizer.relatives import CLASSES
 
 FUNNEL = ["<pad>", "<unk>", "<cls>", "<sep>", "<mask>", "<s>", "</s>"]
 MPNET = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
-ROLES = {"FunnelTokenizer": FUNNEL, "MPNetTokenizer": MPNET, "SplinterTokenizer": [*SPECIAL, "[QUESTION]", "."]}
+ROLES = {
+    "FunnelTokenizer": FUNNEL,
+    "MPNetTokenizer": MPNET,
+    "SplinterTokenizer": [*SPECIAL, "[QUESTION]", "."],
+}
 NAMES = [kind.__name__ for kind in CLASSES]
 
 
 @pytest.fixture
 def make(vocab_file):
-    """A function that makes a tokenizer of the class of that name, on its special tokens and the words a, b, c."""
+    """A function that makes a tokenizer of the class of that name, on its special tokens and the
+    words a, b, c.
+    """
 
     def tokenizer(name: str, *tokens: str, **options):
         path = vocab_file("a", "b", "c", *tokens, special=ROLES.get(name, SPECIAL))
@@ -39,16 +45,26 @@ def test_the_template_says_what_the_methods_do(make, name):
     tokenizer = make(name)
     for pair in (None, [7, 8, 9]):
         template = tokenizer.template
-        assert tokenizer.build_inputs_with_special_tokens([6], pair) == template.input_ids(tokenizer, [6], pair)
-        assert tokenizer.create_token_type_ids_from_sequences([6], pair) == template.token_type_ids([6], pair)
-        assert tokenizer.get_special_tokens_mask([6], pair) == template.special_tokens_mask([6], pair)
+        assert tokenizer.build_inputs_with_special_tokens([6], pair) == template.input_ids(
+            tokenizer, [6], pair
+        )
+        assert tokenizer.create_token_type_ids_from_sequences([6], pair) == template.token_type_ids(
+            [6], pair
+        )
+        assert tokenizer.get_special_tokens_mask([6], pair) == template.special_tokens_mask(
+            [6], pair
+        )
 
 
 PAIRS = {
     "BertTokenizer": ("[CLS] a [SEP] b c [SEP]", [0, 0, 0, 1, 1, 1], [1, 0, 1, 0, 0, 1]),
     "FunnelTokenizer": ("<cls> a <sep> b c <sep>", [2, 0, 0, 1, 1, 1], [1, 0, 1, 0, 0, 1]),
     "MPNetTokenizer": ("<s> a </s> </s> b c </s>", [0] * 7, [1, 0, 1, 1, 0, 0, 1]),
-    "SplinterTokenizer": ("[CLS] a [QUESTION] . [SEP] b c [SEP]", [0, 0, 0, 0, 0, 1, 1, 1], [1, 0, 1, 0, 0, 1]),
+    "SplinterTokenizer": (
+        "[CLS] a [QUESTION] . [SEP] b c [SEP]",
+        [0, 0, 0, 0, 0, 1, 1, 1],
+        [1, 0, 1, 0, 0, 1],
+    ),
 }
 
 
@@ -61,7 +77,12 @@ def test_a_pair(make, name):
     assert encoding.special_tokens_mask == mask
 
 
-WITHOUT_TYPES = ["DistilBertTokenizer", "DPRReaderTokenizer", "MPNetTokenizer", "RetriBertTokenizer"]
+WITHOUT_TYPES = [
+    "DistilBertTokenizer",
+    "DPRReaderTokenizer",
+    "MPNetTokenizer",
+    "RetriBertTokenizer",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,7 +125,9 @@ def test_the_question_token_is_no_role(make, tmp_path):
     assert tokenizer.question_token_id == tokenizer.convert_tokens_to_ids("c")
     assert tokenizer.tokenize("[QUESTION]") == ["[", "question", "]"]
     assert "question_token" not in tokenizer.special_tokens_map
-    with pytest.raises(SpecialTokenError, match="question_token is a string or an AddedToken, not 5"):
+    with pytest.raises(
+        SpecialTokenError, match="question_token is a string or an AddedToken, not 5"
+    ):
         make("SplinterTokenizer", question_token=5)
     tokenizer.question_token = "b"
     tokenizer.save_pretrained(tmp_path / "saved")
@@ -112,7 +135,11 @@ def test_the_question_token_is_no_role(make, tmp_path):
 
 
 def test_decoding_leaves_spaces_where_the_class_does(make):
-    spaced = [n for n in NAMES if make(n, "!", ".", unk_token="a").decode([6, 9], clean_up_tokenization_spaces=None)]
+    spaced = [
+        n
+        for n in NAMES
+        if make(n, "!", ".", unk_token="a").decode([6, 9], clean_up_tokenization_spaces=None)
+    ]
     assert spaced == NAMES
     kept = [name for name in NAMES if not make(name).clean_up_tokenization_spaces]
     assert kept == ["RetriBertTokenizer", "SplinterTokenizer"]
@@ -132,7 +159,9 @@ def test_what_is_saved_is_loaded(make, name, tmp_path):
     tokenizer.save_pretrained(tmp_path / "saved")
     again = getattr(trietok, name).from_pretrained(tmp_path / "saved")
     assert again.fingerprint() == tokenizer.fingerprint()
-    assert again("a new word", "b", padding="max_length") == tokenizer("a new word", "b", padding="max_length")
+    assert again("a new word", "b", padding="max_length") == tokenizer(
+        "a new word", "b", padding="max_length"
+    )
     again.save_pretrained(tmp_path / "again")
     for file in (tmp_path / "saved").iterdir():
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
@@ -167,12 +196,19 @@ def test_a_check_knows_the_tokens_of_the_class(make, name, tmp_path):
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "vocab.txt").write_bytes((tmp_path / "saved" / "vocab.txt").read_bytes())
     (tmp_path / "bare" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
-    assert not [finding for finding in trietok.check(tmp_path / "bare").findings if finding.code == "special-missing"]
+    assert not [
+        finding
+        for finding in trietok.check(tmp_path / "bare").findings
+        if finding.code == "special-missing"
+    ]
     trietok.fix(tmp_path / "bare", tmp_path / "fixed")
-    assert type(trietok.AutoTokenizer.from_pretrained(tmp_path / "fixed", use_fast=False)).__name__ == name
+    assert (
+        type(trietok.AutoTokenizer.from_pretrained(tmp_path / "fixed", use_fast=False)).__name__
+        == name
+    )
 
 
-# ---- DPR's reader ---------------------------------------------------------------------------------------------------
+# ---- DPR's reader --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -182,11 +218,17 @@ def reader(make):
 
 def test_a_question_with_many_passages(reader):
     rows = reader("a", titles=["b", "c"], texts=["a b", "c"], padding=True)
-    assert reader.batch_decode(rows.input_ids) == ["[CLS] a [SEP] b [SEP] a b", "[CLS] a [SEP] c [SEP] c [PAD]"]
+    assert reader.batch_decode(rows.input_ids) == [
+        "[CLS] a [SEP] b [SEP] a b",
+        "[CLS] a [SEP] c [SEP] c [PAD]",
+    ]
     assert rows.attention_mask == [[1] * 7, [1, 1, 1, 1, 1, 1, 0]]
     assert reader("a", titles="b", texts="c").input_ids == [[2, 5, 3, 6, 3, 7]]
     assert reader("a", "b", "c", truncation=True, max_length=3).input_ids == [[2, 5, 3]]
-    assert list(reader("a", "b", "c", return_attention_mask=False)) == ["input_ids", "attention_mask"]
+    assert list(reader("a", "b", "c", return_attention_mask=False)) == [
+        "input_ids",
+        "attention_mask",
+    ]
 
 
 def test_a_call_without_titles_or_texts_is_an_ordinary_one(reader):
@@ -202,22 +244,34 @@ def test_what_the_readers_call_refuses(reader):
 
 
 def test_the_best_spans(reader):
-    rows = reader("a", titles=["b", "b"], texts=["a b c", "c b"], padding=True)  # the titles begin at token 3
+    # the titles begin at token 3
+    rows = reader("a", titles=["b", "b"], texts=["a b c", "c b"], padding=True)
     starts = [[9, 9, 9, 0, 0, 1, 4, 1], [9, 9, 9, 0, 0, 9, 0, 99]]
     ends = [[9, 9, 9, 0, 0, 0, 3, 2], [9, 9, 9, 0, 0, 0, 1, 99]]
-    found = reader.decode_best_spans(rows, trietok.DPRReaderOutput(starts, ends, [5, 1]), num_spans_per_passage=2)
+    found = reader.decode_best_spans(
+        rows, trietok.DPRReaderOutput(starts, ends, [5, 1]), num_spans_per_passage=2
+    )
     assert [tuple(span) for span in found] == [
         (7, 5, 0, 6, 6, "b"),
         (3, 5, 0, 7, 7, "c"),
         (10, 1, 1, 5, 6, "c b"),
         (0, 1, 1, 3, 3, "b"),
     ]
-    assert found[0]._fields == ("span_score", "relevance_score", "doc_id", "start_index", "end_index", "text")
+    assert found[0]._fields == (
+        "span_score",
+        "relevance_score",
+        "doc_id",
+        "start_index",
+        "end_index",
+        "text",
+    )
     one = reader.decode_best_spans(rows, (starts, ends, [1, 5]), num_spans=1, max_answer_length=1)
     assert [span.text for span in one] == ["c"]
 
 
 def test_a_row_cut_off_within_its_question(reader):
     rows = reader("a b", ["c"], ["c"], truncation=True, max_length=3)
-    with pytest.raises(InputError, match=r"passage 0 is cut off within the question: there is no \[SEP\]"):
+    with pytest.raises(
+        InputError, match=r"passage 0 is cut off within the question: there is no \[SEP\]"
+    ):
         reader.decode_best_spans(rows, ([[0] * 3], [[0] * 3], [0]))

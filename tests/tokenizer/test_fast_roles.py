@@ -1,4 +1,5 @@
-"""Roles and added tokens of the fast profile, as they are given and as files say them, by small named cases.
+"""Roles and added tokens of the fast profile, as they are given and as files say them, by small
+named cases.
 
 `tests/parity/test_fast_loading_live.py` holds the same against transformers.
 """
@@ -27,7 +28,10 @@ def fast(vocab_file):
 def edit(path, **changes):
     whole = json.loads(path.read_text(encoding="utf-8"))
     whole.update(changes)
-    path.write_text(json.dumps({key: value for key, value in whole.items() if value != "gone"}), encoding="utf-8")
+    path.write_text(
+        json.dumps({key: value for key, value in whole.items() if value != "gone"}),
+        encoding="utf-8",
+    )
 
 
 def flagged(content, **flags):
@@ -38,7 +42,7 @@ def ids(tokenizer, text):
     return tokenizer.encode(text, add_special_tokens=False)
 
 
-# ---- a role makes a token special -----------------------------------------------------------------------------------
+# ---- a role makes a token special ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("role", [{"additional_special_tokens": ["<e>"]}, {"eos_token": "<e>"}])
@@ -50,7 +54,8 @@ def test_a_role_makes_a_saved_token_special(fast, tmp_path, role, place):
     if place == "config":
         edit(tmp_path / "tokenizer_config.json", **role)
     if place == "map":
-        edit(tmp_path / "tokenizer_config.json", added_tokens_decoder="gone")  # else the map counts for nothing
+        # else the map counts for nothing
+        edit(tmp_path / "tokenizer_config.json", added_tokens_decoder="gone")
         edit(tmp_path / "special_tokens_map.json", **role)
     loaded = BertTokenizerFast.from_pretrained(tmp_path, **(role if place == "argument" else {}))
     assert loaded.added_tokens_decoder[ADDED].special
@@ -66,7 +71,7 @@ def test_a_roles_token_that_was_added_as_an_ordinary_one(fast, tmp_path):
     assert loaded.decode([CLS, A], skip_special_tokens=True) == "a"
 
 
-# ---- what is not normalized -----------------------------------------------------------------------------------------
+# ---- what is not normalized ----------------------------------------------------------------------
 
 
 def test_a_token_that_becomes_special_is_not_normalized(fast):
@@ -96,7 +101,9 @@ def test_a_role_given_on_loading(fast, tmp_path):
     of_json = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
     (tmp_path / "tokenizer.json").unlink()
     of_vocab = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    assert [tokenizer.added_tokens_decoder[ADDED].normalized for tokenizer in (of_json, of_vocab)] == [False, True]
+    assert [
+        tokenizer.added_tokens_decoder[ADDED].normalized for tokenizer in (of_json, of_vocab)
+    ] == [False, True]
 
 
 def test_a_role_that_was_saved_with_the_same_flags_keeps_them(fast, tmp_path):
@@ -104,23 +111,32 @@ def test_a_role_that_was_saved_with_the_same_flags_keeps_them(fast, tmp_path):
     tokenizer.add_tokens(["<E>"])
     tokenizer.save_pretrained(tmp_path)
     loaded = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    as_list = BertTokenizerFast.from_pretrained(tmp_path, additional_special_tokens=[AddedToken("<E>")])
+    as_list = BertTokenizerFast.from_pretrained(
+        tmp_path, additional_special_tokens=[AddedToken("<E>")]
+    )
     for tokenizer in (loaded, as_list):
-        assert tokenizer.added_tokens_decoder[ADDED] == AddedToken("<E>", normalized=True, special=True)
+        assert tokenizer.added_tokens_decoder[ADDED] == AddedToken(
+            "<E>", normalized=True, special=True
+        )
 
 
 def test_roles_of_mpnet(vocab_file, tmp_path):
     vocab_file("[UNK]", "a", "<", ">", "e", special=["<s>", "</s>", "<pad>", "<mask>"])
     alone = trietok.MPNetTokenizerFast(tmp_path / "vocab.txt", cls_token="<e>")
     loaded = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, cls_token="<e>")
-    shown = [{token.content: token.normalized for token in t.added_tokens_decoder.values()} for t in (alone, loaded)]
+    shown = [
+        {token.content: token.normalized for token in t.added_tokens_decoder.values()}
+        for t in (alone, loaded)
+    ]
     assert shown == [dict.fromkeys(shown[0], True), dict.fromkeys(shown[0], False)]
     alone.save_pretrained(tmp_path)
     again = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, eos_token="<x>")
-    assert {token.content for token in again.added_tokens_decoder.values() if not token.normalized} == {"<x>"}
+    assert {
+        token.content for token in again.added_tokens_decoder.values() if not token.normalized
+    } == {"<x>"}
 
 
-# ---- two files ------------------------------------------------------------------------------------------------------
+# ---- two files -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["null in the file", "an argument of None", "from_slow"])
@@ -128,7 +144,10 @@ def test_a_tokenizer_json_that_is_left_aside(fast, tmp_path, way):
     fast().save_pretrained(tmp_path)
     edit(tmp_path / "tokenizer.json", post_processor=None)
     assert BertTokenizerFast.from_pretrained(tmp_path).encode("a") == [A]
-    options = {"an argument of None": {"tokenizer_file": None}, "from_slow": {"from_slow": True}}.get(way, {})
+    options = {
+        "an argument of None": {"tokenizer_file": None},
+        "from_slow": {"from_slow": True},
+    }.get(way, {})
     if not options:
         edit(tmp_path / "tokenizer_config.json", tokenizer_file=None)
     loaded = BertTokenizerFast.from_pretrained(tmp_path, **options)
@@ -154,11 +173,15 @@ def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
     tokenizer.add_tokens(["<E>"])
     tokenizer.save_pretrained(tmp_path)
     edit(
-        tmp_path / "tokenizer_config.json", added_tokens_decoder={ADDED: flagged("<E>", normalized=False, lstrip=True)}
+        tmp_path / "tokenizer_config.json",
+        added_tokens_decoder={ADDED: flagged("<E>", normalized=False, lstrip=True)},
     )
     with caplog.at_level(logging.WARNING, logger="trietok"):
         loaded = BertTokenizerFast.from_pretrained(tmp_path)
-    assert "tokenizer.json and tokenizer_config.json give the added token '<E>' other flags" in caplog.text
+    assert (
+        "tokenizer.json and tokenizer_config.json give the added token '<E>' other flags"
+        in caplog.text
+    )
     assert loaded.added_tokens_decoder[ADDED].lstrip
     assert ids(loaded, "<E><e>") == [ADDED, ADDED]  # as each file says it
 
@@ -166,8 +189,22 @@ def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
 @pytest.mark.parametrize(
     ("token_id", "content", "message"),
     [
-        (ADDED, "<F>", r"tokenizer_config\.json gives '<F>' the id 11, and .*tokenizer\.json gives '<E>' the id 11"),
-        (20, "<E>", r"tokenizer_config\.json gives '<E>' the id 20, and .*tokenizer\.json gives it the id 11"),
+        (
+            ADDED,
+            "<F>",
+            (
+                r"tokenizer_config\.json gives '<F>' the id 11, and .*tokenizer\.json gives '<E>'"
+                r" the id 11"
+            ),
+        ),
+        (
+            20,
+            "<E>",
+            (
+                r"tokenizer_config\.json gives '<E>' the id 20, and .*tokenizer\.json gives it the"
+                r" id 11"
+            ),
+        ),
     ],
 )
 def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content, message):
@@ -180,7 +217,9 @@ def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content, mes
 
 
 @pytest.mark.parametrize("legacy_format", [None, True, False])
-@pytest.mark.parametrize("tokens", [["World", "world"], ["world", "World"], ["Á", "World", "world"]])
+@pytest.mark.parametrize(
+    "tokens", [["World", "world"], ["world", "World"], ["Á", "World", "world"]]
+)
 def test_two_tokens_alike_when_normalized(fast, tmp_path, tokens, legacy_format):
     tokenizer = fast()
     tokenizer.add_tokens(tokens)
@@ -202,7 +241,7 @@ def test_the_template_has_the_ids_of_its_tokens(fast, tmp_path):
     assert loaded.convert_ids_to_tokens(loaded.encode("a")) == ["<E>", "a", "[SEP]"]
 
 
-# ---- the unknown token ----------------------------------------------------------------------------------------------
+# ---- the unknown token ---------------------------------------------------------------------------
 
 
 def test_an_added_unknown_token(fast, tmp_path):
@@ -214,19 +253,25 @@ def test_an_added_unknown_token(fast, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     assert ids(BertTokenizerFast.from_pretrained(tmp_path), "nope") == [1]
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(VocabularyError, match=r"'<unk>' is an added token and not in the vocabulary"):
+    with pytest.raises(
+        VocabularyError, match=r"'<unk>' is an added token and not in the vocabulary"
+    ):
         BertTokenizerFast.from_pretrained(tmp_path)
-    with pytest.raises(VocabularyError, match=r"'<unk>' is an added token.* save the tokenizer\.json too"):
+    with pytest.raises(
+        VocabularyError, match=r"'<unk>' is an added token.* save the tokenizer\.json too"
+    ):
         tokenizer.save_pretrained(tmp_path / "legacy", legacy_format=True)
 
 
-# ---- settings of the slow profile -----------------------------------------------------------------------------------
+# ---- settings of the slow profile ----------------------------------------------------------------
 
 
 def test_lower_casing_is_not_switched_by_an_attribute(fast):
     tokenizer = fast()
     tokenizer.do_lower_case = True
-    with pytest.raises(NotSupportedError, match=r"load it with do_lower_case=False, or set tokenizer\.basic"):
+    with pytest.raises(
+        NotSupportedError, match=r"load it with do_lower_case=False, or set tokenizer\.basic"
+    ):
         tokenizer.do_lower_case = False
     assert tokenizer.do_lower_case
     tokenizer.basic_tokenizer.do_lower_case = False

@@ -17,7 +17,14 @@ def full(vocab_file):
 
 def test_the_papers_example(full):
     tokenizer = full("un", "##aff", "##able", "##want", "##ed", "runn", "##ing", ",")
-    assert tokenizer.tokenize("UNwant\u00e9d,running") == ["un", "##want", "##ed", ",", "runn", "##ing"]
+    assert tokenizer.tokenize("UNwant\u00e9d,running") == [
+        "un",
+        "##want",
+        "##ed",
+        ",",
+        "runn",
+        "##ing",
+    ]
     assert tokenizer.tokenize("unaffable") == ["un", "##aff", "##able"]
     assert tokenizer.convert_tokens_to_ids(["un", "##aff", "##able"]) == [5, 6, 7]
     assert tokenizer.convert_ids_to_tokens([5, 6, 7]) == ["un", "##aff", "##able"]
@@ -44,7 +51,11 @@ def test_a_word_may_have_200_characters(full, small):
 
 
 def test_what_is_deleted_and_what_is_composed(full, small):
-    assert full("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["\ue000", "a"]  # private use stays
+    # private use stays
+    assert full("a", "b", "\ue000").tokenize("\ue000 a\u200b") == [
+        "\ue000",
+        "a",
+    ]
     assert small("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["a"]
     cased = full("\u00e9", "e\u0301", do_lower_case=False)
     assert cased.tokenize("e\u0301") == ["e\u0301"]
@@ -68,11 +79,12 @@ def test_a_token_outside_the_vocabulary_is_an_error(full):
 
 # The pieces of bert-base-multilingual-uncased that the sentence below meets.
 PIECES = (
-    "keras one ##iros open ended neu ##ro electronic intelligent robot operating system google francois cho ##llet "
-    "- ( ) [ ] 3 （ ） ， 。"
+    "keras one ##iros open ended neu ##ro electronic intelligent robot operating system google"
+    " francois cho ##llet - ( ) [ ] 3 （ ） ， 。"
 ).split()
 SENTENCE = (
-    "Keras是ONEIROS（Open-ended Neuro-Electronic Intelligent Robot Operating System，开放式神经电子智能机器人操作系统）"
+    "Keras是ONEIROS（Open-ended Neuro-Electronic Intelligent Robot Operating System，"
+    "开放式神经电子智能机器人操作系统）"
     "项目研究工作的部分产物[3]，主要作者和维护者是Google工程师François Chollet。\r\n"
 )
 
@@ -80,6 +92,8 @@ SENTENCE = (
 def test_a_mixed_sentence(full, small):
     chinese = sorted({char for char in SENTENCE if "\u4e00" <= char <= "\u9fff"})
     tokens = full(*PIECES, *chinese).tokenize(SENTENCE)
-    assert " ".join(tokens).startswith("keras 是 one ##iros （ open - ended neu ##ro - electronic intelligent")
+    assert " ".join(tokens).startswith(
+        "keras 是 one ##iros （ open - ended neu ##ro - electronic intelligent"
+    )
     assert " ".join(tokens).endswith("google 工 程 师 francois cho ##llet 。")
     assert small(*PIECES, *chinese).tokenize(SENTENCE) == tokens

@@ -18,6 +18,9 @@ from trietok import (
     PositionError,
     TokenSpan,
 )
+from trietok.text.chunk_encoder import TextEncoder
+from trietok.text.kernel import choosing as kernel
+from trietok.text.stages import Stages
 
 TOKENS = ["un", "##aff", "##able", "a", "e", "##e", "i", "hello", "world", "!", "世"]
 
@@ -33,7 +36,9 @@ def slow(vocab_file):
 
 
 def spans(tokenizer, text, **options):
-    return tokenizer(text, return_offsets_mapping=True, add_special_tokens=False, **options).offset_mapping
+    return tokenizer(
+        text, return_offsets_mapping=True, add_special_tokens=False, **options
+    ).offset_mapping
 
 
 @pytest.mark.parametrize(
@@ -65,15 +70,29 @@ def test_composed_characters_differ(vocab_file):
 
 
 def test_eaten_whitespace_differs(vocab_file):
-    for kind, want in ((BertTokenizer, [(0, 1), (3, 6), (7, 8)]), (BertTokenizerFast, [(0, 1), (1, 7), (7, 8)])):
+    for kind, want in (
+        (BertTokenizer, [(0, 1), (3, 6), (7, 8)]),
+        (BertTokenizerFast, [(0, 1), (1, 7), (7, 8)]),
+    ):
         tokenizer = kind(vocab_file(*TOKENS))
         tokenizer.add_tokens([AddedToken("<m>", lstrip=True, rstrip=True)])
         assert spans(tokenizer, "a  <m> e") == want
 
 
 def test_special_tokens_padding_and_pairs(tokenizer):
-    encoding = tokenizer("hello a", "e", padding="max_length", max_length=8, return_offsets_mapping=True)
-    assert encoding.offset_mapping == [(0, 0), (0, 5), (6, 7), (0, 0), (0, 1), (0, 0), (0, 0), (0, 0)]
+    encoding = tokenizer(
+        "hello a", "e", padding="max_length", max_length=8, return_offsets_mapping=True
+    )
+    assert encoding.offset_mapping == [
+        (0, 0),
+        (0, 5),
+        (6, 7),
+        (0, 0),
+        (0, 1),
+        (0, 0),
+        (0, 0),
+        (0, 0),
+    ]
     assert encoding.sequence_ids() == [None, 0, 0, None, 1, None, None, None]
     tokenizer.padding_side = "left"
     encoding = tokenizer(["a", "a e"], padding=True, return_offsets_mapping=True)
@@ -81,7 +100,9 @@ def test_special_tokens_padding_and_pairs(tokenizer):
     assert encoding.token_to_chars(0, 2) == CharSpan(0, 1)
 
 
-@pytest.mark.parametrize(("side", "want"), [("right", [(0, 1), (2, 3)]), ("left", [(6, 7), (8, 9)])])
+@pytest.mark.parametrize(
+    ("side", "want"), [("right", [(0, 1), (2, 3)]), ("left", [(6, 7), (8, 9)])]
+)
 def test_truncation(tokenizer, side, want):
     tokenizer.truncation_side = side
     options = {"truncation": True, "max_length": 4, "return_offsets_mapping": True}
@@ -89,12 +110,16 @@ def test_truncation(tokenizer, side, want):
     assert encoding.offset_mapping[1:-1] == want
     assert tokenizer.encode_plus("a e a a e", **options).offset_mapping == encoding.offset_mapping
     assert [encoding.token_to_chars(i) for i in (1, 2)] == want
-    pair = tokenizer("a e a", "e a", truncation="only_first", max_length=6, return_offsets_mapping=True)
+    pair = tokenizer(
+        "a e a", "e a", truncation="only_first", max_length=6, return_offsets_mapping=True
+    )
     assert pair.offset_mapping[-3:-1] == [(0, 1), (2, 3)]
 
 
 def test_words(tokenizer):
-    encoding = tokenizer(["hello", "unaffable a"], is_split_into_words=True, return_offsets_mapping=True)
+    encoding = tokenizer(
+        ["hello", "unaffable a"], is_split_into_words=True, return_offsets_mapping=True
+    )
     assert encoding.offset_mapping[1:-1] == [(0, 5), (0, 2), (2, 5), (5, 9), (10, 11)]
     assert encoding.word_ids() == [None, 0, 1, 1, 1, 1, None]
     assert encoding.word_to_tokens(1) == TokenSpan(2, 6)
@@ -103,7 +128,9 @@ def test_words(tokenizer):
 def test_tensors(tokenizer):
     numpy = pytest.importorskip("numpy")
     for batch in (["a", "a e"], "a e"):
-        offsets = tokenizer(batch, padding=True, return_tensors="np", return_offsets_mapping=True)["offset_mapping"]
+        offsets = tokenizer(batch, padding=True, return_tensors="np", return_offsets_mapping=True)[
+            "offset_mapping"
+        ]
         assert isinstance(offsets, numpy.ndarray)
         assert offsets.shape == (len(batch) if isinstance(batch, list) else 1, 4, 2)
     pair = tokenizer("a", "e", return_tensors="np", return_offsets_mapping=True)["offset_mapping"]
@@ -195,6 +222,54 @@ def test_stages_of_ones_own(vocab_file):
         mine("aea e", return_offsets_mapping=True)
 
 
+@pytest.mark.parametrize("before_kernel", [0, 10**9])
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+def test_words_and_spans_come_from_ids_and_chunks(kind, before_kernel, monkeypatch):
+    words, name = ["Unaffable", "people,", "", "of all", "qqqz9"], kernel.kernel_at_work()
+    with kernel.using_kernel(name, text_before_kernel=before_kernel):
+        tokenizer = kind.from_pretrained("trietok-en")
+        tokenizer.add_tokens(["covid-19"])
+        want = TextEncoder(tokenizer.text_encoder.stages).locate_words(words)
+        # the way through the stages takes ten times as long
+        monkeypatch.setattr(Stages, "_located", None)
+        assert tokenizer.text_encoder.locate_words(words) == want
+        encoding = tokenizer(words, is_split_into_words=True, return_offsets_mapping=True)
+        assert encoding.offset_mapping[1:-1] == want.spans
+        if kind is BertTokenizerFast:
+            assert encoding.word_ids() == [None, *want.words, None]
+            assert encoding.tokens() == ["[CLS]", *want.tokens, "[SEP]"]
+
+
+def test_every_token_of_a_character_or_word_is_found_as_by_looking_at_each():
+    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
+    for inputs in (
+        ("an unaffable people",),
+        ("unaffable", "the people"),
+        (["un affable", "", "of"],),
+    ):
+        row = tokenizer(
+            *inputs,
+            is_split_into_words=isinstance(inputs[0], list),
+            padding="max_length",
+            max_length=20,
+        )[0]
+        for sequence in (0, 1, 5):
+            start, end = row.ranges.get(sequence, (0, len(row)))
+            for place in range(25):
+                spans = [
+                    i for i in range(start, end) if row.offsets[i][0] <= place < row.offsets[i][1]
+                ]
+                assert row.char_to_token(place, sequence) == (spans[0] if spans else None)
+                found = []
+                for i in range(start, end):
+                    if (row.word_ids[i] or 0) > place:
+                        break
+                    found += [i] * (row.word_ids[i] == place)
+                assert row.word_to_tokens(place, sequence) == (
+                    (found[0], found[-1] + 1) if found else None
+                )
+
+
 @pytest.mark.usefixtures("plain_kernel")
 def test_asking_for_nothing_works_nothing_out(tokenizer):
     tokenizer(["a hello", "e"], padding=True)
@@ -204,7 +279,8 @@ def test_asking_for_nothing_works_nothing_out(tokenizer):
 
 
 @pytest.mark.parametrize(
-    "options", [{"split_special_tokens": True}, {"allowed_special": {"[SEP]"}, "disallowed_special": ()}]
+    "options",
+    [{"split_special_tokens": True}, {"allowed_special": {"[SEP]"}, "disallowed_special": ()}],
 )
 def test_untrusted_text(tokenizer, options):
     encoding = tokenizer("a [CLS] e[SEP]", return_offsets_mapping=True, **options)
@@ -220,12 +296,16 @@ def test_untrusted_text(tokenizer, options):
 
 @pytest.mark.parametrize(
     "ask",
-    "char_to_token char_to_word token_to_chars token_to_word token_to_sequence word_to_tokens word_to_chars".split(),
+    "char_to_token char_to_word token_to_chars token_to_word token_to_sequence word_to_tokens"
+    " word_to_chars".split(),
 )
 def test_characters_tokens_and_words_count_from_0(tokenizer, ask):
     encoding = tokenizer(["a", "hello e"])
     for arguments in ((-1,), (1, -1)):
-        with pytest.raises(PositionError, match=r"is -1; characters, tokens and words count from 0") as caught:
+        with pytest.raises(
+            PositionError, match=r"is -1; characters, tokens and words count from 0"
+        ) as caught:
             getattr(encoding, ask)(*arguments)
         assert isinstance(caught.value, (InputError, OverflowError))
-    assert getattr(encoding, ask)(-1, 0) == getattr(encoding, ask)(1, 0)  # the rows of a batch count from the end too
+    # the rows of a batch count from the end too
+    assert getattr(encoding, ask)(-1, 0) == getattr(encoding, ask)(1, 0)

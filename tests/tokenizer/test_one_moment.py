@@ -1,8 +1,10 @@
-"""A call takes attributes and tokens from one state, also where several things change one after the other.
+"""A call takes attributes and tokens from one state, also where several things change one after the
+other.
 
-While a call is stopped at one of its lines, another thread makes a series of changes, one after the other, or the same
-ones in the other order. What the call gives must be what it gives before them, or after one of them; and not, for
-example, the tokens from before them with the padding from after them. Calls are stopped at one line after the other.
+While a call is stopped at one of its lines, another thread makes a series of changes, one after the
+other, or the same ones in the other order. What the call gives must be what it gives before them,
+or after one of them; and not, for example, the tokens from before them with the padding from after
+them. Calls are stopped at one line after the other.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from typing import Any
 import pytest
 
 import trietok
-from tests.conftest import SPECIAL
+from tests.conftest import SPECIAL, often
 from tests.tokenizer.test_snapshots import LINES, Stopped, some_of
 
 ENTRIES = ["a", "b", "c", "##b", "##c", "ab", "<", ">", "p", ",", "[", "]", "se", "##p"]
 TEXTS = ["a <p> b, [SEP] AB c", "<p>", "ab abc , c"]
 CHAT = [{"role": "user", "content": "a <p>"}, {"role": "user", "content": "b"}]
-MOST = 15  # lines at which a call is stopped in the ordinary run
+MOST = often(10)  # lines at which a call is stopped in the ordinary run
 
 
 class Templating(trietok.BertTokenizer):
@@ -46,12 +48,18 @@ KINDS = {
 CALLS: dict[str, Callable[[Any], Any]] = {
     "a call": lambda t: dict(t(TEXTS[0])),
     "a batch": lambda t: dict(t(TEXTS, padding=True)),
-    "a batch cut short": lambda t: dict(t(TEXTS, truncation=True, max_length=5, padding="max_length")),
-    "a pair": lambda t: dict(t(TEXTS[0], TEXTS[2], truncation=True, max_length=7, return_special_tokens_mask=True)),
+    "a batch cut short": lambda t: dict(
+        t(TEXTS, truncation=True, max_length=5, padding="max_length")
+    ),
+    "a pair": lambda t: dict(
+        t(TEXTS[0], TEXTS[2], truncation=True, max_length=7, return_special_tokens_mask=True)
+    ),
     "ids": lambda t: dict(t.prepare_for_model([7, 8], [9], padding="max_length", max_length=9)),
     "the template": lambda t: t.build_inputs_with_special_tokens([7], [8]),
     "spans": lambda t: dict(
-        t.encode_spans(["a <p>", trietok.Untrusted("<p> [SEP]")], padding="max_length", max_length=14)
+        t.encode_spans(
+            ["a <p>", trietok.Untrusted("<p> [SEP]")], padding="max_length", max_length=14
+        )
     ),
     "padding": lambda t: dict(t.pad({"input_ids": [[7, 8], [9]], "token_type_ids": [[0, 0], [0]]})),
     "decoding": lambda t: t.decode([7, 8, 14, 9, 3, 18], skip_special_tokens=True),
@@ -59,7 +67,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "explaining": lambda t: (
         isinstance(t, Cutting) or t.explain(TEXTS[0], padding="max_length", max_length=16).input_ids
     ),
-    "a chat": lambda t: dict(t.apply_chat_template(CHAT, return_dict=True, padding="max_length", max_length=16)),
+    "a chat": lambda t: dict(
+        t.apply_chat_template(CHAT, return_dict=True, padding="max_length", max_length=16)
+    ),
     "the text of a chat": lambda t: t.apply_chat_template(CHAT, tokenize=False),
 }
 CHANGES: dict[str, Callable[[Any], Any]] = {
@@ -71,7 +81,9 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "model_input_names": lambda t: setattr(t, "model_input_names", ["input_ids", "attention_mask"]),
     "split_special_tokens": lambda t: setattr(t, "split_special_tokens", True),
     "clean_up_tokenization_spaces": lambda t: setattr(t, "clean_up_tokenization_spaces", False),
-    "chat_template": lambda t: setattr(t, "chat_template", "{{ messages[0].content }} {{ pad_token }}"),
+    "chat_template": lambda t: setattr(
+        t, "chat_template", "{{ messages[0].content }} {{ pad_token }}"
+    ),
     "a stage": lambda t: setattr(t.basic_tokenizer, "do_lower_case", False),
     "more tokens": lambda t: t.add_tokens(["ab", "A"]),
 }
@@ -84,15 +96,25 @@ def make(vocab_file):
     """A function that makes a tokenizer of a kind."""
 
     def of(kind: str) -> Any:
-        roles = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True))
+        roles = dict(
+            zip(
+                ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"),
+                SPECIAL,
+                strict=True,
+            )
+        )
         more = {"bos_token": "[CLS]", "eos_token": "[SEP]"} if kind.startswith("MPNet") else {}
         template = "{% for m in messages %}{{ cls_token }} {{ m.content }} {% endfor %}"
-        return KINDS[kind](vocab_file(*ENTRIES, special=SPECIAL), chat_template=template, **roles, **more)
+        return KINDS[kind](
+            vocab_file(*ENTRIES, special=SPECIAL), chat_template=template, **roles, **more
+        )
 
     return of
 
 
-def mixed(make: Callable[[str], Any], kind: str, call: Callable[[Any], Any], most: int) -> list[str]:
+def mixed(
+    make: Callable[[str], Any], kind: str, call: Callable[[Any], Any], most: int
+) -> list[str]:
     """What a call gives that it gives in no state."""
     wrong: list[str] = []
     changes = [change for name, change in CHANGES.items() if name not in LIVE.get(kind, ())]
@@ -108,7 +130,9 @@ def mixed(make: Callable[[str], Any], kind: str, call: Callable[[Any], Any], mos
         for line in some_of(counting.lines, most):
             tokenizer = make(kind)
 
-            def meanwhile(tokenizer: Any = tokenizer, series: list[Callable[[Any], Any]] = series) -> None:
+            def meanwhile(
+                tokenizer: Any = tokenizer, series: list[Callable[[Any], Any]] = series
+            ) -> None:
                 for change in series:
                     change(tokenizer)
 
@@ -153,7 +177,9 @@ def test_ids_move_around_texts_when_they_move_in_them(tmp_path, kind):
     for line in range(1, counting.lines + 1):
         tokenizer = KINDS[kind](path)
         given: list[Any] = []
-        stopped = Stopped(line, lambda given=given, tokenizer=tokenizer: given.append(tokenizer("b c").input_ids))
+        stopped = Stopped(
+            line, lambda given=given, tokenizer=tokenizer: given.append(tokenizer("b c").input_ids)
+        )
         stopped.run(lambda tokenizer=tokenizer: keep(tokenizer))
         assert all(each in states for each in given), stopped.place
         assert tokenizer("b c").input_ids == states[1], stopped.place

@@ -1,12 +1,25 @@
-"""Classes of a user's own: which of their methods and properties calls, ids and offsets heed, in both profiles."""
+"""Classes of a user's own: which of their methods and properties calls, ids and offsets heed, in
+both profiles.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from trietok import BertTokenizer, BertTokenizerFast, NotSupportedError, SpecialTokenError
+from trietok import (
+    BasicTokenizer,
+    BertTokenizer,
+    BertTokenizerFast,
+    NotSupportedError,
+    SpecialTokenError,
+    VocabularyError,
+    WordpieceTokenizer,
+    google_bert,
+)
+from trietok.tokenizer.special_tokens import LEFT_OUT
 
 PAD, UNK, CLS, SEP, MASK, A, B = range(7)
 
@@ -54,7 +67,10 @@ def test_a_slow_call_heeds_the_users_own_roles(file):
         def pad_token_id(self):
             return B
 
-    assert Roles(file)(["a", "a b"], padding=True).input_ids == [[MASK, A, SEP, B], [MASK, A, B, SEP]]
+    assert Roles(file)(["a", "a b"], padding=True).input_ids == [
+        [MASK, A, SEP, B],
+        [MASK, A, B, SEP],
+    ]
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -72,7 +88,9 @@ def test_special_ids_are_those_of_the_users_own_special_tokens(file, kind):
 def test_offsets_are_refused_where_the_users_own_method_changes_the_ids(file):
     class Drops(BertTokenizer):
         def prepare_for_model(self, ids, *args, **options):
-            return super().prepare_for_model([token_id for token_id in ids if token_id != A], *args, **options)
+            return super().prepare_for_model(
+                [token_id for token_id in ids if token_id != A], *args, **options
+            )
 
     class CutsLeft(BertTokenizer):
         def truncate_sequences(self, ids, pair_ids=None, num_tokens_to_remove=0, *args, **options):
@@ -83,7 +101,11 @@ def test_offsets_are_refused_where_the_users_own_method_changes_the_ids(file):
         (CutsLeft(file), {"truncation": True, "max_length": 3}, [CLS, B, SEP]),
     ):
         assert tokenizer("a b", **options).input_ids == kept
-        assert tokenizer("b", return_offsets_mapping=True, **options).offset_mapping == [(0, 0), (0, 1), (0, 0)]
+        assert tokenizer("b", return_offsets_mapping=True, **options).offset_mapping == [
+            (0, 0),
+            (0, 1),
+            (0, 0),
+        ]
         with pytest.raises(NotSupportedError, match="methods of its own that give other ids"):
             tokenizer("a b", return_offsets_mapping=True, **options)
         with pytest.raises(NotSupportedError, match="methods of its own that give other ids"):
@@ -107,11 +129,16 @@ def test_a_classs_own_pad_is_called_for_each_text(vocab_file):
     tokenizer = with_own_pad(BertTokenizer)(vocab_file("a", "b", "c"))
     batch = tokenizer(["a b", "c"], padding=True)
     assert batch.input_ids == [[2, 5, 6, 3], [2, 7, 3, 0]]
-    assert (batch.boxes, batch.attention_mask[1], tokenizer.padded) == ([[7] * 4] * 2, [1, 1, 1, 0], 2)
+    assert (batch.boxes, batch.attention_mask[1], tokenizer.padded) == (
+        [[7] * 4] * 2,
+        [1, 1, 1, 0],
+        2,
+    )
     assert tokenizer("a").boxes == [7] * 3
     assert tokenizer.pad({"input_ids": [[5], [6, 7]]}).boxes == [[7, 7]] * 2
     assert tokenizer.prepare_for_model([5], padding="max_length", max_length=4).boxes == [7] * 4
-    fast = with_own_pad(BertTokenizerFast)(vocab_file("a", "b", "c"))  # whose calls pad in Rust, in transformers
+    # whose calls pad in Rust, in transformers
+    fast = with_own_pad(BertTokenizerFast)(vocab_file("a", "b", "c"))
     assert "boxes" not in fast(["a b", "c"], padding=True)
     assert fast.pad({"input_ids": [[5], [6, 7]]}).boxes == [[7, 7]] * 2
 
@@ -123,3 +150,265 @@ def test_a_pad_that_is_replaced_on_one_tokenizer_is_called(vocab_file):
     assert tokenizer(["a", "b c"], padding=True).seen == [1, 1]
     del tokenizer._pad
     assert "seen" not in tokenizer(["a", "b c"], padding=True)
+
+
+# ---- the steps of the basic tokenizer ------------------------------------------------------------
+
+STEPS = {
+    "_clean_text": lambda own, text: own(text.replace("_", " ")),
+    "_tokenize_chinese_chars": lambda own, text: own(text).replace("b", " b "),
+    "_is_chinese_char": lambda own, cp: cp == ord("x") or own(cp),
+    "_run_strip_accents": lambda own, text: own(text).replace("x", "b"),
+    "_run_split_on_punc": lambda own, text, never_split=None: (
+        [text] if "," in text else own(text, never_split)
+    ),
+}
+STEPPED = {  # the tokens of "á_b xa a,b"
+    "_clean_text": ["a", "b", "[UNK]", "a", ",", "b"],
+    "_tokenize_chinese_chars": ["a", "_", "b", "[UNK]", "a", ",", "b"],
+    "_is_chinese_char": ["a", "_", "b", "x", "a", "a", ",", "b"],
+    "_run_strip_accents": ["a", "_", "b", "ba", "a", ",", "b"],
+    "_run_split_on_punc": ["a", "_", "b", "[UNK]", "a,b"],
+}
+
+
+def with_step(name: str, base: Any = BasicTokenizer) -> Any:
+    def step(self: Any, *args: Any) -> Any:
+        return STEPS[name](getattr(super(kind, self), name), *args)
+
+    kind = type("Own", (base,), {name: step})
+    return kind
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_of_the_basic_tokenizer_that_is_overridden_is_called(vocab_file, name):
+    text, path = "á_b xa a,b", vocab_file("a", "b", "_", ",", "x", "ba", "a,b")
+    tokenizer = BertTokenizer(path)
+    before = tokenizer.encode(text)
+    assert tokenizer.tokenize(text) == ["a", "_", "b", "[UNK]", "a", ",", "b"]
+    own = tokenizer.basic_tokenizer
+    tokenizer.basic_tokenizer = with_step(name)()
+    assert tokenizer.tokenize(text) == STEPPED[name]
+    assert tokenizer([text]).input_ids == [tokenizer.encode(text)]
+    assert tokenizer.encode(text)[1:-1] == tokenizer.convert_tokens_to_ids(STEPPED[name])
+    with pytest.raises(NotSupportedError, match="stages of its own"):
+        tokenizer("á_b a,b xa bb", return_offsets_mapping=True)
+    tokenizer.basic_tokenizer = own
+    assert tokenizer.encode(text) == before
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_is_set_on_one_basic_tokenizer_is_called(vocab_file, name):
+    tokenizer = BertTokenizer(vocab_file("a", "b", "_", ",", "x", "ba", "a,b"))
+    before = tokenizer.tokenize("á_b xa a,b")
+    own = getattr(tokenizer.basic_tokenizer, name)
+    setattr(tokenizer.basic_tokenizer, name, lambda *args: STEPS[name](own, *args))
+    assert tokenizer.tokenize("á_b xa a,b") == STEPPED[name]
+    delattr(tokenizer.basic_tokenizer, name)
+    assert tokenizer.tokenize("á_b xa a,b") == before
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_of_googles_basic_tokenizer_that_is_overridden_is_called(name):
+    # a private character stays
+    words = with_step(name, google_bert.BasicTokenizer)().tokenize("á_b xa a,b \ue000")
+    assert words[-1] == "\ue000"
+    assert words[:-1] == [{"[UNK]": "xa"}.get(token, token) for token in STEPPED[name]]
+
+
+def test_googles_own_step_for_punctuation_takes_the_word_alone():
+    class Whole(google_bert.BasicTokenizer):
+        def _run_split_on_punc(self, text):
+            return [text]
+
+    assert Whole().tokenize("A-b, c") == ["a-b,", "c"]
+
+
+def test_never_split_is_told_to_the_step_for_punctuation():
+    told = []
+
+    class Told(BasicTokenizer):
+        def _run_split_on_punc(self, text, never_split=None):
+            told.append((text, set(never_split)))
+            return super()._run_split_on_punc(text, never_split)
+
+    assert Told(never_split=["A.b"]).tokenize("A.b C.d", never_split=["[X]"]) == [
+        "A.b",
+        "c",
+        ".",
+        "d",
+    ]
+    assert told == [("A.b", {"A.b", "[X]"}), ("c.d", {"A.b", "[X]"})]
+    assert Told(do_split_on_punc=False).tokenize("C.d") == ["c.d"]
+
+
+def test_offsets_are_told_where_an_own_step_changes_no_token(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("a", ","))
+    tokenizer.basic_tokenizer = with_step("_clean_text")()
+    assert tokenizer("a, a", return_offsets_mapping=True).offset_mapping[1:-1] == [
+        (0, 1),
+        (1, 2),
+        (3, 4),
+    ]
+
+
+# ---- methods of transformers that trietok never calls --------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_a_method_that_would_never_be_called_is_refused(file, kind, name):
+    def own(self, *args, **kwargs):
+        raise AssertionError
+
+    told = re.escape(f" defines {name}, which trietok never calls; {LEFT_OUT[name]}")
+    for value in (own, property(own), classmethod(own), staticmethod(own)):
+        with pytest.raises(NotSupportedError, match=f"^Own{told}$"):
+            type("Own", (kind,), {name: value})
+    with pytest.raises(NotSupportedError, match=f"^Own{told}$"):
+        type("Own", (type("Mixin", (), {name: own}), kind), {})
+    tokenizer = type("Own", (kind,), {})(file)
+    with pytest.raises(NotSupportedError, match=f"^Own{told}$"):
+        setattr(type(tokenizer), name, own)
+    with pytest.raises(NotSupportedError, match=f"^this Own{told}$"):
+        setattr(tokenizer, name, lambda *args: None)
+    assert tokenizer.encode("a b") == [CLS, A, B, SEP]
+
+
+def test_a_class_that_was_refused_leaves_its_base_as_it_was(file):
+    with pytest.raises(NotSupportedError, match="override encode_plus"):
+
+        class Own(BertTokenizer):
+            def _encode_plus(self, *args, **kwargs):
+                raise AssertionError
+
+    assert BertTokenizer(file).is_plain
+    BertTokenizer.unk_token_type = property(lambda self: 0)  # still can be patched
+    del BertTokenizer.unk_token_type
+    assert BertTokenizer(file).encode("a b") == [CLS, A, B, SEP]
+
+
+# ---- methods that others of the tokenizer call ---------------------------------------------------
+
+
+def test_the_users_own_special_tokens_stay_as_they_are_written(vocab_file):
+    class Special(BertTokenizer):
+        more = ()
+
+        @property
+        def all_special_tokens_extended(self):
+            return [*super().all_special_tokens_extended, *self.more]
+
+    tokenizer = Special(vocab_file("Hi", "hi", "a"))
+    assert tokenizer.tokenize("Hi hi A") == ["hi", "hi", "a"]
+    tokenizer.more = ("Hi",)
+    assert tokenizer.all_special_tokens[-1] == "Hi"
+    assert tokenizer.tokenize("Hi hi A") == ["Hi", "hi", "a"]
+    assert tokenizer.decode([5, 6, 7], skip_special_tokens=True) == "hi a"
+
+
+def test_the_ids_of_roles_are_asked_of_the_users_own_method(file):
+    class Ids(BertTokenizer):
+        def convert_tokens_to_ids(self, tokens):
+            return MASK if tokens == "[CLS]" else super().convert_tokens_to_ids(tokens)
+
+    tokenizer = Ids(file)
+    assert (tokenizer.cls_token_id, tokenizer.sep_token_id) == (MASK, SEP)
+    assert tokenizer.encode("a") == tokenizer.prepare_for_model([A]).input_ids == [MASK, A, SEP]
+
+
+def test_the_users_own_vocabulary_is_asked_for_ids_of_added_tokens(file):
+    class Knows(BertTokenizer):
+        def get_vocab(self):
+            return {**super().get_vocab(), "zz": B}
+
+    tokenizer = Knows(file)
+    assert len(tokenizer) == 8
+    tokenizer.add_tokens(["zz"])
+    assert tokenizer.encode("a zz") == [CLS, A, B, SEP]
+
+
+def test_a_fast_text_is_tokenized_by_the_users_own_encode_plus(file):
+    class Twice(BertTokenizerFast):
+        def encode_plus(self, text, *args, **options):
+            return super().encode_plus(f"{text} {text}", *args, **options)
+
+    assert Twice(file).tokenize("a") == ["a", "a"]
+
+
+def test_a_chat_is_rendered_by_the_users_own_template(file):
+    class Chats(BertTokenizer):
+        def get_chat_template(self, chat_template=None, tools=None):
+            return "a {{ messages[0].content }}"
+
+    assert (
+        Chats(file).apply_chat_template([{"role": "user", "content": "b"}], tokenize=False) == "a b"
+    )
+
+
+def test_no_vocabulary_is_saved_where_the_users_own_class_says_so(file, tmp_path):
+    class FastAlone(BertTokenizerFast):
+        can_save_slow_tokenizer = property(lambda self: False)
+
+    FastAlone(file).save_pretrained(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "special_tokens_map.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
+
+
+# ---- stages of a user's that the fast profile does not go through --------------------------------
+
+
+@pytest.mark.parametrize("name", [*STEPS, "tokenize", "clean", "normalize", "normalized"])
+def test_a_step_that_calls_of_the_fast_profile_do_not_go_through_is_refused(vocab_file, name):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b"))
+    before = tokenizer.encode("a b")
+    setattr(tokenizer.basic_tokenizer, name, lambda *args: [])
+    for use in (tokenizer.encode, lambda text: tokenizer.add_tokens([text])):
+        with pytest.raises(
+            NotSupportedError, match=f"go through {name} of a basic_tokenizer: set it on a slow"
+        ):
+            use("a b")
+    delattr(tokenizer.basic_tokenizer, name)
+    assert tokenizer.encode("a b") == before
+
+
+@pytest.mark.parametrize("other", [BasicTokenizer(), object(), None])
+def test_a_basic_tokenizer_of_another_class_is_refused_by_the_fast_profile(vocab_file, other):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b"))
+    tokenizer.basic_tokenizer = other
+    for use in (tokenizer.encode, lambda text: tokenizer.add_tokens([text])):
+        with pytest.raises(
+            NotSupportedError,
+            match=f"a basic_tokenizer that is a {type(other).__name__}: set it on",
+        ):
+            use("a b")
+
+
+def test_a_wordpiece_tokenizer_of_another_class_is_refused_by_the_fast_profile(vocab_file):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b"))
+    tokenizer.wordpiece_tokenizer = object()
+    with pytest.raises(NotSupportedError, match="a wordpiece_tokenizer that is a object"):
+        tokenizer.encode("a b")
+
+
+def test_a_piece_that_the_fast_tokenizer_has_no_id_for_is_named(vocab_file, tmp_path):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b"))
+    tokenizer.wordpiece_tokenizer = WordpieceTokenizer({"[UNK]": 0, "a": 1, "zz": 2}, "[UNK]")
+    assert tokenizer.tokenize("a b") == ["a", "[UNK]"]
+    with pytest.raises(
+        VocabularyError, match="gives 'zz', which is no entry of the tokenizer's"
+    ) as caught:
+        tokenizer.encode("a zz")
+    assert caught.value.token == "zz"
+    with pytest.raises(NotSupportedError, match="add the entries with add_wordpieces, then set"):
+        tokenizer.save_pretrained(tmp_path / "out")
+    tokenizer.add_wordpieces(["zz"])  # as the messages say
+    assert tokenizer.encode("a zz", add_special_tokens=False)[1] == tokenizer.vocab["zz"]
+    tokenizer.wordpiece_tokenizer.vocab = tokenizer.vocab
+    tokenizer.save_pretrained(tmp_path / "out")
+    assert BertTokenizerFast.from_pretrained(tmp_path / "out").encode("a zz b") == tokenizer.encode(
+        "a zz b"
+    )

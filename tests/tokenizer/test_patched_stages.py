@@ -1,8 +1,10 @@
-"""A method that is replaced counts from the next call on, as in transformers, and no longer when that is undone.
+"""A method that is replaced counts from the next call on, as in transformers, and no longer when
+that is undone.
 
-Users replace methods in notebooks and tests, mostly after they have called the tokenizer: on its class, on a subclass
-of their own, on the tokenizer itself, or on the classes of its stages. Each replacement is done to transformers' class
-and to trietok's at the same time, and the results are held side by side before, during and after it.
+Users replace methods in notebooks and tests, mostly after they have called the tokenizer: on its
+class, on a subclass of their own, on the tokenizer itself, or on the classes of its stages. Each
+replacement is done to transformers' class and to trietok's at the same time, and the results are
+held side by side before, during and after it.
 """
 
 from __future__ import annotations
@@ -69,7 +71,9 @@ def marked(encoding: Any) -> Any:
 # Method → what a replacement makes of the original's result.
 OF_ALL: dict[str, Callable[[Any], Any]] = {
     "tokenize": lambda tokens: tokens[:1],
-    "convert_tokens_to_ids": lambda ids: [7 if i == 5 else i for i in ids] if isinstance(ids, list) else ids,
+    "convert_tokens_to_ids": lambda ids: (
+        [7 if i == 5 else i for i in ids] if isinstance(ids, list) else ids
+    ),
     "build_inputs_with_special_tokens": lambda ids: [*ids, 4],
     "create_token_type_ids_from_sequences": lambda types: [1 - t for t in types],
     "get_special_tokens_mask": lambda mask: [1 - m for m in mask],
@@ -82,7 +86,10 @@ OF_ALL: dict[str, Callable[[Any], Any]] = {
 }
 OF_THE_SLOW_CLASS: dict[str, Callable[[Any], Any]] = {
     "_tokenize": lambda tokens: tokens[::-1],
-    "prepare_for_tokenization": lambda text_and_options: (f"b {text_and_options[0]}", text_and_options[1]),
+    "prepare_for_tokenization": lambda text_and_options: (
+        f"b {text_and_options[0]}",
+        text_and_options[1],
+    ),
     "_convert_token_to_id": lambda token_id: 7 if token_id == 5 else token_id,
     "_convert_id_to_token": lambda token: token.upper(),
     "convert_tokens_to_string": lambda text: text.upper(),
@@ -109,13 +116,17 @@ def replacing(owner: Any, method: str, change: Callable[[Any], Any]) -> Any:
 def owner_in(tokenizer: Any, place: str) -> Any:
     """Where a method is replaced."""
     if place == "base class":
-        return (trietok if isinstance(tokenizer, trietok.PreTrainedTokenizer) else transformers).PreTrainedTokenizer
+        return (
+            trietok if isinstance(tokenizer, trietok.PreTrainedTokenizer) else transformers
+        ).PreTrainedTokenizer
     return tokenizer if place == "tokenizer" else type(tokenizer)
 
 
 @pytest.fixture
 def make(vocab_file):
-    """A function that makes a tokenizer of one of the two libraries, of a class of that name or a subclass of it."""
+    """A function that makes a tokenizer of one of the two libraries, of a class of that name or a
+    subclass of it.
+    """
     path = str(vocab_file("a", "b", "c", "##b", "##c", ",", "ab", "zz"))
 
     def of(library: Any, kind: str = SLOW, place: str = "class") -> Any:
@@ -127,14 +138,16 @@ def make(vocab_file):
 
 @pytest.fixture
 def both(make):
-    """trietok's slow tokenizer and transformers', and what they give, both of them, before anything is replaced."""
+    """trietok's slow tokenizer and transformers', and what they give, both of them, before anything
+    is replaced.
+    """
     ours, theirs = make(trietok), make(transformers)
     before = results(ours)
     assert before == results(theirs)
     return ours, theirs, before
 
 
-# ---- methods of the tokenizer ---------------------------------------------------------------------------------------
+# ---- methods of the tokenizer --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -144,19 +157,27 @@ def test_a_replaced_method_counts_at_once(make, method, place):
     before = results(ours)
     assert before == results(theirs)
     change = REPLACED[method]
-    with replacing(owner_in(ours, place), method, change), replacing(owner_in(theirs, place), method, change):
+    with (
+        replacing(owner_in(ours, place), method, change),
+        replacing(owner_in(theirs, place), method, change),
+    ):
         assert results(ours) == results(theirs)
     assert results(ours) == before
 
 
 @pytest.mark.parametrize("place", PLACES[:3])
 @pytest.mark.parametrize("method", OF_ALL)
-def test_a_replaced_method_of_the_fast_class_counts_where_it_does_in_transformers(make, method, place):
+def test_a_replaced_method_of_the_fast_class_counts_where_it_does_in_transformers(
+    make, method, place
+):
     ours, theirs = make(trietok, FAST, place), make(transformers, FAST, place)
     before = results(ours)
     assert before == results(theirs)
     change = REPLACED[method]
-    with replacing(owner_in(ours, place), method, change), replacing(owner_in(theirs, place), method, change):
+    with (
+        replacing(owner_in(ours, place), method, change),
+        replacing(owner_in(theirs, place), method, change),
+    ):
         assert results(ours) == results(theirs)
     assert results(ours) == before
 
@@ -178,11 +199,13 @@ def test_a_second_replacement_takes_the_place_of_the_first(make):
         assert results(ours) == results(theirs)
 
 
-# ---- offsets --------------------------------------------------------------------------------------------------------
+# ---- offsets -------------------------------------------------------------------------------------
 
 
 def with_offsets(tokenizer: Any) -> Any:
-    """Ids and offsets of one call; None where the tokenizer says that it cannot tell the offsets."""
+    """Ids and offsets of one call; None where the tokenizer says that it cannot tell the
+    offsets.
+    """
     try:
         encoding = tokenizer(f"{TEXT} {PAIR}", return_offsets_mapping=True)
     except (NotSupportedError, InputError):
@@ -193,7 +216,9 @@ def with_offsets(tokenizer: Any) -> Any:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("method", REPLACED)
 def test_offsets_are_of_the_ids_they_stand_beside(make, method, place):
-    """transformers' slow class has no offsets. Here they fit the ids, or it is said that there are none."""
+    """transformers' slow class has no offsets. Here they fit the ids, or it is said that there are
+    none.
+    """
     tokenizer = make(trietok, SLOW, place)
     before = with_offsets(tokenizer)
     with replacing(owner_in(tokenizer, place), method, REPLACED[method]):
@@ -205,19 +230,24 @@ def test_offsets_are_of_the_ids_they_stand_beside(make, method, place):
     assert with_offsets(tokenizer) == before
 
 
-# ---- the stages of words --------------------------------------------------------------------------------------------
+# ---- the stages of words -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [SLOW, FAST])
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_whose_class_is_patched(make, stage, kind):
-    """In the fast class of transformers the stages are Rust's, so a patch of Python's changes nothing."""
+    """In the fast class of transformers the stages are Rust's, so a patch of Python's changes
+    nothing.
+    """
     ours, theirs = make(trietok, kind), make(transformers, kind)
     before = results(ours)
     assert before == results(theirs)
     their_stage = getattr(transformers.models.bert.tokenization_bert, stage)
     change = REPLACED["_tokenize"]
-    with replacing(getattr(trietok, stage), "tokenize", change), replacing(their_stage, "tokenize", change):
+    with (
+        replacing(getattr(trietok, stage), "tokenize", change),
+        replacing(their_stage, "tokenize", change),
+    ):
         assert results(ours) == results(theirs)
         assert (results(ours) == before) == (kind == FAST)
     assert results(ours) == before

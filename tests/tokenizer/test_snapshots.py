@@ -1,9 +1,10 @@
 """Every answer is of one state of the tokenizer, whatever other threads change meanwhile.
 
-A tokenizer goes to and fro between two states, and what every method answers in each of them is known. Then one thread
-is stopped at a line of trietok's, another does what it has to do, and the first goes on: a change in the middle of a
-read, and a read in the middle of a change, at one line after the other. What is answered must be the answer of one of
-the two states. At last sixteen threads do all of it at once.
+A tokenizer goes to and fro between two states, and what every method answers in each of them is
+known. Then one thread is stopped at a line of trietok's, another does what it has to do, and the
+first goes on: a change in the middle of a read, and a read in the middle of a change, at one line
+after the other. What is answered must be the answer of one of the two states. At last sixteen
+threads do all of it at once.
 """
 
 from __future__ import annotations
@@ -27,9 +28,27 @@ Read = Callable[[Any], Any]
 Change = Callable[[Any], Any]
 
 SOURCES = os.path.dirname(trietok.__file__)
-LINES = int(os.environ.get("TRIETOK_LINES", "300"))  # to stop at, of each read and change in the marked run
-STOP_AT_MOST = 0.005  # seconds: a thread that has to wait for the one that is stopped is not waited for any longer
-ENTRIES = ["[unused1]", "a", "b", "c", "##b", "##c", "ab", "new", "york", "<", ">", "p", "q", "x", "##x"]
+# to stop at, of each read and change in the marked run
+LINES = int(os.environ.get("TRIETOK_LINES", "300"))
+# seconds: a thread that has to wait for the one that is stopped is not waited for any longer
+STOP_AT_MOST = 0.005
+ENTRIES = [
+    "[unused1]",
+    "a",
+    "b",
+    "c",
+    "##b",
+    "##c",
+    "ab",
+    "new",
+    "york",
+    "<",
+    ">",
+    "p",
+    "q",
+    "x",
+    "##x",
+]
 KINDS = ("BertTokenizer", "BertTokenizerFast")
 
 TEXT = "a <p> b <q> ab new york, c<p> A [unused1] axx"
@@ -44,9 +63,15 @@ CHANGES: dict[str, tuple[Change, Change]] = {
         lambda t: t.add_special_tokens({"additional_special_tokens": ["<p>", "<q>", "new york"]}),
         lambda t: t.remove_tokens(["<p>", "<q>", "new york"], compact=True),
     ),
-    "a token in a slot": (lambda t: t.assign_unused("[unused1]", "<p>"), lambda t: t.remove_tokens("<p>")),
+    "a token in a slot": (
+        lambda t: t.assign_unused("[unused1]", "<p>"),
+        lambda t: t.remove_tokens("<p>"),
+    ),
     "a role": (lambda t: setattr(t, "sep_token", "c"), lambda t: setattr(t, "sep_token", "[SEP]")),
-    "a setting": (lambda t: setattr(t, "padding_side", "left"), lambda t: setattr(t, "padding_side", "right")),
+    "a setting": (
+        lambda t: setattr(t, "padding_side", "left"),
+        lambda t: setattr(t, "padding_side", "right"),
+    ),
 }
 
 READS: dict[str, Read] = {
@@ -59,8 +84,12 @@ READS: dict[str, Read] = {
     "all_special_ids": lambda t: t.all_special_ids,
     "additional_special_tokens_ids": lambda t: t.additional_special_tokens_ids,
     "special_tokens_map": lambda t: t.special_tokens_map,
-    "convert_tokens_to_ids": lambda t: t.convert_tokens_to_ids(["<p>", "a", "<q>", "[SEP]", "new york", "<p>", "ab"]),
-    "convert_ids_to_tokens": lambda t: t.convert_ids_to_tokens([5, 6, 0, 5], skip_special_tokens=True),
+    "convert_tokens_to_ids": lambda t: t.convert_tokens_to_ids(
+        ["<p>", "a", "<q>", "[SEP]", "new york", "<p>", "ab"]
+    ),
+    "convert_ids_to_tokens": lambda t: t.convert_ids_to_tokens(
+        [5, 6, 0, 5], skip_special_tokens=True
+    ),
     "decode": lambda t: t.decode([2, 5, 6, 11, 3, 8, 5], skip_special_tokens=True),
     "encode": lambda t: t.encode(TEXT),
     "tokenize": lambda t: t.tokenize(TEXT),
@@ -70,9 +99,13 @@ READS: dict[str, Read] = {
     "a call with offsets of a pair": lambda t: dict(t(TEXT, TEXTS[3], return_offsets_mapping=True)),
     "a call with words": lambda t: dict(t(TEXTS, is_split_into_words=True)),
     "a batch": lambda t: dict(t(TEXTS, padding=True)),
-    "a batch of pairs": lambda t: dict(t(list(zip(TEXTS, reversed(TEXTS), strict=True)), padding=True)),
+    "a batch of pairs": lambda t: dict(
+        t(list(zip(TEXTS, reversed(TEXTS), strict=True)), padding=True)
+    ),
     "a batch with offsets": lambda t: dict(t(TEXTS, padding=True, return_offsets_mapping=True)),
-    "a batch with masks": lambda t: dict(t(TEXTS, return_special_tokens_mask=True, return_length=True)),
+    "a batch with masks": lambda t: dict(
+        t(TEXTS, return_special_tokens_mask=True, return_length=True)
+    ),
     "a copy": lambda t: seen(copy.deepcopy(t)),
     "a pickle": lambda t: seen(pickle.loads(pickle.dumps(t))),
     "fingerprint": lambda t: t.fingerprint(),
@@ -80,7 +113,12 @@ READS: dict[str, Read] = {
 
 
 def seen(tokenizer: Any) -> tuple[Any, ...]:
-    return len(tokenizer), tokenizer.get_added_vocab(), tokenizer.all_special_tokens, tokenizer.encode(TEXT)
+    return (
+        len(tokenizer),
+        tokenizer.get_added_vocab(),
+        tokenizer.all_special_tokens,
+        tokenizer.encode(TEXT),
+    )
 
 
 def answer(read: Read, tokenizer: Any) -> Any:
@@ -91,7 +129,7 @@ def answer(read: Read, tokenizer: Any) -> Any:
         return f"{type(error).__name__}: {error}"
 
 
-# ---- stopping a thread at a line ------------------------------------------------------------------------------------
+# ---- stopping a thread at a line -----------------------------------------------------------------
 
 
 class Stopped:
@@ -133,7 +171,10 @@ class Stopped:
 def some_of(lines: int, most: int) -> Iterator[int]:
     """The lines to stop at: all of them, or `most` that lie evenly."""
     step = max(lines / most, 1.0)
-    return (1 + int(number * step) for number in itertools.takewhile(lambda n: n * step < lines, itertools.count()))
+    return (
+        1 + int(number * step)
+        for number in itertools.takewhile(lambda n: n * step < lines, itertools.count())
+    )
 
 
 @pytest.fixture
@@ -142,8 +183,12 @@ def make(vocab_file):
     return lambda kind: getattr(trietok, kind)(vocab_file(*ENTRIES, special=SPECIAL))
 
 
-def wrong_answers(tokenizer: Any, read: Read, change: str, most: int, in_a_change: bool) -> list[str]:
-    """What `read` answers that no state does; a thread is stopped in the read, or else in the change."""
+def wrong_answers(
+    tokenizer: Any, read: Read, change: str, most: int, in_a_change: bool
+) -> list[str]:
+    """What `read` answers that no state does; a thread is stopped in the read, or else in the
+    change.
+    """
     to_and_fro = CHANGES[change]
     answers = [answer(read, tokenizer)]
     to_and_fro[0](tokenizer)
@@ -180,11 +225,16 @@ def wrong_answers(tokenizer: Any, read: Read, change: str, most: int, in_a_chang
             if given[0] not in answers:
                 wrong.append(f"{change}, stopped at {stopped.place}: {given[0]!r:.150}")
             if answer(read, tokenizer) != answers[later]:
-                wrong.append(f"{change}, after it was stopped at {stopped.place}: {answer(read, tokenizer)!r:.150}")
+                wrong.append(
+                    f"{change}, after it was stopped at {stopped.place}:"
+                    f" {answer(read, tokenizer)!r:.150}"
+                )
     return wrong
 
 
-@pytest.mark.parametrize("in_a_change", [False, True], ids=["a change in a read", "a read in a change"])
+@pytest.mark.parametrize(
+    "in_a_change", [False, True], ids=["a change in a read", "a read in a change"]
+)
 @pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_of_one_state(make, kind, name, in_a_change):
@@ -195,14 +245,16 @@ def test_an_answer_is_of_one_state(make, kind, name, in_a_change):
 
 @pytest.mark.faults
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("in_a_change", [False, True], ids=["a change in a read", "a read in a change"])
+@pytest.mark.parametrize(
+    "in_a_change", [False, True], ids=["a change in a read", "a read in a change"]
+)
 @pytest.mark.parametrize("name", READS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_is_of_one_state_at_every_line(make, kind, name, in_a_change, change):
     assert wrong_answers(make(kind), READS[name], change, LINES, in_a_change) == []
 
 
-# ---- all at once ----------------------------------------------------------------------------------------------------
+# ---- all at once ---------------------------------------------------------------------------------
 
 ASKED = [name for name in READS if name not in ("a copy", "a pickle", "fingerprint")]
 
@@ -217,7 +269,9 @@ def often_switching() -> Iterator[None]:
 
 
 def wrong_among(tokenizer: Any, count: int) -> list[str]:
-    """What fifteen threads are answered that no state answers, while a sixteenth adds tokens and removes them."""
+    """What fifteen threads are answered that no state answers, while a sixteenth adds tokens and
+    removes them.
+    """
     come, go = CHANGES["tokens"]
     without = {name: answer(READS[name], tokenizer) for name in ASKED}
     come(tokenizer)

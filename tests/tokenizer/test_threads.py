@@ -1,4 +1,6 @@
-"""One tokenizer, many threads and processes: encoding is shared, a change is seen whole or not at all."""
+"""One tokenizer, many threads and processes: encoding is shared, a change is seen whole or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,15 @@ import pytest
 from tests.conftest import SPECIAL
 from tests.tokenizer.thread_calls import SIDES, Stress, results_alone, stress
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.text.added_tokens import AddedTokens
+from trietok.text.added_search import AddedTokens
 from trietok.text.changes import Version
-from trietok.text.kernel.chosen import using_kernel
+from trietok.text.kernel.choosing import using_kernel
 from trietok.tokenizer.token_table import Changes, TokenTable
 
-TEXTS = [f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})" for n in range(160)]
+TEXTS = [
+    f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})"
+    for n in range(160)
+]
 
 
 @pytest.fixture
@@ -84,14 +89,18 @@ def test_a_change_is_seen_whole_or_not_at_all(tokenizer):
 def test_threads_that_add_at_once_never_share_an_id(tokenizer):
     first = tokenizer.max_id + 1
     with ThreadPoolExecutor(8) as threads:
-        added = list(threads.map(lambda n: tokenizer.add_tokens([f"<{n}-{i}>" for i in range(20)]), range(8)))
+        added = list(
+            threads.map(lambda n: tokenizer.add_tokens([f"<{n}-{i}>" for i in range(20)]), range(8))
+        )
     assert added == [20] * 8
     ids = [tokenizer.convert_tokens_to_ids(f"<{n}-{i}>") for n in range(8) for i in range(20)]
     assert sorted(ids) == list(range(first, first + 160))
 
 
 def test_a_change_in_steps_counts_when_it_is_done_and_not_at_all_if_it_fails():
-    before, after = (TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>"))
+    before, after = (
+        TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>")
+    )
     changes = Changes(before, Version())
     with changes.changing():
         changes.table = after
@@ -133,7 +142,9 @@ def test_other_processes_encode_alike(tokenizer, method):
 
 
 def test_ids_and_offsets_are_of_one_state():
-    """In the fast class too: what a call returns while tokens come and go is of before or of after."""
+    """In the fast class too: what a call returns while tokens come and go is of before or of
+    after.
+    """
     tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
     text = "a <p> b <q> c <p> d New York unaffordable <p>"
     both = ["<p>", AddedToken("<q>", lstrip=True), "new york"]
@@ -156,7 +167,10 @@ def test_ids_and_offsets_are_of_one_state():
             except Exception as error:  # a half-made change must not show itself so either
                 wrong.append(error)
                 return
-            if (ids, offsets) not in (without[:2], with_both[:2]) or tokens not in (without[2], with_both[2]):
+            if (ids, offsets) not in (without[:2], with_both[:2]) or tokens not in (
+                without[2],
+                with_both[2],
+            ):
                 wrong.append((ids, offsets, tokens))
                 return
 
@@ -172,7 +186,7 @@ def test_ids_and_offsets_are_of_one_state():
     assert wrong == []
 
 
-# ---- calls with options of their own ---------------------------------------------------------------------------------
+# ---- calls with options of their own -------------------------------------------------------------
 
 
 @pytest.fixture(params=["compiled", "plain"])
@@ -188,10 +202,14 @@ def kernel(request):
 def vocab(tmp_path_factory):
     """Few entries, so that a tokenizer which changes all the time soon has another kernel."""
     letters = "abcdefghijklmnopqrstuvwxyz"
-    words = "the people of united states in order to form a more perfect union justice ##able ( ) . , ; 7 東"
+    words = (
+        "the people of united states in order to form a more perfect union justice ##able ( ) . ,"
+        " ; 7 東"
+    )
     path = tmp_path_factory.mktemp("small") / "vocab.txt"
     path.write_text(
-        "\n".join([*SPECIAL, *words.split(), *letters, *(f"##{letter}" for letter in letters), ""]), encoding="utf-8"
+        "\n".join([*SPECIAL, *words.split(), *letters, *(f"##{letter}" for letter in letters), ""]),
+        encoding="utf-8",
     )
     return path
 
@@ -219,7 +237,9 @@ def test_each_thread_has_lengths_sides_and_strides_of_its_own(cls, vocab, trunca
 
 @both_profiles
 def test_each_thread_has_its_own_while_others_change_the_tokenizer(cls, vocab, kernel):
-    """The side of truncation is the tokenizer's alone: a call has one or the other. Padding is as the call says."""
+    """The side of truncation is the tokenizer's alone: a call has one or the other. Padding is as
+    the call says.
+    """
     tokenizer = make(cls, vocab, "right")
     right, left = (alone(cls, vocab, side) for side in SIDES)
     assert right != left
@@ -230,6 +250,8 @@ def test_each_thread_has_its_own_while_others_change_the_tokenizer(cls, vocab, k
         lambda: setattr(tokenizer, "truncation_side", next(sides)),
         lambda: setattr(tokenizer, "padding_side", next(more_sides)),
     ]
-    found = stress(tokenizer, either, 320, is_right=lambda result, two: result in two, meanwhile=writers)
+    found = stress(
+        tokenizer, either, 320, is_right=lambda result, two: result in two, meanwhile=writers
+    )
     assert found == Stress(320, Counter(), 0)
     assert next(numbers) > 0

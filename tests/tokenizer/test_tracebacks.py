@@ -1,4 +1,6 @@
-"""How much of trietok a user's mistake shows: at most four frames, the causes of an error included."""
+"""How much of trietok a user's mistake shows: at most four frames, the causes of an error
+included.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,18 @@ import traceback
 import pytest
 
 import trietok
-from trietok import AutoTokenizer, BatchEncoding, BertTokenizer, BertTokenizerFast, TrietokError  # noqa: F401  # in MISTAKES
+from trietok import (  # noqa: F401  # in MISTAKES
+    AutoTokenizer,
+    BatchEncoding,
+    BertTokenizer,
+    BertTokenizerFast,
+    TrietokError,
+)
 
 HOME = os.path.dirname(trietok.__file__)
 MOST = 4
-# What a user may write, with `t` for the tokenizer, `K` for its class and `empty` for a directory without files.
+# What a user may write, with `t` for the tokenizer, `K` for its class and `empty` for a directory
+# without files.
 MISTAKES = """
 t(123)
 t(None)
@@ -101,7 +110,7 @@ AutoTokenizer.from_pretrained("trietok-en", tokenizer_type="gpt")
 BatchEncoding({}).word_ids()
 trietok.load_vocab(os.path.join(empty, "vocab.txt"))
 trietok.DataCollatorWithPadding(t)([])
-trietok.find_unknown(t, "a text")
+t.find_unknown("a text")
 """.strip().splitlines()
 
 
@@ -166,9 +175,13 @@ def test_an_error_that_is_not_trietoks_keeps_all_its_frames(names):
 
 
 def test_the_development_mode_shows_all_frames():
-    code = "import trietok; trietok.BertTokenizer.from_pretrained('trietok-en')('a', padding='longes')"
+    code = (
+        "import trietok; trietok.BertTokenizer.from_pretrained('trietok-en')('a', padding='longes')"
+    )
     said = [
-        subprocess.run([sys.executable, *mode, "-c", code], capture_output=True, text=True, timeout=120).stderr
+        subprocess.run(
+            [sys.executable, *mode, "-c", code], capture_output=True, text=True, timeout=120
+        ).stderr
         for mode in ([], ["-X", "dev"])
     ]
     short, long = (text.count('File "' + HOME) for text in said)

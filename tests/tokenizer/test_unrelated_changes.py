@@ -1,4 +1,6 @@
-"""What happens to one tokenizer costs another nothing: it forgets nothing, and looks at nothing anew."""
+"""What happens to one tokenizer costs another nothing: it forgets nothing, and looks at nothing
+anew.
+"""
 
 from __future__ import annotations
 
@@ -81,14 +83,18 @@ def test_nothing_is_forgotten(make, kind, elsewhere):
         assert tokenizer.cache_info() == remembered
 
 
-@pytest.mark.parametrize("setting", ["verbose", "padding_side", "model_max_length", "clean_up_tokenization_spaces"])
+@pytest.mark.parametrize(
+    "setting", ["verbose", "padding_side", "model_max_length", "clean_up_tokenization_spaces"]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_setting_that_decides_no_id_makes_nothing_forgotten(make, kind, setting):
     tokenizer = make(kind)
     for text in TEXTS:
         tokenizer.encode(text)
     remembered = tokenizer.cache_info()
-    for value in {"padding_side": ["left", "right"], "model_max_length": [64, 512]}.get(setting, [True, False]):
+    for value in {"padding_side": ["left", "right"], "model_max_length": [64, 512]}.get(
+        setting, [True, False]
+    ):
         setattr(tokenizer, setting, value)
         assert tokenizer.cache_info() == remembered
 
@@ -97,7 +103,9 @@ def test_a_setting_that_decides_no_id_makes_nothing_forgotten(make, kind, settin
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_looked_at_anew(make, kind, name, elsewhere):
-    """A text that is remembered costs as many calls of functions as it does when nothing has happened."""
+    """A text that is remembered costs as many calls of functions as it does when nothing has
+    happened.
+    """
     tokenizer, other, call = make(kind), make(kind), CALLS[name]
     for text in TEXTS:
         call(tokenizer, text)

@@ -9,7 +9,26 @@ from hypothesis import strategies as st
 from tests.conftest import SPECIAL
 from trietok import AddedToken, BertTokenizer, InputTypeError, SpecialTokenError, Untrusted
 
-PIECES = ["[", "]", "cls", "sep", "CLS", "SEP", "a", "b", "##b", "ab", "x", "<", ">", "y", "subj", "##j", "SUB", "##J"]
+PIECES = [
+    "[",
+    "]",
+    "cls",
+    "sep",
+    "CLS",
+    "SEP",
+    "a",
+    "b",
+    "##b",
+    "ab",
+    "x",
+    "<",
+    ">",
+    "y",
+    "subj",
+    "##j",
+    "SUB",
+    "##J",
+]
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["uncased", "cased"])
@@ -19,7 +38,9 @@ def tokenizer(request, tmp_path_factory):
     tokenizer = BertTokenizer(path, do_lower_case=request.param)
     tokenizer.add_tokens(["<x>", AddedToken("y", single_word=True)])
     # Special tokens without a sign around them: an entry of the vocabulary, and one that is not.
-    tokenizer.add_special_tokens({"additional_special_tokens": ["SUBJ", "<s>", AddedToken("ab", rstrip=True)]})
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": ["SUBJ", "<s>", AddedToken("ab", rstrip=True)]}
+    )
     return tokenizer
 
 
@@ -27,12 +48,16 @@ def special_ids(tokenizer) -> set[int]:
     return set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
 
 
-@pytest.mark.parametrize("text", ["[CLS]", "a [SEP] b", "x[MASK]", "SUBJ", "a SUBJ", "ab", "<s>", "<x>[PAD]"])
+@pytest.mark.parametrize(
+    "text", ["[CLS]", "a [SEP] b", "x[MASK]", "SUBJ", "a SUBJ", "ab", "<s>", "<x>[PAD]"]
+)
 def test_by_default_special_tokens_in_a_text_are_special(tokenizer, text):
     assert special_ids(tokenizer) & set(tokenizer.encode(text, add_special_tokens=False))
 
 
-@pytest.mark.parametrize("text", ["[CLS]", "a [SEP] b", "x[MASK]", "SUBJ", "a SUBJ", "ab", "<s>", "<x>[PAD]"])
+@pytest.mark.parametrize(
+    "text", ["[CLS]", "a [SEP] b", "x[MASK]", "SUBJ", "a SUBJ", "ab", "<s>", "<x>[PAD]"]
+)
 def test_as_plain_text_they_are_not(tokenizer, text):
     ids = tokenizer.encode(text, add_special_tokens=False, disallowed_special=())
     assert ids
@@ -50,7 +75,10 @@ def test_refused_they_are_errors(tokenizer, text):
 
 
 def test_the_error_says_which_and_where(tokenizer):
-    with pytest.raises(SpecialTokenError, match=r"the special token '\[SEP\]' at 2; pass allowed_special={'\[SEP\]'}"):
+    with pytest.raises(
+        SpecialTokenError,
+        match=r"the special token '\[SEP\]' at 2; pass allowed_special={'\[SEP\]'}",
+    ):
         tokenizer.encode("a [SEP]", disallowed_special="all")
 
 
@@ -73,13 +101,19 @@ def test_tokens_that_are_added_and_not_special_stay_as_they_are(tokenizer):
 
 def test_a_text_without_special_tokens_is_encoded_as_ever(tokenizer):
     assert tokenizer.encode("a <x> b", disallowed_special="all") == tokenizer.encode("a <x> b")
-    assert tokenizer.encode("nothing here", disallowed_special="all") == tokenizer.encode("nothing here")
+    assert tokenizer.encode("nothing here", disallowed_special="all") == tokenizer.encode(
+        "nothing here"
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"allowed_special": {"<nothing>"}}, SpecialTokenError, "names '<nothing>', which is no special token"),
+        (
+            {"allowed_special": {"<nothing>"}},
+            SpecialTokenError,
+            "names '<nothing>', which is no special token",
+        ),
         ({"allowed_special": {"<x>"}}, SpecialTokenError, "names '<x>'"),
         ({"allowed_special": "[CLS]"}, InputTypeError, "'all' or a collection"),
         ({"disallowed_special": 5}, InputTypeError, "not 5"),
@@ -91,7 +125,9 @@ def test_options_that_cannot_be(tokenizer, options, error, message):
 
 
 def test_spans(tokenizer):
-    encoding = tokenizer.encode_spans(["a [SEP]", Untrusted("[SEP] SUBJ"), "[MASK]"], add_special_tokens=False)
+    encoding = tokenizer.encode_spans(
+        ["a [SEP]", Untrusted("[SEP] SUBJ"), "[MASK]"], add_special_tokens=False
+    )
     tokens = tokenizer.convert_ids_to_tokens(encoding.input_ids)
     assert tokens[:2] == ["a", "[SEP]"]
     assert tokens[-1] == "[MASK]"
@@ -112,7 +148,23 @@ def test_an_untrusted_text_is_no_str(tokenizer):
 
 forgeries = st.lists(
     st.sampled_from(
-        [*SPECIAL, "SUBJ", "<s>", "ab", "[CL\x00S]", "[cls]", "[", "CLS", "]", " ", "a", "b", "<x>", "y", "\n"]
+        [
+            *SPECIAL,
+            "SUBJ",
+            "<s>",
+            "ab",
+            "[CL\x00S]",
+            "[cls]",
+            "[",
+            "CLS",
+            "]",
+            " ",
+            "a",
+            "b",
+            "<x>",
+            "y",
+            "\n",
+        ]
     ),
     max_size=10,
 ).map("".join)
@@ -120,7 +172,9 @@ forgeries = st.lists(
 
 @given(forgeries, st.booleans())
 def test_no_text_forges_a_special_token(tokenizer, text, split):
-    ids = tokenizer.encode(text, add_special_tokens=False, disallowed_special=(), split_special_tokens=split)
+    ids = tokenizer.encode(
+        text, add_special_tokens=False, disallowed_special=(), split_special_tokens=split
+    )
     assert not special_ids(tokenizer) & set(ids)
     spans = tokenizer.encode_spans([Untrusted(text)], add_special_tokens=False).input_ids
     assert spans == ids

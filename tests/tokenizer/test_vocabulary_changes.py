@@ -1,4 +1,6 @@
-"""What can be done to a tokenizer's vocabulary, and that it is saved: removing, unused slots, pieces, sizes."""
+"""What can be done to a tokenizer's vocabulary, and that it is saved: removing, unused slots,
+pieces, sizes.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,13 @@ def reloaded(tmp_path):
     def reload(tokenizer: BertTokenizer, *texts: str) -> BertTokenizer:
         tokenizer.save_pretrained(tmp_path / "saved")
         again = BertTokenizer.from_pretrained(tmp_path / "saved")
-        for name in ("max_id", "vocab_size", "added_tokens_decoder", "special_tokens_map", "vocabulary"):
+        for name in (
+            "max_id",
+            "vocab_size",
+            "added_tokens_decoder",
+            "special_tokens_map",
+            "vocabulary",
+        ):
             assert getattr(again, name) == getattr(tokenizer, name), name
         assert again.get_vocab() == tokenizer.get_vocab()
         assert len(again) == len(tokenizer)
@@ -42,7 +50,7 @@ def reloaded(tmp_path):
     return reload
 
 
-# ---- remove_tokens ------------------------------------------------------------------------------------------------
+# ---- remove_tokens -------------------------------------------------------------------------------
 
 
 def test_removing_keeps_every_other_id(small, reloaded):
@@ -100,7 +108,10 @@ def test_compact_changes_no_other_text(small):
 def test_a_slot_in_use_is_no_name_for_a_token(small):
     tokenizer = small(*UNUSED, do_basic_tokenize=False)
     tokenizer.assign_unused("[unused1]", "[S]")
-    for add in (lambda: tokenizer.add_tokens(["[unused1]"]), lambda: tokenizer.add_wordpieces(["[unused1]"])):
+    for add in (
+        lambda: tokenizer.add_tokens(["[unused1]"]),
+        lambda: tokenizer.add_wordpieces(["[unused1]"]),
+    ):
         with pytest.raises(VocabularyError, match=r"is the slot assigned to '\[S\]'"):
             add()
 
@@ -140,7 +151,7 @@ def test_what_cannot_be_removed(small, tokens, error, message):
     assert tokenizer.tokenize("<x>") == ["<x>"]
 
 
-# ---- assign_unused ------------------------------------------------------------------------------------------------
+# ---- assign_unused -------------------------------------------------------------------------------
 
 
 def test_an_unused_slot_becomes_a_token(small, reloaded):
@@ -169,7 +180,11 @@ def test_the_order_of_adding_is_kept_where_it_counts(small, reloaded):
     tokenizer = small(*UNUSED, "c")
     tokenizer.add_tokens([AddedToken("AB", normalized=False)])
     tokenizer.assign_unused("[unused1]", AddedToken("ABC", normalized=False))
-    assert tokenizer.tokenize("ABC") == ["AB", "c"]  # of tokens matched as written the one added first is kept
+    # of tokens matched as written the one added first is kept
+    assert tokenizer.tokenize("ABC") == [
+        "AB",
+        "c",
+    ]
     reloaded(tokenizer, "ABC", "AB ABC")
 
 
@@ -185,7 +200,12 @@ def test_removing_an_assigned_token_frees_its_slot(small, reloaded):
 @pytest.mark.parametrize(
     ("slot", "token", "error", "message"),
     [
-        ("[unused9]", "<x>", SpecialTokenError, r"not an unused slot of the vocabulary; unused slots are \[unused0\]"),
+        (
+            "[unused9]",
+            "<x>",
+            SpecialTokenError,
+            r"not an unused slot of the vocabulary; unused slots are \[unused0\]",
+        ),
         ("a", "<x>", SpecialTokenError, "'a' is not an unused slot of the vocabulary; "),
         ("[unused0]", "a", VocabularyError, r"'a' has the id 7 already; it cannot have 5"),
         ("[unused0]", "<y>", VocabularyError, r"'<y>' has the id 8 already"),
@@ -203,7 +223,7 @@ def test_what_cannot_be_assigned(small, slot, token, error, message):
     assert tokenizer.get_vocab() == before
 
 
-# ---- add_wordpieces -----------------------------------------------------------------------------------------------
+# ---- add_wordpieces ------------------------------------------------------------------------------
 
 
 def test_pieces_are_used_inside_words(small, reloaded, tmp_path):
@@ -214,7 +234,12 @@ def test_pieces_are_used_inside_words(small, reloaded, tmp_path):
     assert tokenizer.convert_tokens_to_ids(["##logy", "zoo"]) == [7, 8]
     assert (tokenizer.vocab_size, len(tokenizer), tokenizer.max_id) == (9, 9, 8)
     reloaded(tokenizer, "biology zoo")
-    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == ["bio", "##log", "##logy", "zoo"]
+    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == [
+        "bio",
+        "##log",
+        "##logy",
+        "zoo",
+    ]
 
 
 def test_pieces_come_after_added_tokens(small, reloaded, tmp_path):
@@ -226,9 +251,16 @@ def test_pieces_come_after_added_tokens(small, reloaded, tmp_path):
     assert tokenizer.add_tokens(["<y>"]) == 1
     assert tokenizer.convert_tokens_to_ids("<y>") == 10
     reloaded(tokenizer, "as covid covi <x><y>")
-    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == ["a", "covid", "<x>", "##s", "covi"]
+    assert (tmp_path / "saved" / "vocab.txt").read_text().splitlines()[5:] == [
+        "a",
+        "covid",
+        "<x>",
+        "##s",
+        "covi",
+    ]
     config = json.loads((tmp_path / "saved" / "tokenizer_config.json").read_text())
-    assert config["trietok"] == {"vocab_holes": [6, 7]}
+    # No text gives "<x>" as an entry, so it is one; "covid" would begin longer words.
+    assert config["trietok"] == {"vocab_holes": [6], "assigned_unused": {"[unused-id-7]": "<x>"}}
 
 
 def test_every_line_of_vocab_txt_is_there_once(small, reloaded, tmp_path):
@@ -275,7 +307,7 @@ def test_one_string_is_no_list_of_pieces(small):
         small("a").add_wordpieces("bio")
 
 
-# ---- sizes --------------------------------------------------------------------------------------------------------
+# ---- sizes ---------------------------------------------------------------------------------------
 
 
 def test_sizes(small):
@@ -283,7 +315,11 @@ def test_sizes(small):
     tokenizer.add_tokens(["<x>", "<y>"])
     tokenizer.remove_tokens(["<x>"])
     assert (tokenizer.vocab_size, len(tokenizer), tokenizer.max_id) == (7, 8, 9)
-    assert (tokenizer.embedding_rows(), tokenizer.embedding_rows(1), tokenizer.embedding_rows(64)) == (16, 10, 64)
+    assert (
+        tokenizer.embedding_rows(),
+        tokenizer.embedding_rows(1),
+        tokenizer.embedding_rows(64),
+    ) == (16, 10, 64)
     with pytest.raises(InputError, match="multiple_of is 0"):
         tokenizer.embedding_rows(0)
 
@@ -291,8 +327,13 @@ def test_sizes(small):
 def test_rows_that_a_model_does_not_have(small):
     tokenizer = small("a", max_embedding_rows=8)
     assert tokenizer.add_tokens(["<x>", "a"]) == 1
-    for add in (lambda: tokenizer.add_tokens(["<y>", "<z>"]), lambda: tokenizer.add_wordpieces(["b", "c"])):
-        with pytest.raises(VocabularyError, match="would need 9 embedding rows, and the model has 8"):
+    for add in (
+        lambda: tokenizer.add_tokens(["<y>", "<z>"]),
+        lambda: tokenizer.add_wordpieces(["b", "c"]),
+    ):
+        with pytest.raises(
+            VocabularyError, match="would need 9 embedding rows, and the model has 8"
+        ):
             add()
     assert (tokenizer.max_id, len(tokenizer)) == (6, 7)
     tokenizer.max_embedding_rows = None
@@ -322,8 +363,9 @@ def test_saving_says_once_how_the_model_gets_the_rows_it_lacks(model, tmp_path, 
     for name in ("out", "out2"):
         tokenizer.save_pretrained(tmp_path / name)
     assert said(caplog) == [
-        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a model with a row "
-        f"for every token: trietok rows -m '{directory}' --new-tokenizer {tmp_path / 'out'} -o {tmp_path / 'out-model'}"
+        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a"
+        f" model with a row for every token: trietok rows -m '{directory}' --new-tokenizer"
+        f" {tmp_path / 'out'} -o {tmp_path / 'out-model'}"
     ]
 
 
@@ -332,10 +374,11 @@ def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, ca
     tokenizer.add_tokens(["<x>", "<y>"])
     tokenizer.save_pretrained(directory)
     assert said(caplog) == [
-        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the tokenizer that the "
-        f"model was trained with back into {directory} (it is where the model came from: the hub, version control, a "
-        "backup), save this one to a directory of its own, and make a model "
-        f"with a row for every token: trietok rows -m '{directory}' --new-tokenizer DIR -o OUT"
+        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the"
+        f" tokenizer that the model was trained with back into {directory} (it is where the model"
+        " came from: the hub, version control, a backup), save this one to a directory of its own,"
+        f" and make a model with a row for every token: trietok rows -m '{directory}'"
+        " --new-tokenizer DIR -o OUT"
     ]
 
 
@@ -366,10 +409,13 @@ def test_a_config_that_cannot_be_read_is_no_reason_not_to_save(small, tmp_path, 
 def test_adding_tells_those_who_listen_of_rows_that_the_config_has_not(model, caplog):
     caplog.set_level("INFO", logger="trietok")
     model[1].add_tokens(["<x>", "<y>"])
-    assert "the new tokens need 8 embedding rows, and the model's config.json says it has 7" in said(caplog)
+    assert (
+        "the new tokens need 8 embedding rows, and the model's config.json says it has 7"
+        in said(caplog)
+    )
 
 
-# ---- roles --------------------------------------------------------------------------------------------------------
+# ---- roles ---------------------------------------------------------------------------------------
 
 
 def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
@@ -380,16 +426,24 @@ def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
         "replace_additional_special_tokens=False to extend the list"
     ]
     caplog.clear()
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]}, replace_additional_special_tokens=False)
+    tokenizer.add_special_tokens(
+        {"additional_special_tokens": ["<w>"]}, replace_additional_special_tokens=False
+    )
     assert tokenizer.additional_special_tokens == ["<y>", "<z>", "<w>"]
     assert caplog.records == []
     tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]})
-    assert caplog.records[0].getMessage().startswith("'<y>', '<z>' are no longer additional special tokens (they are")
+    assert (
+        caplog.records[0]
+        .getMessage()
+        .startswith("'<y>', '<z>' are no longer additional special tokens (they are")
+    )
 
 
 def test_the_newer_name_of_additional_special_tokens(small):
     tokenizer = small("a", extra_special_tokens=["<x>"])
-    tokenizer.add_special_tokens({"extra_special_tokens": ["<y>"]}, replace_additional_special_tokens=False)
+    tokenizer.add_special_tokens(
+        {"extra_special_tokens": ["<y>"]}, replace_additional_special_tokens=False
+    )
     assert tokenizer.additional_special_tokens == ["<x>", "<y>"]
     assert tokenizer.tokenize("<x><y>") == ["<x>", "<y>"]
 
@@ -408,6 +462,8 @@ def test_views_are_the_same_until_something_changes(small):
 
 def test_a_flag_for_a_list_of_strings_is_refused(small):
     tokenizer = small("a")
-    with pytest.raises(TypeError, match=r"takes no flag 'lstrip'; give it to each token: AddedToken\('<x>'"):
+    with pytest.raises(
+        TypeError, match=r"takes no flag 'lstrip'; give it to each token: AddedToken\('<x>'"
+    ):
         tokenizer.add_tokens("<x>", lstrip=True)
     assert "<x>" not in tokenizer.get_vocab()

@@ -1,10 +1,12 @@
-"""Calls that differ from thread to thread, on one tokenizer: each result beside that of the same call made alone.
+"""Calls that differ from thread to thread, on one tokenizer: each result beside that of the same
+call made alone.
 
     python thread_calls.py ENGINE DIRECTORY CALLS SWITCH_INTERVAL
 
-As a program it prints what came of CALLS calls, as JSON. ENGINE is `trietok`, `trietok-fast`, or `transformers`, whose
-fast tokenizer it is; nothing else is imported, so that any environment can run it. SWITCH_INTERVAL, in seconds, is how
-long Python lets a thread work while others wait for the interpreter.
+As a program it prints what came of CALLS calls, as JSON. ENGINE is `trietok`, `trietok-fast`, or
+`transformers`, whose fast tokenizer it is; nothing else is imported, so that any environment can
+run it. SWITCH_INTERVAL, in seconds, is how long Python lets a thread work while others wait for the
+interpreter.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class Call(NamedTuple):
 
 
 def call_of(thread: int, number: int) -> Call:
-    """A call of a thread. Lengths, strides and sides are the thread's own; the kinds of calls take turns."""
+    """A call of a thread. Lengths, strides and sides are the thread's own; the kinds of calls take
+    turns.
+    """
     length, side = 12 + thread, SIDES[thread % 2]
     text, pair = (TEXTS[(thread + number + step) % len(TEXTS)] for step in (0, 1))
     batch = [*TEXTS[number % 3 :], f"{text} {thread}"]
@@ -95,10 +99,12 @@ def stress(
 
     Args:
         tokenizer: the one that they share.
-        alone: for each thread what its calls give alone, see `results_alone`; or what `is_right` compares with.
+        alone: for each thread what its calls give alone, see `results_alone`; or what `is_right`
+            compares with.
         calls: how many calls, in all.
         is_right: whether a result is what it is alone.
-        meanwhile: functions, each of which another thread calls again and again until the calls are done.
+        meanwhile: functions, each of which another thread calls again and again until the calls are
+            done.
         switch_interval: in seconds, see above.
     """
     errors: Counter[str] = Counter()
@@ -143,9 +149,14 @@ def stress(
 
 
 def results_alone(tokenizer: Any) -> list[list[dict[str, Any]]]:
-    """For each thread what its calls give, one after the other on a tokenizer that nobody else has."""
+    """For each thread what its calls give, one after the other on a tokenizer that nobody else
+    has.
+    """
     period = 24  # of `call_of`: kinds and texts come round
-    return [[result_of(tokenizer, call_of(thread, number)) for number in range(period)] for thread in range(THREADS)]
+    return [
+        [result_of(tokenizer, call_of(thread, number)) for number in range(period)]
+        for thread in range(THREADS)
+    ]
 
 
 def load(engine: str, directory: str) -> Any:
@@ -153,15 +164,17 @@ def load(engine: str, directory: str) -> Any:
     if engine == "transformers":
         return import_module("transformers").AutoTokenizer.from_pretrained(directory, use_fast=True)
     trietok = import_module("trietok")
-    return getattr(trietok, "BertTokenizerFast" if engine.endswith("fast") else "BertTokenizer").from_pretrained(
-        directory
-    )
+    return getattr(
+        trietok, "BertTokenizerFast" if engine.endswith("fast") else "BertTokenizer"
+    ).from_pretrained(directory)
 
 
 def main(engine: str, directory: str, calls: str, switch_interval: str) -> None:
     """Print what came of it."""
     alone = results_alone(load(engine, directory))
-    found = stress(load(engine, directory), alone, int(calls), switch_interval=float(switch_interval))
+    found = stress(
+        load(engine, directory), alone, int(calls), switch_interval=float(switch_interval)
+    )
     version = import_module(engine.partition("-")[0]).__version__
     print(json.dumps({"version": version, **found._asdict()}))
 

@@ -1,4 +1,6 @@
-"""The Chinese recipe: against counting everything again, its log, its two ways to segment, its files."""
+"""The Chinese recipe: against counting everything again, its log, its two ways to segment, its
+files.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.reference import chinese_bpe as reference
 from trietok import InputError, InputTypeError, VocabularyError, train_chinese_bpe
-from trietok.text.kernel.chosen import using_kernel
+from trietok.text.kernel.choosing import using_kernel
 from trietok.training import ChineseBpe, Segmenter, save_chinese_bpe
 
 LETTERS = "天下雨雪, 。"
@@ -31,7 +33,9 @@ def test_the_fast_way_is_counting_all_again_for_every_merge(texts, vocab_size):
 @given(st.permutations(["天天下雨", "雨下雪下", "天下", "雪雨雪雨"]))
 def test_the_order_of_sentences_does_not_matter(texts):
     log: list[str] = []
-    assert train_chinese_bpe(texts, log=log.append).tokens == train_chinese_bpe(sorted(texts)).tokens
+    assert (
+        train_chinese_bpe(texts, log=log.append).tokens == train_chinese_bpe(sorted(texts)).tokens
+    )
 
 
 def test_spaces_and_punctuation_are_taken_out_and_punctuation_put_back():
@@ -44,7 +48,11 @@ def test_no_pair_reaches_across_what_is_taken_out():
     for between in ("（", " ", "，", "\ufffd", "\u200b", "\t", "\n"):
         texts = [f"元年{between}一二", f"元年{between}一三", "二三"]
         assert train_chinese_bpe(texts).merges == [("元", "年", 2)], repr(between)
-    assert train_chinese_bpe(["天\n下"] * 2).merges == train_chinese_bpe(["天\n下", "天\n下", "雨 雪雨"]).merges == []
+    assert (
+        train_chinese_bpe(["天\n下"] * 2).merges
+        == train_chinese_bpe(["天\n下", "天\n下", "雨 雪雨"]).merges
+        == []
+    )
 
 
 def test_the_spaces_of_a_sentence_that_is_spelled_out_end_nothing():
@@ -65,20 +73,29 @@ def test_every_token_stands_in_the_text_as_it_is(texts, limit, merges):
 
 def test_the_number_of_merges_and_of_characters():
     texts = ["甲乙丙", "甲乙丙", "甲乙", "丁", "戊"]
-    assert [merge[:2] for merge in train_chinese_bpe(texts).merges] == [("甲", "乙"), ("甲乙", "丙")]
+    assert [merge[:2] for merge in train_chinese_bpe(texts).merges] == [
+        ("甲", "乙"),
+        ("甲乙", "丙"),
+    ]
     assert train_chinese_bpe(texts, num_merges=1).counts == {"甲乙": 3, "丙": 2, "丁": 1, "戊": 1}
     assert train_chinese_bpe(texts, num_merges=0).merges == []
-    assert train_chinese_bpe(texts, num_merges=3, vocab_size=5).merges == []  # whichever is reached first
+    # whichever is reached first
+    assert train_chinese_bpe(texts, num_merges=3, vocab_size=5).merges == []
     # 甲 and 乙 occur three times; 丙 is removed, and so ends a chain.
     limited = train_chinese_bpe(["甲丙乙", *texts], limit_alphabet=2)
     assert limited.counts == {"甲乙": 3, "乙": 1, "甲": 1}
-    assert train_chinese_bpe(["丙乙", "甲"], limit_alphabet=2).counts == {"乙": 1, "丙": 1}  # the lower code points
+    # the lower code points
+    assert train_chinese_bpe(["丙乙", "甲"], limit_alphabet=2).counts == {
+        "乙": 1,
+        "丙": 1,
+    }
     assert train_chinese_bpe(texts, limit_alphabet=9).merges == train_chinese_bpe(texts).merges
     # The default size is a limit only where the number of merges is none.
     many = [chr(0x4E00 + number) for number in range(10_001)]
     assert len(train_chinese_bpe(many, num_merges=3).counts) == 10_001
     with pytest.raises(
-        VocabularyError, match=r"10,000 has no room for the 10,001 .* or keep fewer characters with limit_"
+        VocabularyError,
+        match=r"10,000 has no room for the 10,001 .* or keep fewer characters with limit_",
     ):
         train_chinese_bpe(many)
     assert len(train_chinese_bpe(many, limit_alphabet=10_000).counts) == 10_000
@@ -107,7 +124,10 @@ def test_it_ends_at_its_size_or_where_the_best_pair_occurs_once():
 
 
 def test_a_line_is_logged_every_ten_merges_and_after_the_last():
-    texts = [chr(0x4E00 + 2 * number) + chr(0x4E01 + 2 * number) + chr(0x5E00 + number) for number in range(13)]
+    texts = [
+        chr(0x4E00 + 2 * number) + chr(0x4E01 + 2 * number) + chr(0x5E00 + number)
+        for number in range(13)
+    ]
     log: list[str] = []
     train_chinese_bpe(texts * 2, log=log.append, vocab_size=100)
     assert len(log) == 3
@@ -119,13 +139,19 @@ def test_a_line_is_logged_every_ten_merges_and_after_the_last():
 def test_progress():
     seen = []
     train_chinese_bpe(["天天"] * 1000, progress=seen.append)
-    assert list(dict.fromkeys(progress.phase for progress in seen)) == ["counting words", "counting pairs", "merging"]
+    assert list(dict.fromkeys(progress.phase for progress in seen)) == [
+        "counting words",
+        "counting pairs",
+        "merging",
+    ]
 
 
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="no sentence"):
         train_chinese_bpe([])
-    with pytest.raises(InputError, match="nothing but punctuation and whitespace in the 2 sentences"):
+    with pytest.raises(
+        InputError, match="nothing but punctuation and whitespace in the 2 sentences"
+    ):
         train_chinese_bpe(["。", " "])
     with pytest.raises(VocabularyError, match="of 3 has no room for the 4 different characters"):
         train_chinese_bpe(["天下雨雪"], vocab_size=3)
@@ -140,10 +166,13 @@ def test_bad_input_is_refused():
         Segmenter(["<unk>"])
 
 
-# ---- segmentation ---------------------------------------------------------------------------------------------------
+# ---- segmentation --------------------------------------------------------------------------------
 
 
-@given(st.sets(st.text("天下雨", min_size=1, max_size=6), min_size=1, max_size=9), st.text("天下雨雪", max_size=20))
+@given(
+    st.sets(st.text("天下雨", min_size=1, max_size=6), min_size=1, max_size=9),
+    st.text("天下雨雪", max_size=20),
+)
 def test_both_rules_are_what_they_say(vocabulary, sentence):
     segmenter = Segmenter(vocabulary)
     assert segmenter.longest_anywhere(sentence) == reference.longest_anywhere(sentence, vocabulary)
@@ -151,13 +180,20 @@ def test_both_rules_are_what_they_say(vocabulary, sentence):
 
 
 def random_case(rng: random.Random) -> tuple[list[str], str]:
-    """Tokens of all lengths in UTF-8 and more bytes than one of them may have, and a sentence made of parts of them."""
+    """Tokens of all lengths in UTF-8 and more bytes than one of them may have, and a sentence made
+    of parts of them.
+    """
     letters = rng.choice(["ab", "天下雨", "a天é\U00020000", "天 \n\0", "天\ud800下"])
     tokens = {
-        "".join(rng.choices(letters, k=rng.choice([1, 1, 2, 2, 3, 4, 5, 9, 13, rng.randrange(1, 90)])))
+        "".join(
+            rng.choices(letters, k=rng.choice([1, 1, 2, 2, 3, 4, 5, 9, 13, rng.randrange(1, 90)]))
+        )
         for _ in range(rng.randrange(1, 20))
     }
-    parts = [token[rng.randrange(len(token)) :] for token in rng.choices([*tokens, letters, "z", "<unk>"], k=9)]
+    parts = [
+        token[rng.randrange(len(token)) :]
+        for token in rng.choices([*tokens, letters, "z", "<unk>"], k=9)
+    ]
     return sorted(tokens), "".join(rng.choices(parts, k=rng.randrange(9)))
 
 
@@ -194,7 +230,7 @@ def test_a_long_sentence_takes_no_recursion():
     assert len(Segmenter(["天下"]).longest_anywhere(sentence)) == 5001
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def test_files(tmp_path):
@@ -205,7 +241,9 @@ def test_files(tmp_path):
     assert read["vocab.txt"].splitlines() == bpe.tokens
     assert bpe.tokens[:3] == ["<unk>", "头", "明月"]
     assert read["train.log"] == "1 merges, vocabulary 16, best pair '明月' (2)\n"
-    assert read["result.txt"] == read["result_left_to_right.txt"] == "望 明月 。\n\n<unk> 光 <unk>\n"
+    assert (
+        read["result.txt"] == read["result_left_to_right.txt"] == "望 明月 。\n\n<unk> 光 <unk>\n"
+    )
     assert sorted(read) == ["result.txt", "result_left_to_right.txt", "train.log", "vocab.txt"]
     save_chinese_bpe(bpe, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.log", "vocab.txt"]

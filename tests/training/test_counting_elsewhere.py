@@ -1,4 +1,6 @@
-"""`count_words` by the map of an engine: the counts of one machine, however the files are divided."""
+"""`count_words` by the map of an engine: the counts of one machine, however the files are
+divided.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from multiprocessing.pool import ThreadPool
 
 import pytest
 
-from trietok import FileFormatError, InputError, TextFiles, TrietokError, count_words, train_wordpiece
+from trietok import (
+    FileFormatError,
+    InputError,
+    TextFiles,
+    TrietokError,
+    count_words,
+    train_wordpiece,
+)
 from trietok.corpus.engines import map_on
 
 
@@ -26,7 +35,10 @@ def files(tmp_path):
     print("seed", seed)
     rng = random.Random(seed)
     for number in range(7):
-        lines = [" ".join("".join(rng.choices("abcé中", k=rng.randrange(1, 5))) for _ in range(9)) for _ in range(20)]
+        lines = [
+            " ".join("".join(rng.choices("abcé中", k=rng.randrange(1, 5))) for _ in range(9))
+            for _ in range(20)
+        ]
         (tmp_path / f"part [{number}].txt").write_text("\n".join(lines), encoding="utf-8")
     return tmp_path
 
@@ -49,8 +61,15 @@ def test_the_counts_of_one_machine(files, map_files, monkeypatch):
     counted = count_words(TextFiles("*.txt"), map_files=map_files, progress=seen.append)
     assert counted == expected
     assert (counted.texts, counted.pruned_below) == (140, 0)
-    done, total = [state.done for state in seen], sum(path.stat().st_size for path in files.iterdir())
-    assert (sorted(done), done[-1], {(state.total, state.unit) for state in seen}) == (done, total, {(total, "bytes")})
+    done, total = (
+        [state.done for state in seen],
+        sum(path.stat().st_size for path in files.iterdir()),
+    )
+    assert (sorted(done), done[-1], {(state.total, state.unit) for state in seen}) == (
+        done,
+        total,
+        {(total, "bytes")},
+    )
     assert len(seen) > 7  # the files are larger than a job
     assert train_wordpiece(counted, vocab_size=50) == train_wordpiece(texts, vocab_size=50)
 
@@ -75,7 +94,9 @@ def test_a_bound_on_words_holds_on_workers_and_here(files):
 
 def test_what_is_no_map_and_what_does_not_fit(files):
     texts = TextFiles(sorted(files.iterdir()))
-    with pytest.raises(TrietokError, match="without the counts of 2 jobs; it has to give back what"):
+    with pytest.raises(
+        TrietokError, match="without the counts of 2 jobs; it has to give back what"
+    ):
         count_words(texts, map_files=lambda count, jobs: list(map(count, jobs))[2:])
     with pytest.raises(TrietokError, match="map_files has given NoneType for no job"):
         count_words(texts, map_files=lambda count, jobs: [None])
@@ -93,12 +114,17 @@ def test_what_is_no_map_and_what_does_not_fit(files):
 
 
 def test_a_line_is_counted_where_it_begins(tmp_path):
-    """Whatever a part of a file ends within: a character, a line end, a line that is longer than several parts."""
+    """Whatever a part of a file ends within: a character, a line end, a line that is longer than
+    several parts.
+    """
     seed = random.randrange(2**32)
     print("seed", seed)
     rng = random.Random(seed)
     ends = ["\n", "\r\n", "\n\n", "\n"]
-    lines = ["中é " * rng.choice([0, 1, 9, 400]) + f"word{number}" + rng.choice(ends) for number in range(60)]
+    lines = [
+        "中é " * rng.choice([0, 1, 9, 400]) + f"word{number}" + rng.choice(ends)
+        for number in range(60)
+    ]
     (tmp_path / "a.txt").write_text("".join(lines).rstrip("\n"), encoding="utf-8", newline="")
     objects = [json.dumps({"meta": {"text": line}}, ensure_ascii=False) + "\n" for line in lines]
     (tmp_path / "b.jsonl").write_text("".join([*objects, "\n"]), encoding="utf-8", newline="")
@@ -113,7 +139,9 @@ def test_a_line_is_counted_where_it_begins(tmp_path):
 
 def test_an_error_names_the_line_of_the_file(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"a word\n" * 200 + b"caf\xe9\n" + b"b\n" * 90)
-    with pytest.raises(FileFormatError, match=r"a.txt, line 201: byte 0xe9 at offset 1403 of the file") as raised:
+    with pytest.raises(
+        FileFormatError, match=r"a.txt, line 201: byte 0xe9 at offset 1403 of the file"
+    ) as raised:
         count_words(TextFiles(tmp_path / "a.txt"), map_files=map)
     assert raised.value.line_number == 201
 
@@ -128,4 +156,7 @@ def test_on_an_engine(engine, files):
     assert train_wordpiece(counted, vocab_size=50) == train_wordpiece(texts, vocab_size=50)
     (files / "z.txt").write_bytes(b"caf\xe9")
     with pytest.raises(FileFormatError, match=r"z.txt, line 1: byte 0xe9"):
-        count_words(TextFiles(sorted(files.iterdir())), map_files=map_on(engine, {"spark": "local[2]"}.get(engine)))
+        count_words(
+            TextFiles(sorted(files.iterdir())),
+            map_files=map_on(engine, {"spark": "local[2]"}.get(engine)),
+        )

@@ -1,4 +1,6 @@
-"""Training makes no token that its reader refuses, and says before it reads a text what cannot become one."""
+"""Training makes no token that its reader refuses, and says before it reads a text what cannot
+become one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def test_one_run_of_letters_makes_a_vocabulary_that_loads(tmp_path):
     bpe = train_bpe(["a" * RUN], vocab_size=100, unk_token="<unk>")
     bpe.save(tmp_path / "bpe")
     assert Bpe.from_directory(tmp_path / "bpe").merges == bpe.merges
-    assert AutoTokenizer.from_pretrained(tmp_path / "bpe").tokenize("a" * RUN) == bpe.tokenize("a" * RUN)
+    assert AutoTokenizer.from_pretrained(tmp_path / "bpe").tokenize("a" * RUN) == bpe.tokenize(
+        "a" * RUN
+    )
     chinese = train_chinese_bpe(["天" * RUN], vocab_size=100)
     save_chinese_bpe(chinese, tmp_path / "chinese")
     assert AutoTokenizer.from_pretrained(tmp_path / "chinese").vocab_size == len(chinese.tokens)
@@ -42,7 +46,10 @@ def test_a_limit_changes_nothing_below_it(monkeypatch):
     seed = random.randrange(2**32)
     print("seed", seed)
     rng = random.Random(seed)
-    texts = [" ".join("".join(rng.choices("aé天", k=rng.randrange(1, 30))) for _ in range(20)) for _ in range(20)]
+    texts = [
+        " ".join("".join(rng.choices("aé天", k=rng.randrange(1, 30))) for _ in range(20))
+        for _ in range(20)
+    ]
     trainings = (
         lambda: list(train_wordpiece(texts, vocab_size=400, special_tokens=["[UNK]"])),
         lambda: list(train_bpe(texts, vocab_size=400, end_of_word_suffix="</w>").vocab),
@@ -52,9 +59,11 @@ def test_a_limit_changes_nothing_below_it(monkeypatch):
     for train in trainings:
         free = train()
         longest = max(len(token.encode()) for token in free)
-        monkeypatch.setattr("trietok.training.merging.LONGEST_LINE", longest + len("##"))
+        for module in ("merging", "pairs"):
+            monkeypatch.setattr(f"trietok.training.{module}.LONGEST_LINE", longest + len("##"))
         assert train() == free
-        monkeypatch.setattr("trietok.training.merging.LONGEST_LINE", 12)
+        for module in ("merging", "pairs"):
+            monkeypatch.setattr(f"trietok.training.{module}.LONGEST_LINE", 12)
         assert max(len(token.encode()) for token in train()) <= 12
         monkeypatch.undo()
 
@@ -64,7 +73,10 @@ def test_a_limit_changes_nothing_below_it(monkeypatch):
     [
         ({"special_tokens": ["x" * (LONGEST_LINE + 1)]}, "a special token has 100,001 bytes"),
         ({"special_tokens": ["é" * LONGEST_LINE]}, "a special token has 200,000 bytes"),
-        ({"continuing_subword_prefix": "#" * LONGEST_LINE}, "a character with continuing_subword_prefix or .* bytes"),
+        (
+            {"continuing_subword_prefix": "#" * LONGEST_LINE},
+            "a character with continuing_subword_prefix or .* bytes",
+        ),
     ],
 )
 def test_what_cannot_be_a_token_is_refused_before_a_text_is_read(options, said):
@@ -73,5 +85,7 @@ def test_what_cannot_be_a_token_is_refused_before_a_text_is_read(options, said):
         yield ""
 
     for train in (train_wordpiece, train_bpe):
-        with pytest.raises(InputError, match=f"{said}.*, and a token of a vocabulary may have 100,000"):
+        with pytest.raises(
+            InputError, match=f"{said}.*, and a token of a vocabulary may have 100,000"
+        ):
             train(texts(), **options)

@@ -1,4 +1,6 @@
-"""Training: counting words, the alphabet, the merges, and that nothing but the texts decides the result."""
+"""Training: counting words, the alphabet, the merges, and that nothing but the texts decides the
+result.
+"""
 
 from __future__ import annotations
 
@@ -33,22 +35,30 @@ from trietok import (
     train_bpe,
     train_wordpiece,
 )
-from trietok.text.kernel.chosen import using_kernel
+from trietok.text.kernel.choosing import using_kernel
 from trietok.training.merging import Options, alphabet, learnt
 
 ROOT = pathlib.Path(__file__).parents[2]
-SENTENCES = ["The lowest lower low.", "Newest and widest, newer and wider!", "Über Öfen: lower, newer"] * 3
+SENTENCES = [
+    "The lowest lower low.",
+    "Newest and widest, newer and wider!",
+    "Über Öfen: lower, newer",
+] * 3
 
-words = st.dictionaries(st.text("abcé中", min_size=1, max_size=9), st.integers(1, 6), min_size=1, max_size=25)
+words = st.dictionaries(
+    st.text("abcé中", min_size=1, max_size=9), st.integers(1, 6), min_size=1, max_size=25
+)
 
 
-# ---- counting -------------------------------------------------------------------------------------------------------
+# ---- counting ------------------------------------------------------------------------------------
 
 
 def test_words_are_those_of_the_basic_tokenizer():
     counts = count_words(SENTENCES, do_lower_case=False)
     tokenizer = BasicTokenizer(do_lower_case=False)
-    assert sorted(expanded(counts)) == sorted(word for text in SENTENCES for word in tokenizer.tokenize(text))
+    assert sorted(expanded(counts)) == sorted(
+        word for text in SENTENCES for word in tokenizer.tokenize(text)
+    )
     assert (counts.texts, counts.total, counts.pruned_below) == (9, len(expanded(counts)), 0)
 
 
@@ -62,7 +72,11 @@ def test_any_function_makes_words():
     assert count_words(["東京 A"], words=tokenizer.tokenize) == {"東京": 1, "A": 1}
 
 
-@given(st.lists(st.text() | st.text("aAΣσ \u0301\u0327가각\u11a8\x1c\x85\u3000東!", max_size=20), max_size=6))
+@given(
+    st.lists(
+        st.text() | st.text("aAΣσ \u0301\u0327가각\u11a8\x1c\x85\u3000東!", max_size=20), max_size=6
+    )
+)
 def test_what_repeats_between_spaces_is_looked_at_once_and_changes_nothing(texts):
     for lower in (True, False):
         tokenizer = BasicTokenizer(do_lower_case=lower)
@@ -80,13 +94,22 @@ def test_words_that_reach_across_spaces_stay_whole():
 def test_chunks_are_split_a_thousand_at_once(monkeypatch):
     monkeypatch.setattr("trietok.training.word_counts._CHUNKS_AT_ONCE", 3)
     tokenizer = BasicTokenizer(do_lower_case=False)
-    texts = [" ".join(f"{number % 7}w,{number}" for number in range(50)), "Σ. Σ", "x\u0301 \u0301"] * 2
+    texts = [
+        " ".join(f"{number % 7}w,{number}" for number in range(50)),
+        "Σ. Σ",
+        "x\u0301 \u0301",
+    ] * 2
     expected = Counter(word for text in texts for word in tokenizer.tokenize(text))
     assert count_words(texts, do_lower_case=False) == expected
 
 
 def test_texts_do_not_run_into_each_other():
-    assert count_words(["low", "er", "e", "\u0301"], do_lower_case=False) == {"low": 1, "er": 1, "e": 1, "\u0301": 1}
+    assert count_words(["low", "er", "e", "\u0301"], do_lower_case=False) == {
+        "low": 1,
+        "er": 1,
+        "e": 1,
+        "\u0301": 1,
+    }
 
 
 @pytest.fixture
@@ -133,7 +156,9 @@ def test_several_processes_of_a_script_that_does_not_expect_them(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import trietok\nprint(trietok.count_words(['a'], workers=2))\n")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 1
     assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
 
@@ -145,7 +170,8 @@ def test_rare_words_go_where_there_are_too_many(small_batches, caplog):
     assert counts["often"] == 7
     assert len(counts) <= 8 + 40 // 5
     assert "--max-words" in caplog.text
-    # What is said of them: above `pruned_below` every word is there, and at most so much is missing.
+    # What is said of them: above `pruned_below` every word is there, and at most so much is
+    # missing.
     whole = count_words(texts)
     assert counts.pruned_below >= 1
     assert all(counts.get(word, 0) + counts.pruned_below >= count for word, count in whole.items())
@@ -178,7 +204,9 @@ def test_processes_that_begin_leave_an_interrupt_to_the_one_that_started_them(tm
     script = tmp_path / "script.py"
     script.write_text(WORKERS_THAT_ARE_INTERRUPTED)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(script), caller], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(script), caller], env=env, capture_output=True, text=True
+    )
     assert (done.stdout, done.stderr) == ("{'a': 3, 'b': 3}\n", "")
 
 
@@ -197,11 +225,15 @@ def test_progress_of_files_is_in_bytes(tmp_path, small_batches):
 def test_phases_of_training():
     seen = []
     train_wordpiece(SENTENCES, vocab_size=80, progress=seen.append)
-    assert list(dict.fromkeys(progress.phase for progress in seen)) == ["counting words", "counting pairs", "merging"]
+    assert list(dict.fromkeys(progress.phase for progress in seen)) == [
+        "counting words",
+        "counting pairs",
+        "merging",
+    ]
     assert seen[-1].done == seen[-1].total <= 80
 
 
-# ---- the alphabet ---------------------------------------------------------------------------------------------------
+# ---- the alphabet --------------------------------------------------------------------------------
 
 
 def test_the_alphabet_is_sorted_and_limited_by_frequency():
@@ -214,22 +246,33 @@ def test_the_alphabet_is_sorted_and_limited_by_frequency():
 
 
 def test_special_tokens_come_first_then_characters_then_their_forms():
-    vocabulary = train_wordpiece({"ba": 1, "ab": 1}, vocab_size=8, special_tokens=["[UNK]", AddedToken("[X]"), "a"])
+    vocabulary = train_wordpiece(
+        {"ba": 1, "ab": 1}, vocab_size=8, special_tokens=["[UNK]", AddedToken("[X]"), "a"]
+    )
     assert vocabulary.tokens == ["[UNK]", "[X]", "a", "b", "##a", "##b", "ab", "ba"]
 
 
 def test_characters_outside_the_alphabet_are_left_out_of_their_words():
-    vocabulary = train_wordpiece({"axb": 5, "ab": 5, "x": 1}, vocab_size=9, limit_alphabet=2, special_tokens=[])
+    vocabulary = train_wordpiece(
+        {"axb": 5, "ab": 5, "x": 1}, vocab_size=9, limit_alphabet=2, special_tokens=[]
+    )
     assert vocabulary.tokens == ["a", "b", "##b", "ab"]
 
 
-# ---- the merges -----------------------------------------------------------------------------------------------------
+# ---- the merges ----------------------------------------------------------------------------------
 
 
 def test_the_most_frequent_pair_first_then_the_one_of_the_lowest_ids():
     bpe = train_bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=13)
     # 20 times, 16, 15, 12; then p + ug and hug + s 5 times each, and p has the lower id.
-    assert bpe.merges == (("u", "g"), ("u", "n"), ("h", "ug"), ("p", "un"), ("p", "ug"), ("hug", "s"))
+    assert bpe.merges == (
+        ("u", "g"),
+        ("u", "n"),
+        ("h", "ug"),
+        ("p", "un"),
+        ("p", "ug"),
+        ("hug", "s"),
+    )
     tied = train_bpe({"cd": 2, "ab": 2}, vocab_size=6)
     assert tied.merges == (("a", "b"), ("c", "d"))
 
@@ -252,7 +295,19 @@ def test_min_frequency_and_max_token_length():
 
 def test_prefix_and_suffix():
     bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=11, end_of_word_suffix="</w>")
-    assert list(bpe.vocab) == ["e", "l", "o", "r", "w", "r</w>", "w</w>", "lo", "low</w>", "er</w>", "wer</w>"]
+    assert list(bpe.vocab) == [
+        "e",
+        "l",
+        "o",
+        "r",
+        "w",
+        "r</w>",
+        "w</w>",
+        "lo",
+        "low</w>",
+        "er</w>",
+        "wer</w>",
+    ]
     bpe = train_bpe({"low": 5, "lower": 2}, vocab_size=12, continuing_subword_prefix="@@")
     assert bpe.merges == (("l", "@@o"), ("lo", "@@w"), ("@@e", "@@r"))
     assert bpe.tokenize("lower") == ["low", "@@er"]
@@ -263,9 +318,14 @@ def test_training_is_counting_all_again_for_every_merge(counts, vocab_size, min_
     first = pair_merging.train(counts, 0, prefix=prefix)[0]
     vocab_size = max(vocab_size, len(first))
     bpe = train_bpe(
-        counts, vocab_size=vocab_size, min_frequency=min_frequency, continuing_subword_prefix=prefix or None
+        counts,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        continuing_subword_prefix=prefix or None,
     )
-    assert (list(bpe.vocab), list(bpe.merges)) == pair_merging.train(counts, vocab_size, min_frequency, prefix)
+    assert (list(bpe.vocab), list(bpe.merges)) == pair_merging.train(
+        counts, vocab_size, min_frequency, prefix
+    )
 
 
 @given(words, st.sampled_from(["", "##"]))
@@ -277,7 +337,7 @@ def test_the_merges_split_the_words_as_training_left_them(counts, prefix):
 
 
 def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
-    from trietok.training.merging import Pairs
+    from trietok.training.pairs import Pairs
 
     looked_at = 0
     original = Pairs._merged
@@ -292,18 +352,24 @@ def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
     counts = {"".join(rng.choices("abcdefghij", k=8)): rng.randrange(1, 9) for _ in range(2000)}
     bpe = train_bpe(counts, vocab_size=1000)
     assert len(bpe.merges) == 990
-    # 7 pairs a word to begin with, at most two new ones for each of at most 7 merges; rescanning: 990 × 2000.
+    # 7 pairs a word to begin with, at most two new ones for each of at most 7 merges; rescanning:
+    # 990 × 2000.
     assert looked_at <= 2000 * (7 + 2 * 7)
 
 
-@pytest.mark.skipif(trietok.kernel != "compiled", reason="compares the compiled kernel with plain Python")
+@pytest.mark.skipif(
+    trietok.kernel != "compiled", reason="compares the compiled kernel with plain Python"
+)
 def test_the_kernel_makes_the_same_merges_of_random_words():
     seed = random.randrange(2**32)
     print("seed", seed)
     rng = random.Random(seed)
     for _ in range(25):
         letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
-        words = ("".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300]))) for _ in range(rng.randrange(1, 40)))
+        words = (
+            "".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300])))
+            for _ in range(rng.randrange(1, 40))
+        )
         counts = {word: rng.choice([1, 2, 7, 10**12]) for word in words}
         options = Options(
             vocab_size=rng.choice([60, 100, 1000]),
@@ -323,7 +389,7 @@ def test_the_kernel_makes_the_same_merges_of_random_words():
         assert made[0] == made[1], (counts, options)
 
 
-# ---- what decides ---------------------------------------------------------------------------------------------------
+# ---- what decides --------------------------------------------------------------------------------
 
 
 @given(st.permutations(SENTENCES), st.integers(1, 4))
@@ -334,7 +400,11 @@ def test_the_order_of_texts_does_not_matter(texts, parts):
 
 
 def test_files_are_the_same_byte_for_byte_with_any_hash_seed_order_or_processes(tmp_path):
-    for name, lines in (("a.txt", SENTENCES[:5]), ("b.txt", SENTENCES[5:]), ("c.txt", ["東京 and 東京"])):
+    for name, lines in (
+        ("a.txt", SENTENCES[:5]),
+        ("b.txt", SENTENCES[5:]),
+        ("c.txt", ["東京 and 東京"]),
+    ):
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
     train_both = """
 import sys, trietok
@@ -349,7 +419,12 @@ if __name__ == "__main__":
         folder = tmp_path / seed
         folder.mkdir()
         (folder / "script.py").write_text(train_both)
-        command = [sys.executable, "script.py", processes, *(str(tmp_path / f"{name}.txt") for name in names)]
+        command = [
+            sys.executable,
+            "script.py",
+            processes,
+            *(str(tmp_path / f"{name}.txt") for name in names),
+        ]
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         subprocess.run(command, env=env, cwd=folder, check=True, capture_output=True)
         for kind in ("wordpiece", "bpe"):
@@ -358,7 +433,7 @@ if __name__ == "__main__":
     assert len(results) == 2
 
 
-# ---- what is saved --------------------------------------------------------------------------------------------------
+# ---- what is saved -------------------------------------------------------------------------------
 
 
 def test_a_wordpiece_vocabulary_becomes_a_tokenizer(tmp_path):
@@ -373,7 +448,13 @@ def test_a_wordpiece_vocabulary_becomes_a_tokenizer(tmp_path):
 
 
 def test_a_bpe_is_saved_as_three_files_that_agree(tmp_path):
-    bpe = train_bpe(SENTENCES, vocab_size=60, unk_token="<unk>", special_tokens=["<s>"], end_of_word_suffix="</w>")
+    bpe = train_bpe(
+        SENTENCES,
+        vocab_size=60,
+        unk_token="<unk>",
+        special_tokens=["<s>"],
+        end_of_word_suffix="</w>",
+    )
     bpe.save(tmp_path, do_lower_case=False)
     vocab = json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8"))
     lines = (tmp_path / "merges.txt").read_text(encoding="utf-8").splitlines()
@@ -381,7 +462,11 @@ def test_a_bpe_is_saved_as_three_files_that_agree(tmp_path):
     assert vocab == model["vocab"] == bpe.vocab
     assert list(vocab.values()) == list(range(60))
     assert list(vocab)[:2] == ["<unk>", "<s>"]
-    assert [tuple(line.split(" ")) for line in lines[1:]] == list(bpe.merges) == [tuple(p) for p in model["merges"]]
+    assert (
+        [tuple(line.split(" ")) for line in lines[1:]]
+        == list(bpe.merges)
+        == [tuple(p) for p in model["merges"]]
+    )
     again = Bpe(vocab, bpe.merges, unk_token="<unk>", end_of_word_suffix="</w>")
     assert again.encode("lowest") == bpe.encode("lowest")
 
@@ -397,7 +482,7 @@ def test_what_bpe_remembers_is_bounded(monkeypatch):
     assert bpe.tokenize("ab") == ["ab"]
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
@@ -414,7 +499,12 @@ def test_bad_input_is_refused(train):
         train({"a": 0})
     with pytest.raises(InputError, match="counts are empty"):
         train({})
-    for name, value in {"vocab_size": 0, "min_frequency": -1, "limit_alphabet": 1.5, "max_token_length": 0}.items():
+    for name, value in {
+        "vocab_size": 0,
+        "min_frequency": -1,
+        "limit_alphabet": 1.5,
+        "max_token_length": 0,
+    }.items():
         with pytest.raises(InputError, match=name):
             train(["a"], **{name: value})
     with pytest.raises(InputError, match="limit_alphabet is a whole number from 1, not 0"):
@@ -430,7 +520,8 @@ def test_bad_input_is_refused(train):
 
 def test_a_vocabulary_smaller_than_its_alphabet_is_refused():
     with pytest.raises(
-        VocabularyError, match=r"of 10 has no room for the 16 tokens .*5 special tokens, 7 characters, 4"
+        VocabularyError,
+        match=r"of 10 has no room for the 16 tokens .*5 special tokens, 7 characters, 4",
     ):
         train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=10)
     assert len(train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=16)) == 16

@@ -25,8 +25,8 @@ from trietok import (
     train_chinese_bpe,
     train_wordpiece,
 )
-from trietok.files.atomic import Staging
-from trietok.text.kernel.chosen import using_kernel
+from trietok.files.staging import Staging
+from trietok.text.kernel.choosing import using_kernel
 from trietok.training import ChineseBpe, save_chinese_bpe
 
 HALF = "a\ud800b"
@@ -43,14 +43,18 @@ HALF = "a\ud800b"
     ],
 )
 def test_half_of_a_surrogate_pair_cannot_be_saved(tmp_path, save):
-    with pytest.raises(VocabularyError, match=r"token '.*\\ud(800|fff).*' holds half of a surrogate pair") as caught:
+    with pytest.raises(
+        VocabularyError, match=r"token '.*\\ud(800|fff).*' holds half of a surrogate pair"
+    ) as caught:
         save(tmp_path / "out")
     assert caught.value.token is not None
     assert not (tmp_path / "out").exists()
 
 
 def test_a_special_token_has_to_be_in_the_vocabulary():
-    with pytest.raises(VocabularyError, match="special token 'zz' is not in the vocabulary") as caught:
+    with pytest.raises(
+        VocabularyError, match="special token 'zz' is not in the vocabulary"
+    ) as caught:
         Bpe({"a": 0}, [], special_tokens=["a", "zz"])
     assert caught.value.token == "zz"
 
@@ -60,7 +64,9 @@ def test_a_vocabulary_with_another_prefix_is_no_tokenizer(tmp_path, prefix):
     counts = {"low": 5, "lower": 3}
     vocabulary = train_wordpiece(counts, vocab_size=30, continuing_subword_prefix=prefix)
     for again in (vocabulary, pickle.loads(pickle.dumps(vocabulary)), copy.deepcopy(vocabulary)):
-        with pytest.raises(VocabularyError, match=f"continuing_subword_prefix='{prefix}'.*'##' only"):
+        with pytest.raises(
+            VocabularyError, match=f"continuing_subword_prefix='{prefix}'.*'##' only"
+        ):
             save_tokenizer(again, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     fine = train_wordpiece(counts, vocab_size=30)
@@ -71,13 +77,17 @@ def test_a_vocabulary_with_another_prefix_is_no_tokenizer(tmp_path, prefix):
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe, train_chinese_bpe, count_words])
 @pytest.mark.parametrize("texts", ["天天", b"ab", None, 3, pathlib.Path("a.txt")])
 def test_what_is_no_iterable_of_texts_is_refused(train, texts):
-    with pytest.raises(InputTypeError, match=f"not one {type(texts).__name__}: .* TextFiles\\(path\\)") as caught:
+    with pytest.raises(
+        InputTypeError, match=f"not one {type(texts).__name__}: .* TextFiles\\(path\\)"
+    ) as caught:
         train(texts)
     assert caught.value.value is texts
 
 
 @pytest.mark.parametrize(
-    "word", ["".join(random.Random(7).choices("abcdefgh", k=8000)), "a" * 8000], ids=["letters", "repeats"]
+    "word",
+    ["".join(random.Random(7).choices("abcdefgh", k=8000)), "a" * 8000],
+    ids=["letters", "repeats"],
 )
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
 def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
@@ -101,7 +111,7 @@ def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
 
 
 def test_all_merges_of_a_very_long_word_take_linear_steps(monkeypatch):
-    from trietok.training.merging import LongWord
+    from trietok.training.pairs import LongWord
 
     visits, merges = 0, 0
     original = LongWord.merge
@@ -119,7 +129,10 @@ def test_all_merges_of_a_very_long_word_take_linear_steps(monkeypatch):
     assert visits <= 4 * len(word)  # each merge makes the word shorter by one, and notes two places
 
 
-@given(st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=6, unique=True), st.integers(0, 8))
+@given(
+    st.lists(st.text("abc", min_size=1, max_size=30), min_size=1, max_size=6, unique=True),
+    st.integers(0, 8),
+)
 def test_a_long_word_is_merged_as_a_short_one(words, limit):
     from trietok.training import merging as pairs
 
@@ -131,9 +144,16 @@ def test_a_long_word_is_merged_as_a_short_one(words, limit):
     assert (trained.vocab, trained.merges) == (expected.vocab, expected.merges)
 
 
-# ---- loading a byte-pair encoding -----------------------------------------------------------------------------------
+# ---- loading a byte-pair encoding ----------------------------------------------------------------
 
-ATTRIBUTES = ("vocab", "merges", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "special_tokens")
+ATTRIBUTES = (
+    "vocab",
+    "merges",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "special_tokens",
+)
 LOWEST = {"lowest": 4, "lower": 3, "newest": 2}
 
 
@@ -198,7 +218,12 @@ def test_a_missing_file_is_named(saved, name):
         ("merges.txt", "w e\n", "we\n", r"merges.txt, line \d: 'we' is not two tokens"),
         ("merges.txt", "w e\n", "w e s\n", "'w e s' is not two tokens"),
         ("tokenizer.json", '"type": "BPE"', '"type": "WordPiece"', "holds no byte-pair encoding"),
-        ("tokenizer.json", '"byte_fallback": false', '"byte_fallback": true', "byte_fallback=True, which Bpe does not"),
+        (
+            "tokenizer.json",
+            '"byte_fallback": false',
+            '"byte_fallback": true',
+            "byte_fallback=True, which Bpe does not",
+        ),
         ("tokenizer.json", '"WhitespaceSplit"', '"ByteLevel"', "makes words in another way"),
         ("tokenizer.json", '"unk_token": "<unk>"', '"unk_token": 3', "are strings or null"),
         ("tokenizer.json", '"content": "<unk>"', '"content": 3', "no list 'added_tokens'"),

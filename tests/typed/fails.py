@@ -1,4 +1,6 @@
-"""A user's mistakes: each line that ends in a comment is an error to mypy --strict, with that code, and to pyright."""
+"""A user's mistakes: each line that ends in a comment is an error to mypy --strict, with that code,
+and to pyright.
+"""
 
 # ruff: noqa: B018
 
@@ -26,6 +28,9 @@ fast(123)  # arg-type
 auto("a text", max_lenght=4)  # call-arg
 auto(123)  # arg-type
 
+tokenizer("a text", on_truncation="raise")  # arg-type
+tokenizer.chunks("a text", 8, at="words")  # arg-type
+tokenizer.encode_flat("a text", padding=True)  # call-arg
 tokenizer.encode("a text", max_lenght=4)  # call-overload
 tokenizer.encode(123)  # call-overload
 tokenizer.encode("a text", return_tensors="tf")  # call-overload

@@ -1,4 +1,6 @@
-"""A user's script: mypy --strict and pyright find nothing to say, and know the types that it asserts."""
+"""A user's script: mypy --strict and pyright find nothing to say, and know the types that it
+asserts.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,35 @@ import numpy as np
 from typing_extensions import assert_type
 
 import trietok
-from trietok import AddedToken, AutoTokenizer, BatchEncoding, BertTokenizer, BertTokenizerFast, PaddingStrategy
+from trietok import (
+    AddedToken,
+    AutoTokenizer,
+    BatchEncoding,
+    BertTokenizer,
+    BertTokenizerFast,
+    PaddingStrategy,
+)
 
 tokenizer = BertTokenizer.from_pretrained("trietok-en", model_max_length=128)
 assert_type(tokenizer, BertTokenizer)
 fast = BertTokenizerFast.from_pretrained(Path("trietok-en"), do_lower_case=False)
 assert_type(fast, BertTokenizerFast)
-assert_type(trietok.DistilBertTokenizerFast.from_pretrained("trietok-en"), trietok.DistilBertTokenizerFast)
-assert_type(AutoTokenizer.from_pretrained("trietok-en", use_fast=False), trietok.PreTrainedTokenizer)
+assert_type(
+    trietok.DistilBertTokenizerFast.from_pretrained("trietok-en"), trietok.DistilBertTokenizerFast
+)
+assert_type(
+    AutoTokenizer.from_pretrained("trietok-en", use_fast=False), trietok.PreTrainedTokenizer
+)
 
 # Ids, as lists and as tensors.
 assert_type(tokenizer.encode("The people"), list[int])
-assert_type(tokenizer.encode(["the", "people"], ["say"], max_length=8, truncation="longest_first"), list[int])
-assert_type(tokenizer.encode([134, 289], return_tensors=None, return_special_tokens_mask=False), list[int])
+assert_type(
+    tokenizer.encode(["the", "people"], ["say"], max_length=8, truncation="longest_first"),
+    list[int],
+)
+assert_type(
+    tokenizer.encode([134, 289], return_tensors=None, return_special_tokens_mask=False), list[int]
+)
 array = tokenizer.encode("The people", return_tensors="np")
 assert_type(array.shape, tuple[Any, ...])
 assert_type(tokenizer.tokenize("The people", split_special_tokens=True), list[str])
@@ -35,16 +53,40 @@ assert_type(tokenizer.decode(array), str)
 assert_type(tokenizer.batch_decode([[134], [289]], spaces_between_special_tokens=False), list[str])
 
 # Calls: a text, pairs, words, arrays; every form of the options.
-batch = tokenizer(["a text", "a longer text"], padding=True, truncation="only_first", max_length=4, return_tensors="np")
+batch = tokenizer(
+    ["a text", "a longer text"],
+    padding=True,
+    truncation="only_first",
+    max_length=4,
+    return_tensors="np",
+)
 assert_type(batch, BatchEncoding)
 tokenizer("a", "b", padding="max_length", padding_side="left")
-tokenizer(text=["a"], text_target=["b"], padding=PaddingStrategy.LONGEST, return_tensors=trietok.TensorType.NUMPY)
+tokenizer(
+    text=["a"],
+    text_target=["b"],
+    padding=PaddingStrategy.LONGEST,
+    return_tensors=trietok.TensorType.NUMPY,
+)
 tokenizer([["some", "words"], ["more"]], is_split_into_words=True, return_offsets_mapping=True)
 tokenizer([("a", "b"), ("c", "d")], allowed_special={"[SEP]"}, disallowed_special="all")
 tokenizer(np.array(["a", "b"]), np.array(["c", "d"], dtype=object), padding=True)
-tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")], max_length=8, truncation=True)
+tokenizer.encode_spans(
+    ["people [SEP] say:", trietok.Untrusted("[SEP]")], max_length=8, truncation=True
+)
 tokenizer.pad([{"input_ids": [2, 3]}, {"input_ids": [2]}], padding="longest", return_tensors="np")
 tokenizer.explain("unaffable", is_split_into_words=False)
+
+# What trietok adds.
+assert_type(tokenizer.count("a text"), int)
+assert_type(tokenizer.count(["a text"], ["a pair"], add_special_tokens=False), list[int])
+assert_type(fast.chunks("a text", 8, overlap=2, at="sentence"), list[trietok.Chunk])
+assert_type(fast.chunks("a text", at=None)[0].tokens, int)
+assert_type(
+    tokenizer.encode_flat(["a text"], truncation="head_tail", max_length=8), trietok.FlatIds
+)
+assert_type(tokenizer("a", on_truncation="error").truncated(), list[trietok.Truncated])
+tokenizer(["a"], truncation="head_tail", max_length=8, on_truncation=lambda cut: print(cut.spans))
 
 # Results, by attribute and by item.
 ids: list[list[int]] = batch.input_ids

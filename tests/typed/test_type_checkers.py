@@ -1,4 +1,6 @@
-"""What type checkers say of a user's scripts: nothing of `passes.py`, an error on each marked line of `fails.py`."""
+"""What type checkers say of a user's scripts: nothing of `passes.py`, an error on each marked line
+of `fails.py`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ WANTED = {
 
 def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
 
 
@@ -33,24 +41,41 @@ def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[s
 def test_mypy_strict(tmp_path):
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    command = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--follow-imports=silent", "--no-pretty"]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file=",
+        "--strict",
+        "--follow-imports=silent",
+        "--no-pretty",
+    ]
     scripts = [str(FOLDER / script) for script in SCRIPTS]
     said = run([*command, f"--cache-dir={tmp_path}", *scripts], MYPYPATH=str(ROOT))
     assert not said.stderr
     found = re.findall(r"(\w+)\.py:(\d+): error: .*\[([a-z-]+)\]$", said.stdout, re.MULTILINE)
-    assert {(int(line), code) for name, line, code in found if name == "fails"} == set(WANTED.items())
+    assert {(int(line), code) for name, line, code in found if name == "fails"} == set(
+        WANTED.items()
+    )
     assert [each for each in found if each[0] != "fails"] == []
     assert 'did you mean "max_length"?' in said.stdout
 
 
 @pytest.mark.clients
 def test_pyright():
-    pyright = shutil.which("pyright") or shutil.which("pyright", path=os.path.dirname(sys.executable))
+    pyright = shutil.which("pyright") or shutil.which(
+        "pyright", path=os.path.dirname(sys.executable)
+    )
     if pyright is None:
         pytest.skip("pyright is not installed")
     scripts = [str(FOLDER / script) for script in SCRIPTS]
-    said = json.loads(run([pyright, "--outputjson", "--pythonpath", sys.executable, *scripts]).stdout)
-    found = {(Path(each["file"]).name, each["range"]["start"]["line"] + 1) for each in said["generalDiagnostics"]}
+    said = json.loads(
+        run([pyright, "--outputjson", "--pythonpath", sys.executable, *scripts]).stdout
+    )
+    found = {
+        (Path(each["file"]).name, each["range"]["start"]["line"] + 1)
+        for each in said["generalDiagnostics"]
+    }
     assert found == {("fails.py", line) for line in WANTED}
 
 

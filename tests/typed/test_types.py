@@ -1,4 +1,6 @@
-"""What types promise equals what runs: keywords, values, columns, and the names that `dir` shows."""
+"""What types promise equals what runs: keywords, values, columns, and the names that `dir`
+shows.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from trietok import BatchEncoding, BertTokenizer, BertTokenizerFast, PaddingStrategy, TensorType, TruncationStrategy
+from trietok import (
+    BatchEncoding,
+    BertTokenizer,
+    BertTokenizerFast,
+    PaddingStrategy,
+    TensorType,
+    TruncationStrategy,
+)
 from trietok.inputs import options as types
 from trietok.inputs.batch_encoding import Column
 from trietok.inputs.options import CallOptions, Padding, Side, Truncation
@@ -16,6 +25,7 @@ from trietok.inputs.profiles import RUST, SLOW
 from trietok.inputs.tensors import Tensors
 
 TEXT = {"split_special_tokens", "allowed_special", "disallowed_special"}
+OF_CALLS = {*TEXT, "on_truncation"}
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
 
@@ -32,15 +42,21 @@ def test_the_package_is_typed():
 
 
 def test_the_keywords_are_those_of_a_call():
-    assert keys(types.CallKeywords) == {*CallOptions._fields, *TEXT}
+    assert keys(types.CallKeywords) == {*CallOptions._fields, *OF_CALLS}
     assert keys(types.TextKeywords) == TEXT
     named = inspect.signature(BertTokenizer.encode).parameters.keys()
-    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *TEXT} - named
+    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
     named = inspect.signature(BertTokenizerFast.tokenize).parameters.keys()
-    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *TEXT} - named
-    taken = inspect.signature(BertTokenizer.prepare_for_model).parameters.keys() & set(CallOptions._fields)
+    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
+    taken = inspect.signature(BertTokenizer.prepare_for_model).parameters.keys() & set(
+        CallOptions._fields
+    )
     assert keys(types.SpanKeywords) == taken
-    assert not any(kind.__required_keys__ for kind in vars(types).values() if hasattr(kind, "__required_keys__"))
+    assert not any(
+        kind.__required_keys__
+        for kind in vars(types).values()
+        if hasattr(kind, "__required_keys__")
+    )
 
 
 def test_the_values_are_those_that_are_taken():
@@ -59,21 +75,40 @@ def test_the_columns_are_those_that_calls_return():
 def test_dir_shows_roles_and_no_internals(kind):
     tokenizer = kind.from_pretrained("trietok-en", extra_special_tokens={"image_token": "[IMAGE]"})
     names = dir(tokenizer)
-    assert {"pad_token", "pad_token_id", "mask_token_id", "additional_special_tokens_ids", "image_token"} <= {*names}
-    assert {"encode", "decode", "add_tokens", "padding_side", "vocab", "basic_tokenizer", "__call__"} <= {*names}
+    assert {
+        "pad_token",
+        "pad_token_id",
+        "mask_token_id",
+        "additional_special_tokens_ids",
+        "image_token",
+    } <= {*names}
+    assert {
+        "encode",
+        "decode",
+        "add_tokens",
+        "padding_side",
+        "vocab",
+        "basic_tokenizer",
+        "__call__",
+    } <= {*names}
     assert [name for name in names if name.startswith("_") and not name.startswith("__")] == []
     assert {"holding", "record", "known_settings", "misspellings", "warn_once"}.isdisjoint(names)
     for name in names:
-        getattr(tokenizer, name, None)  # also what a class leaves to its users raises only AttributeError
+        # also what a class leaves to its users raises only AttributeError
+        getattr(tokenizer, name, None)
 
 
 @BOTH
 def test_dir_shows_the_keys_of_a_result(kind):
     encoding = kind.from_pretrained("trietok-en")("a text", return_length=True)
     names = dir(encoding)
-    assert {"input_ids", "attention_mask", "length", "word_ids", "char_to_token", "items"} <= {*names}
+    assert {"input_ids", "attention_mask", "length", "word_ids", "char_to_token", "items"} <= {
+        *names
+    }
     assert [
-        name for name in names if name.startswith("_") and not name.startswith("__") and name != "_repr_html_"
+        name
+        for name in names
+        if name.startswith("_") and not name.startswith("__") and name != "_repr_html_"
     ] == []
     assert "labels" not in names
     assert "labels" in dir(BatchEncoding({"labels": [1]}))
@@ -81,7 +116,11 @@ def test_dir_shows_the_keys_of_a_result(kind):
 
 @BOTH
 @pytest.mark.parametrize(
-    "name", ["__call__", "encode", "encode_plus", "batch_encode_plus", "tokenize", "decode", "pad"]
+    "name",
+    [
+        *("__call__", "encode", "encode_plus", "batch_encode_plus", "tokenize", "decode", "pad"),
+        *("count", "encode_flat"),
+    ],
 )
 def test_annotations_can_be_evaluated(kind, name):
     """Programs that make forms or tools of functions do so: pydantic, FastAPI, LangChain."""

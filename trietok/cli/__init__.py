@@ -1,7 +1,8 @@
-"""The command line: the package's public interface behind `trietok encode`, `tokenize` and `decode`.
+"""The command line: the package's public interface behind `trietok encode`, `tokenize` and
+`decode`.
 
-In: the arguments of the command. Out: text, tables or JSON lines on standard output. click and rich come with the
-extra `cli` and are imported only when the command runs.
+In: the arguments of the command. Out: text, tables or JSON lines on standard output. click and rich
+come with the extra `cli` and are imported only when the command runs.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ def main() -> None:
         if find_spec("rich") is None:  # imported when something is shown on a terminal
             raise ImportError
     except ImportError:
-        needed = "trietok's command needs click and rich, which come with its extra cli"
-        print(f"{needed}: pip install 'trietok[cli]', or in a checkout: pip install '.[cli]'", file=sys.stderr)
+        from trietok.errors import installing
+
+        print(f"trietok's command needs click and rich: {installing('cli')}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(stopped())
+    except KeyboardInterrupt as interrupt:
+        sys.exit(stopped(interrupt))
     try:
         from trietok.cli.app import app
 
         app(prog_name="trietok")
-    except KeyboardInterrupt:
-        sys.exit(stopped())
+    except KeyboardInterrupt as interrupt:
+        sys.exit(stopped(interrupt))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 import trietok
-from trietok.cli.interrupts import stopped
+from trietok.cli.interrupts import stopped, terminable
 from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_errors, writing
 
 
@@ -29,7 +29,8 @@ class _Entry(NamedTuple):
     summary: str
 
 
-with open(os.path.join(os.path.dirname(__file__), "commands.txt"), encoding="utf-8") as _lines:  # pathlib takes long
+# pathlib takes long
+with open(os.path.join(os.path.dirname(__file__), "commands.txt"), encoding="utf-8") as _lines:
     _ENTRIES = [_Entry(*map(str.strip, line.split("|"))) for line in _lines]
 COMMANDS = {each.name: each.summary for each in _ENTRIES}
 PAGES = {each.name: each.page for each in _ENTRIES}
@@ -39,8 +40,10 @@ _WIDEST = max(map(len, COMMANDS))
 # What the arguments are, which click's help does not list.
 _ARGUMENTS = {
     "texts": "Each argument is one text; - reads texts from standard input, one a line.",
-    "files": "FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet, or quoted globs; all but .parquet may "
-    "be compressed with gzip or zstd. - is standard input.",
+    "files": (
+        "FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet, or quoted globs; all but"
+        " .parquet may be compressed with gzip or zstd. - is standard input."
+    ),
 }
 
 
@@ -53,23 +56,33 @@ def _imported(name: str) -> click.Command:
 
 
 def _prepare(command: click.Command, page: str) -> None:
-    """Have the help of a command, and of those in it, say what its texts are and name its page; and texts be UTF-8."""
+    """Have the help of a command, and of those in it, say what its texts are and name its page; and
+    texts be UTF-8.
+    """
     for parameter in command.params:
         if parameter.type is click.STRING:
             parameter.type = Utf8()
-        if parameter.name in _ARGUMENTS and isinstance(parameter, click.Argument) and not parameter.required:
+        if (
+            parameter.name in _ARGUMENTS
+            and isinstance(parameter, click.Argument)
+            and not parameter.required
+        ):
             summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
             command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
-    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: trietok docs {page}"]))
+    command.epilog = "\n\n".join(
+        filter(None, [command.epilog, f"Documentation: trietok docs {page}"])
+    )
     if isinstance(command, click.Group):
         for each in command.commands.values():
             _prepare(each, page)
 
 
 class _Group(click.Group):
-    """Imports the command that is asked for; importing all takes longer than `trietok encode` has to work.
+    """Imports the command that is asked for; importing all takes longer than `trietok encode` has
+    to work.
 
-    It says what went wrong where that came before a command had begun, or wrote help; a command sees to that itself.
+    It says what went wrong where that came before a command had begun, or wrote help; a command
+    sees to that itself.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -107,7 +120,7 @@ class _Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _failures_said(), usage_errors(ctx, ctx.obj):
+        with _failures_said(), terminable(), usage_errors(ctx, ctx.obj):
             return super().invoke(ctx)
 
 
@@ -115,8 +128,8 @@ class _Group(click.Group):
 def _failures_said() -> Iterator[None]:
     try:
         yield
-    except KeyboardInterrupt:
-        raise click.exceptions.Exit(stopped()) from None
+    except KeyboardInterrupt as interrupt:
+        raise click.exceptions.Exit(stopped(interrupt)) from None
     except OSError as error:
         with reporting(), writing():
             raise error
@@ -135,6 +148,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
 )
 @click.option(
     "--version",
+    "-V",
     is_flag=True,
     expose_value=False,
     is_eager=True,

@@ -1,4 +1,6 @@
-"""`trietok bench`: how fast trietok is on the user's own text, beside other tokenizers, and whether the ids agree."""
+"""`trietok bench`: how fast trietok is on the user's own text, beside other tokenizers, and whether
+the ids agree.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
     "--with",
     "engines",
     known=["trietok", *OTHERS],
-    help=f"Ask these libraries too, separated by commas: {', '.join(OTHERS)}; '' for none. By default, those of the "
-    "same profile.",
+    help=(
+        f"Ask these libraries too, separated by commas: {', '.join(OTHERS)}; '' for none. By"
+        " default, those of the same profile."
+    ),
 )
 @options.number(
     "--rounds",
@@ -48,7 +52,9 @@ _SAME, _OURS, _THEIRS, _PROBLEM, _LINE = "green", "green", "red", "yellow", "dim
 )
 @options.number("--limit", help="Take the first N lines.")
 @options.flag("--validate", help="Compare the ids too; the exit code is 1 if any differ.")
-@options.most(type=options.NOT_NEGATIVE, default=5, help="With --validate: list at most N differences.")
+@options.most(
+    type=options.NOT_NEGATIVE, default=5, help="With --validate: list at most N differences."
+)
 @options.reading
 @options.json_offline
 def bench(
@@ -62,17 +68,22 @@ def bench(
     as_json: bool,
     **runs: Any,
 ) -> None:
-    """Measure how fast trietok and other tokenizers encode your text, each in its own process, on one CPU and thread.
+    """Measure how fast trietok and other tokenizers encode your text, each in its own process, on
+    one CPU and thread.
 
-    Cold is the first pass over the text in a fresh process; warm is the best of the later passes. The figures are
-    medians of the rounds, in CPU time, with half the spread from the lowest to the highest as a share of the median.
+    Cold is the first pass over the text in a fresh process; warm is the best of the later passes.
+    The figures are medians of the rounds, in CPU time, with half the spread from the lowest to the
+    highest as a share of the median.
 
     \b
     Examples:
       trietok bench texts.txt --with transformers,tokenizers
       trietok bench texts.txt -m my-tokenizer --rounds 0 --validate
     """
-    from trietok.workbench.benchmarking import bench as made  # other commands do not wait for what it imports
+    # other commands do not wait for what it imports
+    from trietok.workbench.benchmarking import (
+        bench as made,
+    )
 
     if not runs["rounds"] and not validate:
         raise click.UsageError("--rounds 0 needs --validate.")
@@ -92,6 +103,7 @@ def bench(
     values = {} if benchmark is None else benchmark.to_dict()
     if validate:
         values["validation"] = [agreement.to_dict() for agreement in agreements]
+    values["ok"] = not any(agreement.differing for agreement in agreements)
     parts = [*([] if benchmark is None else [benchmark]), *agreements]
     write_result(
         values,
@@ -100,7 +112,10 @@ def bench(
         lambda screen: _draw(screen, benchmark, agreements),
     )
     if agreements and all(agreement.problem for agreement in agreements):
-        warn("no ids were compared: none of the other tokenizers could be run; the reasons stand above")
+        warn(
+            "no ids were compared: none of the other tokenizers could be run; the reasons stand"
+            " above"
+        )
     problems = [bool(agreement.problem) for agreement in agreements]
     if problems and (all(problems) if engines is None else any(problems)):
         raise click.exceptions.Exit(TROUBLE)
@@ -110,7 +125,9 @@ def bench(
 
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None] | None]:
-    """A note of what is going on, where standard error is a terminal; nothing that moves while something is timed."""
+    """A note of what is going on, where standard error is a terminal; nothing that moves while
+    something is timed.
+    """
     stream = sys.stderr
     if not stream.isatty():
         yield None
@@ -132,7 +149,10 @@ def _draw(screen: Screen, benchmark: Benchmark | None, agreements: list[Agreemen
 
     if benchmark is not None:
         screen.line((benchmark.summary, "bold"))
-        columns = [{"justify": "left" if number < 2 else "right", "overflow": "fold"} for number in range(len(HEAD))]
+        columns = [
+            {"justify": "left" if number < 2 else "right", "overflow": "fold"}
+            for number in range(len(HEAD))
+        ]
         head = [([each for each in (upper, lower) if each], _LINE) for upper, lower in HEAD]
         rows = ([(row[0], "bold"), *((cell, "") for cell in row[1:])] for row in benchmark.rows())
         screen.table(columns, [head, *rows])

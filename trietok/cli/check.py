@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
 _ON_THE_HUB = (
-    *(formats.VOCAB_FILE, formats.TOKENIZER_FILE, formats.TOKENIZER_CONFIG_FILE, formats.SPECIAL_TOKENS_MAP_FILE),
+    *(
+        formats.VOCAB_FILE,
+        formats.TOKENIZER_FILE,
+        formats.TOKENIZER_CONFIG_FILE,
+        formats.SPECIAL_TOKENS_MAP_FILE,
+    ),
     *(formats.ADDED_TOKENS_FILE, formats.CONFIG_FILE, formats.CHAT_TEMPLATE_FILE),
 )
 _CHANGES = 20  # so many changes are shown one by one
@@ -31,12 +36,15 @@ _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 @options.writes("With --fix: the directory to write.", required=False)
 @options.flag("--renumber", help="With --fix: drop duplicate and blank lines, which moves ids.")
 @options.flag("--all", "every", help="Show each finding, and not a few of many alike.")
+@options.page
 @options.json_offline
-def check(model: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool) -> None:
+def check(
+    model: str, fix: bool, output: str | None, renumber: bool, as_json: bool, every: bool
+) -> None:
     """Find contradictions in a tokenizer's files, and repair them.
 
-    The files stay as they are; --fix writes a repaired copy. The exit code is 1 if there are errors (with --fix, in the
-    copy), and 0 if not.
+    The files stay as they are; --fix writes a repaired copy. The exit code is 1 if there are errors
+    (with --fix, in the copy), and 0 if not.
 
     \b
     Examples:
@@ -67,7 +75,9 @@ def check(model: str, fix: bool, output: str | None, renumber: bool, as_json: bo
         raise click.exceptions.Exit(FOUND)
 
 
-def _draw(screen: Screen, report: trietok.CheckReport, result: trietok.FixResult | None, every: bool) -> None:
+def _draw(
+    screen: Screen, report: trietok.CheckReport, result: trietok.FixResult | None, every: bool
+) -> None:
     """A row for each kind of finding."""
     if result is not None:
         screen.line((f"written to {result.out}", "bold green"))
@@ -76,7 +86,12 @@ def _draw(screen: Screen, report: trietok.CheckReport, result: trietok.FixResult
         if len(result.changes) > _CHANGES:
             screen.line((f"  ... and {len(result.changes) - _CHANGES:,} more", "dim"))
         screen.line()
-    screen.line((f"{report.path}: ", "bold"), (report.summary, "bold green" if report.ok else "bold red"))
+    screen.line(
+        (f"{report.path}: ", "bold"), (report.summary, "bold green" if report.ok else "bold red")
+    )
     columns: list[dict[str, Any]] = [{"no_wrap": True}, {"no_wrap": True}, {"overflow": "fold"}]
     groups = report.groups(every)
-    screen.table(columns, [((kind, _STYLES[kind]), (code, "bold"), (lines, "")) for kind, code, lines in groups])
+    screen.table(
+        columns,
+        [((kind, _STYLES[kind]), (code, "bold"), (lines, "")) for kind, code, lines in groups],
+    )

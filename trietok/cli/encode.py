@@ -10,9 +10,9 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import STANDARD_INPUT, Encoding, Line, ids_in, lines_of, tokenizer_of
-from trietok.cli.output import no_such_option, on_terminal, visible, warn, write_line
+from trietok.cli.output import Place, Result, no_such_option, on_terminal, visible, warn, write_line
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import Place, Result, printer, shows_all
+from trietok.cli.results import printer, shows_all
 
 
 @options.command()
@@ -21,7 +21,12 @@ from trietok.cli.results import Place, Result, printer, shows_all
 @options.column
 @options.json_offline
 def encode(
-    texts: tuple[str, ...], files: tuple[str, ...], model: str, how: Encoding, column: str, as_json: bool
+    texts: tuple[str, ...],
+    files: tuple[str, ...],
+    model: str,
+    how: Encoding,
+    column: str,
+    as_json: bool,
 ) -> None:
     """Turn texts into ids, special tokens included.
 
@@ -44,7 +49,16 @@ def encode(
             ids = encoding["input_ids"]
             tokens = tokenizer.convert_ids_to_tokens(ids) if with_tokens else []
             types = None if how.pair is None else encoding.get("token_type_ids")
-            write(Result(line.text, tokens, ids, how.pair, types, _places(encoding) if with_places else None))
+            write(
+                Result(
+                    line.text,
+                    tokens,
+                    ids,
+                    how.pair,
+                    types,
+                    _places(encoding) if with_places else None,
+                )
+            )
             if not warned and len(ids) > limit:
                 warned = True
                 where = line.where or "the text"
@@ -71,7 +85,9 @@ def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
 @options.texts_and_model
 @options.column
 @options.json_offline
-def tokenize(texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool) -> None:
+def tokenize(
+    texts: tuple[str, ...], files: tuple[str, ...], model: str, column: str, as_json: bool
+) -> None:
     """Split texts into tokens, without adding special tokens.
 
     \b
@@ -86,26 +102,34 @@ def tokenize(texts: tuple[str, ...], files: tuple[str, ...], model: str, column:
     with shown_reading(lines, "tokenizing", while_writing=True) as shown:
         for line in shown:
             tokens = tokenizer.tokenize(line.text)
-            write(Result(line.text, tokens, tokenizer.convert_tokens_to_ids(tokens) if with_ids else []))
+            write(
+                Result(
+                    line.text, tokens, tokenizer.convert_tokens_to_ids(tokens) if with_ids else []
+                )
+            )
 
 
 _NEGATIVE = re.compile(r"-[0-9]")
 
 
-# -1 is an id to refuse with a reason, not an option; what does look like an option is refused below.
+# -1 is an id to refuse with a reason, not an option; what does look like an option is refused
+# below.
 @options.command(context_settings={"ignore_unknown_options": True})
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @options.text_files
 @options.model
 @options.no_special_tokens
 @options.json_offline
-def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, no_special_tokens: bool, as_json: bool) -> None:
+def decode(
+    ids: tuple[str, ...], files: tuple[str, ...], model: str, no_special_tokens: bool, as_json: bool
+) -> None:
     """Turn ids back into text.
 
-    The arguments are the ids of one text; - reads ids from standard input, those of one text on each line.
+    The arguments are the ids of one text; - reads ids from standard input, those of one text on
+    each line.
 
-    The ids on a line are separated by spaces or commas, or are a JSON list, or the input_ids of a JSON object, as
-    trietok encode --json writes it.
+    The ids on a line are separated by spaces or commas, or are a JSON list, or the input_ids of a
+    JSON object, as trietok encode --json writes it.
 
     \b
     Examples:
@@ -119,7 +143,7 @@ def decode(ids: tuple[str, ...], files: tuple[str, ...], model: str, no_special_
         for line in shown:
             result = _decode(tokenizer, line, no_special_tokens, with_tokens=as_json)
             if as_json:
-                write_line(result.to_json())
+                write_line(result.to_json(profile=tokenizer.profile))
             else:
                 write_line(visible(result.text) if on_terminal() else result.text)
 
@@ -143,7 +167,8 @@ def _decode(tokenizer: Any, line: Line, skip_special_tokens: bool, with_tokens: 
             raise click.UsageError(str(error)) from None
         raise trietok.InputError(f"{line.where}: {error}") from None
     try:
-        tokens = tokenizer.convert_ids_to_tokens(ids) if with_tokens else []  # of all ids, to stand beside them
+        # of all ids, to stand beside them
+        tokens = tokenizer.convert_ids_to_tokens(ids) if with_tokens else []
         text = tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
     except trietok.TokenIdError as error:
         if not line.where:

@@ -15,10 +15,10 @@ import click
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
 from trietok.cli.options import Encoding, tokenizer_of
-from trietok.cli.output import visible, warn
+from trietok.cli.output import FOUND, visible, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
-from trietok.files.elsewhere import is_elsewhere
+from trietok.files.stores import is_elsewhere
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _MUCH = 0.01  # of the tokens: a warning says that they are left out
 _COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 
 
-def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> float:
-    if not math.isfinite(size):
+def _finite(ctx: click.Context, parameter: click.Parameter, size: float | None) -> float | None:
+    if size is not None and not math.isfinite(size):
         raise click.BadParameter(f"{size} is no size; give a number of megabytes")
     return size
 
@@ -43,23 +43,40 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float) -> floa
 @options.column
 @options.workers
 @options.cluster
-@options.format(known=["parquet", "npy", "bin"], default="parquet")
+@options.format(known=["parquet", "npy", "bin", "megatron", "mds"], default="parquet")
 @options.number("--pack", help="Join the texts and cut them every N ids.")
 @options.flag("--drop-last", help="With --pack: leave out the last block if it is shorter.")
 @options.max_length
 @options.flag("--truncation", help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
-@options.names("--keep-columns", help="Copy these columns or keys, separated by commas, to the rows of ids.")
-@options.names("--include", known=_COLUMNS, help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}.")
+@options.names(
+    "--keep-columns", help="Copy these columns or keys, separated by commas, to the rows of ids."
+)
+@options.names(
+    "--include",
+    known=_COLUMNS,
+    help=f"Also write these, separated by commas: {', '.join(_COLUMNS)}.",
+)
 @options.fail_or_skip
-@options.flag("--resume", help="Go on with the run at --output; shards of files that are not among FILES go.")
-@options.flag("--verify", help="With --resume: find damaged shards and changed files by their checksums.")
+@options.name(
+    "--most-skipped",
+    metavar="N|P%",
+    help="With --on-error skip: fail where more than N rows, or P %, are left out.",
+)
+@options.flag(
+    "--resume", help="Go on with the run at --output; shards of files that are not among FILES go."
+)
+@options.flag(
+    "--verify", help="With --resume: find damaged shards and changed files by their checksums."
+)
 @options.number(
     "--shard-size",
     type=click.FloatRange(min=0.000001),
-    default=16,
     metavar="MB",
-    help="About how much text goes into a shard, in 10^6 bytes.",
+    help=(
+        "About how much text goes into a shard, in 10^6 bytes; by default 16, from 2 GB of text on"
+        " 128."
+    ),
     callback=_finite,
 )
 @options.json_lines
@@ -77,17 +94,18 @@ def encode_files(
     keep_columns: list[str] | None,
     include: list[str] | None,
     resume: bool,
-    shard_size: float,
+    shard_size: float | None,
     as_json: bool,
     **how: Any,
 ) -> None:
     """Encode files of texts into files of ids.
 
-    FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet files, or quoted globs; all but .parquet may be
-    compressed with gzip or zstd. They are listed first and read by the workers, so standard input is none of them.
+    FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet files, or quoted globs; all but
+    .parquet may be compressed with gzip or zstd. They are listed first and read by the workers, so
+    standard input is none of them.
 
-    A shard appears only once it is complete; manifest.json is written last. --resume continues an interrupted run; the
-    result is the same, byte for byte, whatever the number of workers.
+    A shard appears only once it is complete; manifest.json is written last. --resume continues an
+    interrupted run; the result is the same, byte for byte, whatever the number of workers.
 
     \b
     Examples:
@@ -100,18 +118,28 @@ def encode_files(
     if how["verify"] and not resume:
         raise click.UsageError("--verify needs --resume.")
     if options.STANDARD_INPUT in files:
-        raise click.UsageError("Workers read FILES, so standard input is none of them; write it to a file first.")
+        raise click.UsageError(
+            "Workers read FILES, so standard input is none of them; write it to a file first."
+        )
     if output.startswith("memory:"):
-        warn(f"{output} is memory of this process, and gone with it; a directory or s3://bucket/ids stays")
+        warn(
+            f"{output} is memory of this process, and gone with it; a directory or s3://bucket/ids"
+            " stays"
+        )
     before = _names_in(output)
 
     def left() -> str:
         if resume or is_elsewhere(output) or _names_in(output) != before:
-            return f"finished shards stay in {visible(output)}, and --resume continues with the rest"
+            return (
+                f"finished shards stay in {visible(output)}, and --resume continues with the rest"
+            )
         return "nothing was written"
 
     with stop_said(left):
-        from trietok.corpus.encode_files import encode_files as encode  # long to import, and Ctrl-C may come meanwhile
+        # long to import, and Ctrl-C may come meanwhile
+        from trietok.corpus.encode_files import (
+            encode_files as encode,
+        )
 
         tokenizer = tokenizer_of(model)
         settings: dict[str, Any] = {}
@@ -131,7 +159,7 @@ def encode_files(
                 pack=pack,
                 keep_columns=keep_columns or (),
                 resume=resume,
-                shard_bytes=max(int(shard_size * _MEGABYTE), 1),
+                shard_bytes=None if shard_size is None else max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
                 map_shards=map_shards,
                 **how,
@@ -139,21 +167,29 @@ def encode_files(
             )
         totals = manifest["totals"]
         removed = dict(seen[-1].removed) if seen else {}
-        values = {"output": output, "shards": _shards_in(manifest), **totals, "set_aside": manifest["set_aside"]}
+        values = {
+            "output": output,
+            "shards": _shards_in(manifest),
+            **totals,
+            "set_aside": manifest["set_aside"],
+        }
         values |= {"removed": removed} if resume else {}
         kept = sum(state.kept for state in seen) if resume else None
         write_result(values, as_json, lambda: _summary(output, manifest, kept, removed))
         dropped = totals["dropped_tokens"]
         if dropped > _MUCH * (totals["tokens"] + dropped):
             warn(
-                f"{number_of(dropped, 'token')} of {totals['tokens'] + dropped:,} are left out, since they fill no row"
+                f"{number_of(dropped, 'token')} of {totals['tokens'] + dropped:,} are left out,"
+                " since they fill no row"
             )
         limit = tokenizer.model_max_length
         if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
             warn(
-                f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,} the model takes; "
-                "--truncation truncates"
+                f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,}"
+                " the model takes; --truncation truncates"
             )
+        if manifest["set_aside"]:
+            raise click.exceptions.Exit(FOUND)
 
 
 def _names_in(directory: str) -> set[str]:
@@ -168,33 +204,57 @@ def _shards_in(manifest: dict[str, Any]) -> int:
     return sum(bool(shard["files"]) for shard in manifest["shards"])
 
 
-def _summary(output: str, manifest: dict[str, Any], kept: int | None, removed: dict[str, int]) -> Iterator[str]:
-    """What was made; `kept` shards were there before, None where that was not to be expected; `removed` by file."""
+def _summary(
+    output: str, manifest: dict[str, Any], kept: int | None, removed: dict[str, int]
+) -> Iterator[str]:
+    """What was made; `kept` shards were there before, None where that was not to be expected;
+    `removed` by file.
+    """
     totals = manifest["totals"]
     texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield f"written to {output}: {texts}, {tokens}, {rows} in {number_of(_shards_in(manifest), 'shard')}"
+    yield (
+        f"written to {output}: {texts}, {tokens}, {rows} in"
+        f" {number_of(_shards_in(manifest), 'shard')}"
+    )
     if kept is not None:
         yield f"kept from earlier runs: {number_of(kept, 'shard')}"
     for name, number in itertools.islice(removed.items(), _MOST_NAMED):
-        yield f"removed: {number_of(number, 'shard')} of {name}, which is not among the files any more"
+        yield (
+            f"removed: {number_of(number, 'shard')} of {name}, which is not among the files any"
+            " more"
+        )
     if len(removed) > _MOST_NAMED:
-        yield f"removed: the shards of {len(removed) - _MOST_NAMED:,} more files that are not among the files any more"
+        yield (
+            f"removed: the shards of {len(removed) - _MOST_NAMED:,} more files that are not among"
+            " the files any more"
+        )
     if totals["dropped_tokens"]:
         yield f"left out at the end: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
-        yield f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in rejects.jsonl"
+        yield (
+            f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in"
+            " rejects.jsonl"
+        )
     missing = manifest["set_aside"]
     if missing:
-        yield f"missing: {number_of(len(missing), 'file')} that cannot be read; repaired, --resume encodes them"
+        yield (
+            f"missing: {number_of(len(missing), 'file')} that cannot be read; repaired, --resume"
+            " encodes them"
+        )
     for file in missing[:_MOST_NAMED]:
         yield f"  {file['reason']}"
     if len(missing) > _MOST_NAMED:
-        yield f"  ... and {len(missing) - _MOST_NAMED:,} more, listed in manifest.json under set_aside"
+        yield (
+            f"  ... and {len(missing) - _MOST_NAMED:,} more, listed in manifest.json under"
+            " set_aside"
+        )
 
 
 @contextlib.contextmanager
 def _progress() -> Iterator[tuple[Callable[[Progress], None], list[Progress]]]:
-    """What to call with each state, and a list of the last one: a bar on a terminal, else a line from time to time."""
+    """What to call with each state, and a list of the last one: a bar on a terminal, else a line
+    from time to time.
+    """
     began, line = time.monotonic(), "encoding: reading the first files"
     seen: list[Progress] = []
 
@@ -203,7 +263,10 @@ def _progress() -> Iterator[tuple[Callable[[Progress], None], list[Progress]]]:
         seen[:] = [state]
         seconds = max(time.monotonic() - began, 1e-9)
         # The rate is that of texts, which take more room than compressed files.
-        rate = f"{amount(state.text_bytes / seconds, 'bytes')}/s  {amount(state.tokens / seconds, 'tokens')}/s"
+        rate = (
+            f"{amount(state.text_bytes / seconds, 'bytes')}/s "
+            f" {amount(state.tokens / seconds, 'tokens')}/s"
+        )
         done = amount(state.done_bytes, "bytes", state.all_bytes)
         line = f"encoding: {done}, {number_of(state.shards, 'shard')}, {rate}"
         if bars is not None:

@@ -1,4 +1,6 @@
-"""`trietok explain`: why a text has its ids: what each stage did to it, and why each token is one."""
+"""`trietok explain`: why a text has its ids: what each stage did to it, and why each token is
+one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import trietok
 from trietok.cli import options
 from trietok.cli.options import Encoding, lines_of, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
-from trietok.cli.results import on_screen, write_page
+from trietok.cli.results import on_screen, write_json, write_page
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import choose
 
@@ -48,9 +50,12 @@ _STYLES = {
 @options.texts_and_model
 @options.encoding
 @options.tokenizer(
-    "--against", help="Show where another tokenizer differs; slow or fast is the same model in that profile."
+    "--against",
+    help="Show where another tokenizer differs; slow or fast is the same model in that profile.",
 )
-@options.writes("Write a page for a browser or for paper, with all reasons.", metavar="FILE", required=False)
+@options.writes(
+    "Write a page for a browser or for paper, with all reasons.", metavar="FILE", required=False
+)
 @options.column
 @options.json_offline
 def explain(
@@ -88,7 +93,7 @@ def explain(
         return
     for number, each in enumerate(explained):
         if as_json:
-            write_line(each.to_json())
+            write_json(each)
         elif on_terminal():
             on_screen(partial(_draw, each, is_first=number == 0))
         else:
@@ -96,7 +101,9 @@ def explain(
 
 
 def _other(against: str, model: str) -> Any:
-    """The tokenizer to show beside; the name of a profile is the same model in it, unless a directory has that name."""
+    """The tokenizer to show beside; the name of a profile is the same model in it, unless a
+    directory has that name.
+    """
     if against in _PROFILES and not os.path.exists(against):
         return choose(model, "fast" if against == "fast" else "slow").load()
     return tokenizer_of(against)
@@ -108,15 +115,21 @@ def _explained(tokenizers: list[Any], text: str, how: Encoding) -> Any:
 
 
 def _draw(explained: Any, screen: Screen, is_first: bool) -> None:
-    from trietok.explaining import views
+    from trietok.explaining.contrast import contrast_lines
+    from trietok.explaining.views import explanation_lines
 
     console = screen.console
     if isinstance(explained, trietok.Explanation):
         has_colours = console.color_system is not None and not console.no_color
-        lines = views.explanation_lines(explained, console.width, bars=not has_colours)
+        lines = explanation_lines(explained, console.width, bars=not has_colours)
     else:
-        lines = views.contrast_lines(explained, console.width)
+        lines = contrast_lines(explained, console.width)
     if not is_first:
         screen.line()
     for line in lines:
-        screen.line(*((text, _STYLES[style]) for text, style in line), no_wrap=True, overflow="ignore", crop=False)
+        screen.line(
+            *((text, _STYLES[style]) for text, style in line),
+            no_wrap=True,
+            overflow="ignore",
+            crop=False,
+        )

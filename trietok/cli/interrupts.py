@@ -13,23 +13,32 @@ INTERRUPTED, TERMINATED = 130, 143  # the exit codes that a shell gives
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has come: what Ctrl-C would clean up is cleaned up, and the exit code is another one."""
+    """SIGTERM has come: what Ctrl-C would clean up is cleaned up, and the exit code is another
+    one.
+    """
 
 
-def stopped() -> int:
-    """Say that Ctrl-C came before a command had begun; return the exit code."""
+def exit_code(interrupt: KeyboardInterrupt) -> int:
+    """The exit code of a command that was stopped so."""
+    return TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
+
+
+def stopped(interrupt: KeyboardInterrupt) -> int:
+    """Say that Ctrl-C or SIGTERM came before a command had begun; return the exit code."""
     if sys.stderr is not None:
         print("trietok: stopped", file=sys.stderr, flush=True)
-    return INTERRUPTED
+    return exit_code(interrupt)
 
 
 @contextlib.contextmanager
-def stop_said(left: Callable[[], str]) -> Iterator[None]:
-    """Where Ctrl-C stops the body, say what is `left` of it; or SIGTERM, unless the program handles that already."""
-    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
+def terminable() -> Iterator[None]:
+    """Where SIGTERM comes, the body is stopped as by Ctrl-C; unless the program handles that
+    already.
+    """
 
     def terminate(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough; a second one would break off cleaning up
+        # once is enough; a second one would break off cleaning up
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise Terminated
 
     is_ours = threading.current_thread() is threading.main_thread()
@@ -38,10 +47,19 @@ def stop_said(left: Callable[[], str]) -> Iterator[None]:
         signal.signal(signal.SIGTERM, terminate)
     try:
         yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def stop_said(left: Callable[[], str]) -> Iterator[None]:
+    """Where Ctrl-C or SIGTERM stops the body, say what is `left` of it."""
+    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
+
+    try:
+        yield
     except KeyboardInterrupt:
         with interrupts_held():  # an impatient second one must not stop what is said of the first
             print(f"trietok: stopped; {left()}", file=sys.stderr, flush=True)
         raise
-    finally:
-        if is_ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,4 +1,6 @@
-"""`trietok lock`, `verify` and `export`: what a tokenizer gives: written down, checked, given to other libraries."""
+"""`trietok lock`, `verify`, `conform` and `export`: what a tokenizer gives: written down, checked,
+given to others.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Reader, tokenizer_of
-from trietok.cli.output import FOUND, TROUBLE, say_error
+from trietok.cli.options import Lines, Reader, tokenizer_of
+from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import write_result
+from trietok.cli.results import write_lines, write_result
+from trietok.files.formats import write_text
 from trietok.workbench.engines.worker import OTHERS
 from trietok.workbench.locking.export import FILES
 from trietok.workbench.locking.lock import LOCK_FILE, model_there
@@ -37,7 +40,8 @@ def _engines(what: str) -> options.Decorator:
 def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
-    Without FILES, the golden texts are a built-in sample. --json also writes the lock to standard output.
+    Without FILES, the golden texts are a built-in sample. --json also writes the lock to standard
+    output.
 
     \b
     Examples:
@@ -55,15 +59,19 @@ def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json:
 
 @options.command()
 @click.argument("lock", type=options.PATH, default=LOCK_FILE)
-@options.tokenizer("--model", "-m", help="The tokenizer to verify; by default, the one that the lock names.")
+@options.tokenizer(
+    "--model", "-m", help="The tokenizer to verify; by default, the one that the lock names."
+)
 @options.profile
 @_engines("check these libraries")
+@options.page
 @options.json_offline
 def verify(lock: str, model: str | None, engines: list[str] | None, as_json: bool) -> None:
     """Check that a tokenizer still gives the locked ids.
 
-    LOCK is a lock file that trietok lock wrote, by default trietok.lock.json; the profile is the lock's by default.
-    The exit code is 0 if the ids are as locked, 1 if they differ, and 2 for an error.
+    LOCK is a lock file that trietok lock wrote, by default trietok.lock.json; the profile is the
+    lock's by default. The exit code is 0 if the ids are as locked, 1 if they differ, and 2 for an
+    error.
 
     \b
     Examples:
@@ -78,7 +86,8 @@ def verify(lock: str, model: str | None, engines: list[str] | None, as_json: boo
     for engine in engines or ():
         try:
             verified = trietok.verify(engine, locked, model=name)
-        except trietok.TrietokError as error:  # one that cannot be asked keeps no other from being asked
+        # one that cannot be asked keeps no other from being asked
+        except trietok.TrietokError as error:
             say_error(str(error))
             trouble = True
         else:
@@ -96,6 +105,64 @@ def _written(verified: trietok.Verified, as_json: bool) -> bool:
 
     write_result(verified, as_json, verified.lines, draw)
     return verified.ok
+
+
+@options.command()
+@click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
+@options.text_files
+@options.model
+@options.number("--vectors", default=1000, help="Make N texts, beside those of --file.")
+@options.number("--seed", type=options.NOT_NEGATIVE, default=0, help="Make other texts.")
+@options.number("--seconds", default=60, help="Wait at most N seconds for an answer.")
+@options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
+@options.writes(
+    "The file of JSON lines to write the texts to, with their ids.", metavar="FILE", required=False
+)
+@options.page
+@options.json_offline
+def conform(
+    command: tuple[str, ...],
+    files: tuple[str, ...],
+    model: str,
+    vectors: int,
+    seed: int,
+    seconds: int,
+    most: int,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Test another implementation of a tokenizer, in any language.
+
+    COMMAND reads a line of JSON for each text, and answers with a line such as {"ids": [2, 134,
+    3]}. Without COMMAND, the texts are written with their tokens, ids and spans. The exit code is 1
+    if any text has other ids.
+
+    \b
+    Examples:
+      trietok conform -m my-tokenizer -o vectors.jsonl
+      trietok conform -m my-tokenizer -- node my-port.js
+    """
+    # other commands do not wait for what it imports
+    from trietok.workbench.locking import (
+        vectors as made,
+    )
+
+    tokenizer = tokenizer_of(model)
+    texts = [line.text for line in Lines(files=files)]
+    if output is not None or not command:
+        found = made.vectors(tokenizer, texts, limit=vectors, seed=seed)
+        rows = (json_line(vector._asdict()) for vector in found)
+        if output is None:
+            write_lines(rows)
+        else:
+            write_text(output, "".join(f"{row}\n" for row in rows))
+    if command:
+        answer = trietok.conform(
+            tokenizer, command, texts, limit=vectors, seed=seed, seconds=seconds
+        )
+        write_result(answer, as_json, lambda: answer.lines(most))
+        if not answer.ok:
+            raise click.exceptions.Exit(FOUND)
 
 
 @options.command()
@@ -126,7 +193,8 @@ def export(
 ) -> None:
     """Write a tokenizer as one file, and list the texts that get other ids from that file.
 
-    Without FILES, the texts are a built-in sample. The exit code is 1 if any gets other ids, and 0 if none does.
+    Without FILES, the texts are a built-in sample. The exit code is 1 if any gets other ids, and 0
+    if none does.
 
     \b
     Examples:
@@ -136,7 +204,9 @@ def export(
     texts = read(files) if files else None
     tokenizer = tokenizer_of(model)
     with shown_reading(texts, "exporting") as shown:
-        exported = trietok.export(tokenizer, file_format, output, texts=shown, most=most, engines=engines or ())
+        exported = trietok.export(
+            tokenizer, file_format, output, texts=shown, most=most, engines=engines or ()
+        )
     write_result(exported, as_json, exported.lines)
     if not exported.same_ids:
         raise click.exceptions.Exit(FOUND)

@@ -1,7 +1,8 @@
-"""The arguments and options that commands share, as decorators of click; and the lines that they lead to.
+"""The arguments and options that commands share, as decorators of click; and the lines that they
+lead to.
 
-What a command alone has stands at the command, made of `flag`, `number`, `file` and their like. click's help does not
-list arguments: the docstring of a command says what they are.
+What a command alone has stands at the command, made of `flag`, `number`, `file` and their like.
+click's help does not list arguments: the docstring of a command says what they are.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ import click
 from click.shell_completion import CompletionItem
 
 import trietok
-from trietok.cli.former import Command
+from trietok.cli.former_spellings import Command
 from trietok.cli.output import reporting, say_choice
-from trietok.files.elsewhere import is_elsewhere
 from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.stores import is_elsewhere
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.files.texts import TextReader, expanded, has_text_suffix
 from trietok.inputs.profiles import Profile
@@ -37,7 +38,8 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 DEFAULT_MODEL = "trietok-en"
 POSITIVE = click.IntRange(min=1)
 NOT_NEGATIVE = click.IntRange(min=0)
-# The shell completes names of files; whether there is such a file is said by who opens it, as everywhere in trietok.
+# The shell completes names of files; whether there is such a file is said by who opens it, as
+# everywhere in trietok.
 PATH = click.Path(readable=False)
 
 
@@ -46,7 +48,11 @@ class _OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if is_elsewhere(str(value)):
-            self.fail(f"{value} is not on this machine; write to a directory here, and copy it there.", param, ctx)
+            self.fail(
+                f"{value} is not on this machine; write to a directory here, and copy it there.",
+                param,
+                ctx,
+            )
         return super().convert(value, param, ctx)
 
 
@@ -65,9 +71,13 @@ class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8
 
 
 class _Model(click.Path):
-    """A tokenizer: a built-in name, which the shell completes as it does paths, or whatever else loading takes."""
+    """A tokenizer: a built-in name, which the shell completes as it does paths, or whatever else
+    loading takes.
+    """
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         names = [CompletionItem(name) for name in BUILT_IN_NAMES if name.startswith(incomplete)]
         return names + super().shell_complete(ctx, param, incomplete)
 
@@ -87,9 +97,15 @@ class _Names(click.types.StringParamType):
                 self.fail(f"{name!r} is none of {', '.join(self._known)}.", param, ctx)
         return names
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
         before, comma, begun = incomplete.rpartition(",")
-        return [CompletionItem(f"{before}{comma}{name}") for name in self._known if name.startswith(begun)]
+        return [
+            CompletionItem(f"{before}{comma}{name}")
+            for name in self._known
+            if name.startswith(begun)
+        ]
 
 
 # Options by what they take.
@@ -102,13 +118,12 @@ def choice(
     known: Sequence[str],
     help: str,
     former: Mapping[str, str] = MappingProxyType({}),
-    metavar: str = "WAY",
     **settings: Any,
 ) -> Decorator:
-    """An option of one of some values, which its help ends with; it takes former names of some, too."""
-    *others, last = known
-    said = f"{help}: {', '.join(others)} or {last}."
-    return click.option(*spellings, type=Ways(known, former), metavar=metavar, help=said, **settings)
+    """An option of one of some values, which the help shows for it; it takes former names of some,
+    too.
+    """
+    return click.option(*spellings, type=Ways(known, former), help=f"{help}.", **settings)
 
 
 number = partial(click.option, type=POSITIVE, metavar="N")
@@ -123,14 +138,22 @@ tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
 def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
     """An option of names between commas, a list with each once; None where it is not given."""
 
-    def joined(ctx: click.Context, parameter: click.Parameter, given: Sequence[list[str]] | None) -> list[str] | None:
+    def joined(
+        ctx: click.Context, parameter: click.Parameter, given: Sequence[list[str]] | None
+    ) -> list[str] | None:
         return list(dict.fromkeys(chain.from_iterable(given))) if given else None
 
-    return click.option(*spellings, type=_Names(known), multiple=True, callback=joined, metavar="NAMES", help=help)
+    return click.option(
+        *spellings, type=_Names(known), multiple=True, callback=joined, metavar="NAMES", help=help
+    )
 
 
-def command(group: click.Group | None = None, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of click, or of a group, that also takes former spellings, and whose body runs in `reporting`."""
+def command(
+    group: click.Group | None = None, **settings: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command of click, or of a group, that also takes former spellings, and whose body runs in
+    `reporting`.
+    """
 
     def decorate(body: Callable[..., Any]) -> click.Command:
         made: click.Command = (group or click).command(cls=Command, **settings)(reporting()(body))
@@ -150,6 +173,19 @@ def together(*options: Decorator) -> Decorator:
     return decorate
 
 
+def section(title: str, *options: Decorator) -> Decorator:
+    """Options that the help of a command lists under a title of their own."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        there = len(getattr(command, "__click_params__", ()))
+        made = together(*options)(command)
+        for each in made.__click_params__[there:]:  # type: ignore[attr-defined]
+            each.section = title
+        return made
+
+    return decorate
+
+
 NEW_DIRECTORY = "The directory to write."
 # One of these is in each directory that trietok writes.
 _WRITTEN = {"vocab.txt", "tokenizer.json", "tokenizer_config.json", "merges.txt", ".trietok-encode"}
@@ -157,65 +193,122 @@ _WRITTEN |= {f"part-00000.{kind}" for kind in ("parquet", "npy", "bin")}
 
 
 def writes(
-    help: str, *, metavar: str = "DIR", required: bool = True, type: click.Path = OUTPUT, **settings: Any
+    help: str,
+    *,
+    metavar: str = "DIR",
+    required: bool = True,
+    type: click.Path = OUTPUT,
+    **settings: Any,
 ) -> Decorator:
-    """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may be written."""
+    """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may
+    be written.
+    """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_output(*args: Any, output: str | None, force: bool, **rest: Any) -> Any:
-            read = [*map(rest.get, ("model", "terms", "new_tokenizer", "like", "test")), *(rest.get("files") or ())]
+            read = [
+                *map(rest.get, ("model", "terms", "new_tokenizer", "like", "test")),
+                *(rest.get("files") or ()),
+            ]
             with contextlib.ExitStack() as places:
                 # What a run can be resumed from, its own code knows.
-                if output is not None and not rest.get("resume") and (force or "resume" not in rest):
+                if (
+                    output is not None
+                    and not rest.get("resume")
+                    and (force or "resume" not in rest)
+                ):
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
                 for name in ("save_plan", "page"):
                     if rest.get(name):
                         option = f"--{name.replace('_', '-')}"
-                        places.enter_context(place_to_write(rest[name], True, force, read, option))
+                        is_compared = name == "save_plan"  # by `save_row_plan`
+                        places.enter_context(
+                            place_to_write(rest[name], True, force, read, option, is_compared)
+                        )
                 return command(*args, output=output, **rest)
 
-        option = click.option("--output", "-o", type=type, metavar=metavar, required=required, help=help, **settings)
+        option = click.option(
+            "--output", "-o", type=type, metavar=metavar, required=required, help=help, **settings
+        )
         return together(option, flag("--force", help="Replace what is at --output."))(with_output)
 
     return decorate
 
 
+_TAKEN = "is there already; name another place with {}, or replace it with --force"
+
+
+def save_row_plan(plan: trietok.RowPlan, path: str) -> None:
+    """Write what `--save-plan` asks for, before the output; the same plan stays, which a killed
+    command has left.
+    """
+    if os.path.exists(path) and not click.get_current_context().params["force"]:
+        with contextlib.suppress(trietok.TrietokError):
+            if trietok.RowPlan.load(path).to_dict() == plan.to_dict():
+                return
+        raise trietok.FileError(f"{path} {_TAKEN.format('--save-plan')}", path=path)
+    plan.save(path)
+
+
 @contextlib.contextmanager
 def place_to_write(
-    path: str, is_file: bool, force: bool, read: Iterable[str | None] = (), option: str = "-o"
+    path: str,
+    is_file: bool,
+    force: bool,
+    read: Iterable[str | None] = (),
+    option: str = "-o",
+    is_compared: bool = False,
 ) -> Iterator[None]:
-    """Where the body writes a file or a directory; what is there already is an error, or with `force` is replaced.
+    """Where the body writes a file or a directory; what is there already is an error, or with
+    `force` is replaced.
 
-    A directory that the body does not come to write, and what the command reads (`read`), are left as they were.
+    With `is_compared` the body itself sees whether a file that is there may stay.
+    A directory that the body does not come to write, and what the command reads (`read`), are left
+    as they were.
     """
     if is_elsewhere(path):  # what is there, the body sees
         if force:
-            raise trietok.FileError(f"--force replaces nothing elsewhere; remove what is in {path} there", path=path)
+            raise trietok.FileError(
+                f"--force replaces nothing elsewhere; remove what is in {path} there", path=path
+            )
         yield
         return
     place = above = os.path.realpath(path)
-    # A killed command may have left hidden files, and links that lead nowhere: who writes clears them away, or refuses.
+    # A killed command may have left hidden files, and links that lead nowhere: who writes clears
+    # them away, or refuses.
     names = os.listdir(place) if os.path.isdir(place) else []
     shown = (name for name in names if name[0] != "." or name in _WRITTEN)
     there = [name for name in shown if os.path.exists(os.path.join(place, name))]
     while not os.path.lexists(above):
         above = os.path.dirname(above)
-    sources = [each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)]
+    sources = [
+        each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)
+    ]
     what = ""
     if above != place:
         if is_file and above != os.path.dirname(place):
-            raise trietok.FileError(f"there is no folder {os.path.dirname(path)} to write to; make it", path=path)
+            raise trietok.FileError(
+                f"there is no folder {os.path.dirname(path)} to write to; make it", path=path
+            )
         if not os.path.isdir(above):
-            raise trietok.FileError(f"cannot write to {path!r}: {above} is not a directory", path=path)
+            raise trietok.FileError(
+                f"cannot write to {path!r}: {above} is not a directory", path=path
+            )
     elif is_file and os.path.isdir(place):
         what = f"is a directory; name a file with {option}"
-    elif not force and (there or not os.path.isdir(place)):
-        what = f"is there already; name another place with {option}, or replace it with --force"
-    elif any(os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep) for each in sources):
+    elif not (force or is_compared) and (there or not os.path.isdir(place)):
+        what = _TAKEN.format(option)
+    elif any(
+        os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep)
+        for each in sources
+    ):
         what = f"is what the command reads; name another place with {option}"
     elif there and _WRITTEN.isdisjoint(there):
-        what = f"holds no tokenizer and no ids, so that --force does not replace it; name another place with {option}"
+        what = (
+            "holds no tokenizer and no ids, so that --force does not replace it; name another"
+            f" place with {option}"
+        )
     if what:
         raise trietok.FileError(f"{path} {what}", path=path)
     if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):
@@ -244,7 +337,9 @@ def map_of(engine: str | None, address: str | None, workers: int | None) -> Any:
     if address and not engine:
         raise click.UsageError("--address needs --engine.")
     if engine and workers is not None:
-        raise click.UsageError("--workers is of this machine; with --engine the cluster has as many as it has cores.")
+        raise click.UsageError(
+            "--workers is of this machine; with --engine the cluster has as many as it has cores."
+        )
     if not engine:
         return None
     from trietok.corpus.engines import map_on  # seldom needed
@@ -255,6 +350,13 @@ def map_of(engine: str | None, address: str | None, workers: int | None) -> Any:
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
     if is_set:  # read when huggingface_hub is imported, in processes that a command starts, too
         os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def _page_of(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    if path is not None:
+        if os.path.lexists(path):
+            raise click.UsageError(f"{path} is there already; name another place with --page.", ctx)
+        ctx.meta["trietok.page"] = path
 
 
 def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -269,38 +371,80 @@ profile = together(
         known=["slow", "fast"],
         expose_value=False,
         callback=_keep,
-        metavar="PROFILE",
         help="Give the ids of transformers' classes of this kind (by default, of AutoTokenizer's)",
     ),
-    flag("--quiet", "-q", expose_value=False, callback=_keep, help="Do not say which profile is used, and why."),
+    flag(
+        "--verbose",
+        "-v",
+        expose_value=False,
+        callback=_keep,
+        help="Always say which profile is used, and why.",
+    ),
+    flag(
+        "--quiet",
+        "-q",
+        expose_value=False,
+        callback=_keep,
+        help="Do not say which profile is used, and why.",
+    ),
 )
 A_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
 model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=A_MODEL), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
 required_model = tokenizer("--model", "-m", help=f"{A_MODEL}  [required]")
-model_directory = tokenizer("--model", "-m", help="The model: a directory with its weights and tokenizer.  [required]")
-column = name("--column", default="text", help="The field or column that holds the text; meta.text is a field within.")
-no_special_tokens = flag("--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP].")
+model_directory = tokenizer(
+    "--model", "-m", help="The model: a directory with its weights and tokenizer.  [required]"
+)
+column = name(
+    "--column",
+    default="text",
+    help="The field or column that holds the text; meta.text is a field within.",
+)
+no_special_tokens = flag(
+    "--no-special-tokens", help="Leave out special tokens such as [CLS] and [SEP]."
+)
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
 json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
 cluster = together(
-    choice("--engine", known=["ray", "spark"], help="Read the texts on the workers of a cluster", metavar="ENGINE"),
-    click.option("--address", metavar="ADDRESS", help="With --engine: where the cluster is, such as HOST:PORT."),
+    choice("--engine", known=["ray", "spark"], help="Read the texts on the workers of a cluster"),
+    click.option(
+        "--address",
+        metavar="ADDRESS",
+        help="With --engine: where the cluster is, such as HOST:PORT.",
+    ),
 )
-format = partial(choice, "--format", "file_format", metavar="NAME", help="The kind of file to write")
+format = partial(choice, "--format", "file_format", help="The kind of file to write")
 most = partial(number, "--most", "-n")
-save_plan = file("--save-plan", type=OUTPUT, help="Also write the row plan, for trietok rows --plan, to a JSON file.")
-offline = flag(
-    "--offline", expose_value=False, callback=_ask_nobody, help="Do not connect to the hub: use its cache, or fail."
+dry_run = flag("--dry-run", help="Show what would be done, and write nothing.")
+save_plan = file(
+    "--save-plan",
+    type=OUTPUT,
+    help="Also write the row plan, for trietok rows --plan, to a JSON file.",
 )
-json_offline = together(json_lines, offline)  # what a command ends with that answers about a tokenizer
+_page = partial(file, "--page", type=OUTPUT, help="Also write the report as a page for a browser.")
+page = _page(expose_value=False, callback=_page_of)  # of what `write_result` writes
+page_with_output = _page()  # for `writes`, which sees whether it may be written
+offline = flag(
+    "--offline",
+    expose_value=False,
+    callback=_ask_nobody,
+    help="Do not connect to the hub: use its cache, or fail.",
+)
+# what a command ends with that answers about a tokenizer
+json_offline = together(json_lines, offline)
 # What `encode`, `tokenize` and `explain` work on.
-text_files = some_files("--file", "-f", "files", help="Read this file, - for standard input. May be repeated.")
-texts_and_model = together(click.argument("texts", nargs=-1, metavar="[TEXT]..."), text_files, model)
+text_files = some_files(
+    "--file", "-f", "files", help="Read this file, - for standard input. May be repeated."
+)
+texts_and_model = together(
+    click.argument("texts", nargs=-1, metavar="[TEXT]..."), text_files, model
+)
 
 
-def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> tuple[str, ...]:
+def _or_standard_input(
+    ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]
+) -> tuple[str, ...]:
     if files or ctx.resilient_parsing:
         return files
     if sys.stdin is None or sys.stdin.isatty():
@@ -308,7 +452,8 @@ def _or_standard_input(ctx: click.Context, parameter: click.Parameter, files: tu
     return (STANDARD_INPUT,)
 
 
-# The texts of commands about many: files and globs. Those that can do without texts take `files_if_any`.
+# The texts of commands about many: files and globs. Those that can do without texts take
+# `files_if_any`.
 files_if_any = click.argument("files", nargs=-1, type=PATH)
 files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input)
 _on_error = partial(
@@ -318,12 +463,19 @@ _on_error = partial(
     default="fail",
     help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )
-on_error, fail_or_skip = _on_error(known=["fail", "skip", "replace"]), _on_error(known=["fail", "skip"])
-max_words = partial(number, "--max-words", help="Hold at most N different words in memory; drop the rarest.")
+on_error, fail_or_skip = (
+    _on_error(known=["fail", "skip", "replace"]),
+    _on_error(known=["fail", "skip"]),
+)
+max_words = partial(
+    number, "--max-words", help="Hold at most N different words in memory; drop the rarest."
+)
 
 
 class Encoding(NamedTuple):
-    """How `encode` and `explain` are to encode: a second text, whether special tokens are left out, how many tokens."""
+    """How `encode` and `explain` are to encode: a second text, whether special tokens are left out,
+    how many tokens.
+    """
 
     pair: str | None
     no_special_tokens: bool
@@ -332,8 +484,15 @@ class Encoding(NamedTuple):
     @property
     def settings(self) -> dict[str, Any]:
         """What a tokenizer is to be told."""
-        settings: dict[str, Any] = {"add_special_tokens": not self.no_special_tokens, "verbose": False}
-        return settings if self.max_length is None else {**settings, "truncation": True, "max_length": self.max_length}
+        settings: dict[str, Any] = {
+            "add_special_tokens": not self.no_special_tokens,
+            "verbose": False,
+        }
+        return (
+            settings
+            if self.max_length is None
+            else {**settings, "truncation": True, "max_length": self.max_length}
+        )
 
     def check_arguments(self, texts: Sequence[str], files: Sequence[str]) -> None:
         """A usage error for a second text unless there is one text, given as an argument."""
@@ -341,19 +500,23 @@ class Encoding(NamedTuple):
             raise click.UsageError("--pair goes with exactly one text, given as an argument.")
 
     def check_length(self, tokenizer: Any) -> None:
-        """A usage error for a length that the special tokens alone take up, before anything is read or written."""
+        """A usage error for a length that the special tokens alone take up, before anything is read
+        or written.
+        """
         if self.max_length is None or self.no_special_tokens:
             return
         around = tokenizer.num_special_tokens_to_add(self.pair is not None)
         if self.max_length <= around:
             raise click.UsageError(
-                f"--max-length {self.max_length} has no room for a token beside the {around} special ones; raise it, "
-                "or leave them out with --no-special-tokens."
+                f"--max-length {self.max_length} has no room for a token beside the {around}"
+                " special ones; raise it, or leave them out with --no-special-tokens."
             )
 
 
 def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--pair`, `--no-special-tokens` and `--max-length`; the command gets `how`, an `Encoding`."""
+    """The options `--pair`, `--no-special-tokens` and `--max-length`; the command gets `how`, an
+    `Encoding`.
+    """
 
     @wraps(command)
     def with_encoding(
@@ -365,17 +528,23 @@ def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
     return together(pair, no_special_tokens, max_length)(with_encoding)
 
 
-Reader = Callable[[Sequence[str]], "trietok.TextFiles"]
+class Reader(NamedTuple):
+    """Opens files, globs and standard input, as `--column` and `--on-error` say."""
+
+    column: str
+    on_error: str
+
+    def __call__(self, files: Sequence[str]) -> trietok.TextFiles:
+        standard_input = None if sys.stdin is None else sys.stdin.buffer
+        return trietok.TextFiles(files, **self._asdict(), standard_input=standard_input)
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--column` and `--on-error`; the command gets `read`, which opens files, globs and standard input."""
+    """The options `--column` and `--on-error`; the command gets `read`, a `Reader`."""
 
     @wraps(command)
     def with_reader(*args: Any, column: str, on_error: str, **rest: Any) -> Any:
-        standard_input = None if sys.stdin is None else sys.stdin.buffer
-        read = partial(trietok.TextFiles, column=column, on_error=on_error, standard_input=standard_input)
-        return command(*args, read=read, **rest)
+        return command(*args, read=Reader(column, on_error), **rest)
 
     return together(column, on_error)(with_reader)
 
@@ -384,7 +553,8 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
-    """What a name is read with: in the profile that `--profile` names, or in `like`, for which `why` is the reason.
+    """What a name is read with: in the profile that `--profile` names, or in `like`, for which
+    `why` is the reason.
 
     Else by `choose`. It is said which and why.
     """
@@ -408,7 +578,9 @@ _FORMS = "separate ids with spaces or commas, or write a JSON list, or input_ids
 
 
 class Line(NamedTuple):
-    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an argument."""
+    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an
+    argument.
+    """
 
     text: str
     where: str = ""
@@ -417,11 +589,13 @@ class Line(NamedTuple):
 
 
 class Lines:
-    """The lines of arguments and files, one after the other; they can be read once, and no file is held as a whole.
+    """The lines of arguments and files, one after the other; they can be read once, and no file is
+    held as a whole.
 
     Args:
         arguments: a line each; `-` is standard input.
-        files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones are unpacked.
+        files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones
+            are unpacked.
         column: where the texts are in files that are no lines of text; None to read all as lines.
         on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
     """
@@ -433,7 +607,9 @@ class Lines:
         column: str | None = None,
         on_error: str = "fail",
     ) -> None:
-        self._reader = TextReader(column, on_error, counts_lines=True, repair="convert the input to UTF-8")
+        self._reader = TextReader(
+            column, on_error, counts_lines=True, repair="convert the input to UTF-8"
+        )
         self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
         self._lines = self._all(arguments, files if column is None else expanded(files))
 
@@ -448,10 +624,22 @@ class Lines:
     def total_bytes(self) -> int | None:
         """How many bytes the files have; None where that cannot be known, as with a pipe."""
         try:
-            found = [os.stat(sys.stdin.fileno() if path == STANDARD_INPUT else path) for path in self._files]
-        except (OSError, ValueError, AttributeError):  # no such file; or standard input is closed, or no file
+            found = [
+                os.stat(sys.stdin.fileno() if path == STANDARD_INPUT else path)
+                for path in self._files
+            ]
+        # no such file; or standard input is closed, or no file
+        except (
+            OSError,
+            ValueError,
+            AttributeError,
+        ):
             return None
-        return sum(each.st_size for each in found) if all(stat.S_ISREG(each.st_mode) for each in found) else None
+        return (
+            sum(each.st_size for each in found)
+            if all(stat.S_ISREG(each.st_mode) for each in found)
+            else None
+        )
 
     def _all(self, arguments: Iterable[str], paths: Iterable[str]) -> Iterator[Line]:
         for argument in arguments:
@@ -471,10 +659,13 @@ class Lines:
                 yield Line(text, f"{name}, line {number}", name, number)
 
 
-def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None) -> Lines:
+def lines_of(
+    arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
+) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.
 
-    `what` the command wants is named in its usage errors, in the plural; `column` is as for `Lines`.
+    `what` the command wants is named in its usage errors, in the plural; `column` is as for
+    `Lines`.
     """
     if arguments and files:
         raise click.UsageError(f"Give {what} as arguments or by -f, not both.")
@@ -485,22 +676,31 @@ def lines_of(arguments: Sequence[str], files: Sequence[str], what: str, column: 
             _refuse_file_names(arguments)
         return Lines(arguments)
     if sys.stdin is None or sys.stdin.isatty():
-        raise click.UsageError(f"Give {what} as arguments, by -f FILE or through a pipe; - reads what you type.")
+        raise click.UsageError(
+            f"Give {what} as arguments, by -f FILE or through a pipe; - reads what you type."
+        )
     return Lines(files=[STANDARD_INPUT])
 
 
 def _refuse_file_names(texts: Sequence[str]) -> None:
-    """A usage error for a text that is, or looks like, the name of a file, unless a `--` says that all are texts."""
+    """A usage error for a text that is, or looks like, the name of a file, unless a `--` says that
+    all are texts.
+    """
     ctx = click.get_current_context()
     for text in () if "--" in ctx.find_root().obj else texts:
         is_file = os.path.isfile(text) and not set(text).isdisjoint("./\\")
         if is_file or (has_text_suffix(text) and text.isprintable() and " " not in text):
-            said = "is a file; -f reads it" if is_file else "looks like a file, and there is none of that name"
+            said = (
+                "is a file; -f reads it"
+                if is_file
+                else "looks like a file, and there is none of that name"
+            )
             raise click.UsageError(f"{text!r} {said}; put -- before it if it is the text.")
 
 
 def ids_in(text: str) -> list[int]:
-    """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON object.
+    """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON
+    object.
 
     >>> ids_in("2 490, 3"), ids_in("[2, 490, 3]"), ids_in('{"text": "a", "input_ids": [2, 490, 3]}')
     ([2, 490, 3], [2, 490, 3], [2, 490, 3])
@@ -521,7 +721,9 @@ def _ids_in_json(text: str) -> list[int]:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        raise trietok.InputError(f"not JSON at character {error.pos + 1}: {error.msg}; {_FORMS}") from None
+        raise trietok.InputError(
+            f"not JSON at character {error.pos + 1}: {error.msg}; {_FORMS}"
+        ) from None
     except (ValueError, RecursionError):  # a number of too many digits, brackets nested too deeply
         raise trietok.InputError(f"this JSON holds no list of ids; {_FORMS}") from None
     if isinstance(value, dict):

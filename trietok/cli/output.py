@@ -1,6 +1,7 @@
 """Writing to standard output: lines that any reader can take, and that leave a terminal as it is.
 
-In: lines, or values as JSON. Out: lines on standard output, each written out before the next text is read.
+In: lines, or values as JSON. Out: lines on standard output, each written out before the next text
+is read.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from itertools import takewhile
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
 import trietok
-from trietok.cli.interrupts import INTERRUPTED, TERMINATED, Terminated
+from trietok.cli.interrupts import exit_code
+from trietok.errors import is_passing
 from trietok.showing.report import json_line as json_line
 
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
-_TURNS_DIRECTION = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_TURNS_DIRECTION = frozenset(
+    "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 
 
 class _Closed(io.TextIOBase):
@@ -32,7 +37,9 @@ class _Closed(io.TextIOBase):
 
 
 def open_streams() -> None:
-    """Put something in the place of closed standard streams, which click takes for the other one or passes over."""
+    """Put something in the place of closed standard streams, which click takes for the other one or
+    passes over.
+    """
     if sys.stdout is None:
         sys.stdout = _Closed()
     if sys.stderr is None:
@@ -48,7 +55,9 @@ def prepare_output() -> None:
     """Make standard output take any text, and pass on every line at once."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         encoding = None if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="\n", line_buffering=True)
+        sys.stdout.reconfigure(
+            encoding=encoding, errors="backslashreplace", newline="\n", line_buffering=True
+        )
 
 
 def write_line(line: str) -> None:
@@ -59,28 +68,69 @@ def write_line(line: str) -> None:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """Name standard output in what goes wrong while it is written to: a FileError, unless nobody reads any more."""
+    """Name standard output in what goes wrong while it is written to: a FileError, unless nobody
+    reads any more.
+    """
     try:
         yield
-    except (BrokenPipeError, trietok.FileError):
+    except (BrokenPipeError, trietok.FileError, trietok.TemporaryError):
         raise
     except OSError as error:
-        raise trietok.FileError(f"cannot write to standard output: {error.strerror}", path="standard output") from error
+        raise trietok.FileError(
+            f"cannot write to standard output: {error.strerror}", path="standard output"
+        ) from error
 
 
 def visible(text: str) -> str:
-    r"""A text for one line of a terminal: what would move the cursor, break the line or turn the text is escaped.
+    r"""A text for one line of a terminal: what would move the cursor, break the line or turn the
+    text is escaped.
 
     >>> print(visible("a\tb\x1b[2J\u2028"))
     a\tb\x1b[2J\u2028
     """
     if text.isascii() and text.isprintable():
         return text
-    escaped = {char for char in {*text} if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")} | _TURNS_DIRECTION
+    escaped = {
+        char for char in {*text} if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")
+    } | _TURNS_DIRECTION
     return "".join(repr(char)[1:-1] if char in escaped else char for char in text)
 
 
-# What the command says where it is called wrongly: in one form, with the names that may have been meant.
+# the text, and the half-open span in it; None for a special token
+Place = tuple[int, int, int] | None
+
+
+class Result(NamedTuple):
+    """A text, or a pair, and what it was turned into; tokens and ids may be empty where nobody will
+    see them.
+    """
+
+    text: str
+    tokens: list[str]
+    ids: list[int]
+    text_pair: str | None = None
+    token_type_ids: list[int] | None = None
+    places: list[Place] | None = None
+
+    def to_json(self, **more: str) -> str:
+        r"""One line of JSON.
+
+        >>> print(Result("東\u2028", ["[UNK]"], [1]).to_json())
+        {"text": "東\u2028", "tokens": ["[UNK]"], "input_ids": [1]}
+        """
+        values: dict[str, Any] = {"text": self.text, "tokens": self.tokens, "input_ids": self.ids}
+        if self.text_pair is not None:
+            values = {
+                "text": self.text,
+                "text_pair": self.text_pair,
+                **values,
+                "token_type_ids": self.token_type_ids,
+            }
+        return json_line({**values, **more})
+
+
+# What the command says where it is called wrongly: in one form, with the names that may have been
+# meant.
 
 
 class Utf8(click.types.StringParamType):
@@ -94,9 +144,14 @@ class Utf8(click.types.StringParamType):
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
+            # UTF-8 that the locale C takes for bytes of unknown meaning
+            with contextlib.suppress(UnicodeError):
+                return os.fsencode(text).decode("utf-8")
             offset, code = len(text[: error.start].encode("utf-8")), ord(text[error.start])
             what = f"byte 0x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"U+{code:04X}"
-            shown = text.encode("utf-8", "surrogateescape" if 0xDC80 <= code <= 0xDCFF else "backslashreplace")
+            shown = text.encode(
+                "utf-8", "surrogateescape" if 0xDC80 <= code <= 0xDCFF else "backslashreplace"
+            )
             said = f"{shown.decode('utf-8', 'backslashreplace'):.60}"
             say_error(f"{said}: {what} at offset {offset} is not UTF-8; convert the input to UTF-8")
             raise click.exceptions.Exit(TROUBLE) from None
@@ -104,52 +159,77 @@ class Utf8(click.types.StringParamType):
 
 
 def near(typed: str, names: Iterable[str]) -> list[str]:
-    """The names that may have been meant: those that begin so, or else the most alike. Hyphens in front do not count.
+    """The names that may have been meant: those that begin so, or else the most alike. Hyphens in
+    front do not count.
 
-    >>> near("--no", ["--no-special-tokens", "--json"]), near("encdoe", ["encode", "lock"]), near("--x", ["--max"])
+    >>> (
+    ...     near("--no", ["--no-special-tokens", "--json"]),
+    ...     near("encdoe", ["encode", "lock"]),
+    ...     near("--x", ["--max"]),
+    ... )
     (['--no-special-tokens'], ['encode'], [])
     """
     from difflib import get_close_matches  # only where something is wrong
 
     words = {name.lstrip("-"): name for name in names}
     word = typed.lstrip("-")
-    begun = [name for known, name in words.items() if known.startswith(word)] if len(word) > 1 else []
+    begun = (
+        [name for known, name in words.items() if known.startswith(word)] if len(word) > 1 else []
+    )
     return begun or [words[known] for known in get_close_matches(word, words, cutoff=0.65)]
 
 
-def no_such(kind: str, typed: str, names: Iterable[str], ctx: click.Context | None) -> click.UsageError:
+def no_such(
+    kind: str, typed: str, names: Iterable[str], ctx: click.Context | None
+) -> click.UsageError:
     """The error for an option or a command that is not there.
 
     >>> no_such("option", "--modle", ["--model", "--json"], None).message
     "No such option '--modle'. Did you mean '--model'?"
     """
     meant = " or ".join(map(repr, near(typed, names)))
-    return click.UsageError(f"No such {kind} {typed!r}.{f' Did you mean {meant}?' if meant else ''}", ctx)
+    return click.UsageError(
+        f"No such {kind} {typed!r}.{f' Did you mean {meant}?' if meant else ''}", ctx
+    )
 
 
 def no_such_option(typed: str, ctx: click.Context) -> click.UsageError:
     """The error for an option that the command does not have."""
-    options = [name for each in ctx.command.get_params(ctx) if isinstance(each, click.Option) for name in each.opts]
+    options = [
+        name
+        for each in ctx.command.get_params(ctx)
+        if isinstance(each, click.Option)
+        for name in each.opts
+    ]
     return no_such("option", typed, [name for name in options if name.startswith("--")], ctx)
 
 
 @contextlib.contextmanager
 def usage_errors(ctx: click.Context, typed: Sequence[str]) -> Iterator[None]:
-    """Give click's errors one form: names that may have been meant, and the command, which is not in all of them."""
+    """Give click's errors one form: names that may have been meant, and the command, which is not
+    in all of them.
+    """
     try:
         yield
     except click.NoSuchOption as error:
-        raise (error if error.ctx is None else no_such_option(error.option_name, error.ctx)) from None
+        raise (
+            error if error.ctx is None else no_such_option(error.option_name, error.ctx)
+        ) from None
     except click.UsageError as error:
         if error.ctx is None:
             error.ctx = _called(ctx, typed)
+        if "--json" in takewhile(lambda word: word != "--", typed):
+            prepare_output()
+            _write_error(error.format_message(), error)
         raise
 
 
 def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
     """The context of the command, or the command of a command, whose name was typed."""
     for word in typed:
-        command = ctx.command.get_command(ctx, word) if isinstance(ctx.command, click.Group) else None
+        command = (
+            ctx.command.get_command(ctx, word) if isinstance(ctx.command, click.Group) else None
+        )
         if command is None:
             break
         ctx = click.Context(command, parent=ctx, info_name=word)
@@ -158,11 +238,12 @@ def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
 
 # From what goes wrong to one line on standard error and an exit code.
 #
-# `trietok: error: ...` and 2; nothing and 130 for Ctrl-C, 143 for SIGTERM, 141 when the reader of a pipe has gone. A
-# shell gives these codes to other programs then. 1 is an answer, as with diff(1): something was found.
+# `trietok: error: ...` and 2; nothing and 130 for Ctrl-C, 143 for SIGTERM, 141 when the reader of a
+# pipe has gone. A shell gives these codes to other programs then. 1 is an answer, as with diff(1):
+# something was found.
 
 
-FOUND, TROUBLE, _READER_GONE = 1, 2, 141
+FOUND, TROUBLE, _PASSING, _READER_GONE = 1, 2, 75, 141  # 75: what others call EX_TEMPFAIL
 
 
 @contextlib.contextmanager
@@ -174,16 +255,15 @@ def reporting() -> Iterator[None]:
         prepare_output()
         yield
     except KeyboardInterrupt as interrupt:
-        code = TERMINATED if isinstance(interrupt, Terminated) else INTERRUPTED
-        raise click.exceptions.Exit(code) from None
+        raise click.exceptions.Exit(exit_code(interrupt)) from None
     except BrokenPipeError:
         _end_output()
         raise click.exceptions.Exit(_READER_GONE) from None
     except trietok.TrietokError as error:
-        _fail(str(error))
+        _fail(str(error), error)
     except OSError as error:
         reason = error.strerror or str(error)
-        _fail(reason if error.filename is None else f"{error.filename}: {reason}")
+        _fail(reason if error.filename is None else f"{error.filename}: {reason}", error)
     finally:
         logger.removeHandler(handler)
 
@@ -194,10 +274,16 @@ def warn(message: str) -> None:
 
 
 def say_choice(choice: Any) -> None:
-    """Say on standard error which profile a tokenizer is read with, and why; what is said already is not said again."""
+    """Say on standard error which profile a tokenizer is read with, and why; what is said already
+    is not said again.
+
+    Without --verbose it is left out where nobody can be mistaken: a built-in vocabulary, or what
+    --profile asked for.
+    """
     meta = click.get_current_context().meta
     said = meta.setdefault("trietok.said", [])
-    if str(choice) not in said and "trietok.quiet" not in meta:
+    is_wanted = "trietok.verbose" in meta or not choice.is_plain
+    if str(choice) not in said and "trietok.quiet" not in meta and is_wanted:
         _say("profile", str(choice) if not said else f"{choice} ({choice.name})")
     said.append(str(choice))
 
@@ -205,27 +291,55 @@ def say_choice(choice: Any) -> None:
 def said_of_profile() -> dict[str, str]:
     """What a command's JSON says of the profile that its tokenizer is read with."""
     said = click.get_current_context().meta.get("trietok.said")
-    return dict(zip(("profile", "profile_why"), said[0].split(", ", 1), strict=True)) if said else {}
+    return (
+        dict(zip(("profile", "profile_why"), said[0].split(", ", 1), strict=True)) if said else {}
+    )
 
 
 def say_error(message: str) -> None:
-    """Say on standard error what went wrong and go on: a command that does several things does the others."""
+    """Say on standard error what went wrong and go on: a command that does several things does the
+    others.
+    """
     _end_output()
     _say("error", message)
 
 
-def _fail(message: str) -> NoReturn:
+def _code_of(error: OSError | trietok.TrietokError) -> int:
+    return _PASSING if is_passing(error) else TROUBLE
+
+
+def _fail(message: str, error: OSError | trietok.TrietokError) -> NoReturn:
     say_error(message)
-    raise click.exceptions.Exit(TROUBLE) from None
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and ctx.params.get("as_json"):
+        _write_error(message, error)
+    raise click.exceptions.Exit(_code_of(error)) from None
+
+
+def _write_error(message: str, error: Exception) -> None:
+    """Write an error where a program looks for JSON, too, with what else the error knows."""
+    where = {
+        name: getattr(error, name, None) for name in ("path", "line_number", "token", "token_id")
+    }
+    known = {name: value for name, value in where.items() if isinstance(value, (str, int))}
+    with contextlib.suppress(OSError, trietok.FileError):  # nobody reads it
+        print(
+            json_line({"ok": False, "error": message, "kind": type(error).__name__, **known}),
+            flush=True,
+        )
 
 
 def _say(kind: str, message: str) -> None:
-    line = f"trietok: {kind}: {visible(message)}\n"  # at once: the lines of the programs of a pipeline do not mix
+    line = (  # at once: the lines of the programs of a pipeline do not mix
+        f"trietok: {kind}: {visible(message)}\n"
+    )
     print(line, end="", file=sys.stderr, flush=True)
 
 
 def _end_output() -> None:
-    """Write what can still be written. Where nothing can, the interpreter must not try again, leaving, and complain."""
+    """Write what can still be written. Where nothing can, the interpreter must not try again,
+    leaving, and complain.
+    """
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
         return

@@ -1,7 +1,9 @@
-"""`trietok play`: the playground, a page for trying texts in vocabularies, served to this machine alone.
+"""`trietok play`: the playground, a page for trying texts in vocabularies, served to this machine
+alone.
 
-In: the names of models, and the requests of a page. Out: the page's files, and answers of a `Session`, until the server
-is stopped. Here is `trietok docs` too, which shows the pages of the documentation, that a wheel holds, as text.
+In: the names of models, and the requests of a page. Out: the page's files, and answers of a
+`Session`, until the server is stopped. Here is `trietok docs` too, which shows the pages of the
+documentation, that a wheel holds, as text.
 """
 
 from __future__ import annotations
@@ -37,17 +39,25 @@ _KINDS = {
 }
 # Scripts, styles and requests of this server alone.
 _POLICY = (
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'"
 )
 
 
 @options.command()
 @options.tokenizer(
-    "--model", "-m", "models", multiple=True, default=[DEFAULT_MODEL], help=f"{options.A_MODEL} May be repeated."
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    default=[DEFAULT_MODEL],
+    help=f"{options.A_MODEL} May be repeated.",
 )
 @options.profile
 @options.number(
-    "--port", type=click.IntRange(min=0, max=65535), help=f"The port to listen on; by default {_PORT} or one after it."
+    "--port",
+    type=click.IntRange(min=0, max=65535),
+    help=f"The port to listen on; by default {_PORT} or one after it.",
 )
 @options.flag("--no-browser", help="Do not open a browser.")
 @options.offline
@@ -59,7 +69,7 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
       trietok play
       trietok play -m google-bert/bert-base-uncased -m my-tokenizer
     """
-    session = Session()
+    session = Session(hub=True)
     for model in dict.fromkeys(models):
         profile = choice_of(model).kind.profile
         name = Path(model).name
@@ -69,8 +79,12 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
         except trietok.VocabularyError as error:
             if not Path(model).is_file() or model.endswith(".txt"):
                 raise
-            taken = "a directory, a vocab.txt, a tokenizer.json, a built-in name or a name on the hub"
-            raise trietok.InputError(f"{model} holds no vocabulary, and -m takes a tokenizer: {taken}") from error
+            taken = (
+                "a directory, a vocab.txt, a tokenizer.json, a built-in name or a name on the hub"
+            )
+            raise trietok.InputError(
+                f"{model} holds no vocabulary, and -m takes a tokenizer: {taken}"
+            ) from error
         session.shown.append(name)
     with _server(session, port) as server:
         address = f"http://{_HOST}:{server.server_address[1]}/"
@@ -83,7 +97,8 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
 
 
 class _Server(ThreadingHTTPServer):
-    server_bind = TCPServer.server_bind  # that of HTTP asks for the machine's name, for which some networks take long
+    # that of HTTP asks for the machine's name, for which some networks take long
+    server_bind = TCPServer.server_bind
 
     def __init__(self, session: Session, port: int) -> None:
         self.session, self.lock = session, threading.Lock()
@@ -100,7 +115,9 @@ def _server(session: Session, port: int | None) -> _Server:
         try:
             return _Server(session, each)
         except OSError as error:
-            reason = f"cannot listen on port {each}: {error.strerror}; choose another one with --port"
+            reason = (
+                f"cannot listen on port {each}: {error.strerror}; choose another one with --port"
+            )
     raise trietok.InputError(reason)
 
 
@@ -131,17 +148,22 @@ class _Handler(BaseHTTPRequestHandler):
                 request = self.rfile.read(int(size)).decode()
                 with self.server.lock:
                     answer = self.server.session.ask(request)
-            except Exception as error:  # a request that the page does not make, or a fault that it is to show
+            # a request that the page does not make, or a fault that it is to show
+            except Exception as error:
                 answer = json.dumps({"error": f"trietok could not answer: {error}"})
             self._send(answer.encode(), "application/json")
 
     def _is_own(self) -> bool:
-        """Whether the request is of this server's own page: its host, and its origin if it names one, are this server.
+        """Whether the request is of this server's own page: its host, and its origin if it names
+        one, are this server.
 
         A page from elsewhere names another origin; if its name was made to lead here, another host.
         """
         host = self.headers.get("Host", "")
-        return host in self.server.own and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
+        return (
+            host in self.server.own
+            and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
+        )
 
     def _send(self, content: bytes, kind: str) -> None:
         self.send_response(HTTPStatus.OK)
@@ -164,7 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
 @click.argument("page", required=False)
 @click.pass_context
 def docs(ctx: click.Context, page: str | None) -> None:
-    """Show a page of the documentation, by its name or by that of a command; without either, list the pages.
+    """Show a page of the documentation, by its name or by that of a command; without either, list
+    the pages.
 
     \b
     Examples:
@@ -173,7 +196,8 @@ def docs(ctx: click.Context, page: str | None) -> None:
       trietok docs encode-files
     """
     package = Path(trietok.__file__).parent
-    folder = next(each for each in (package / "docs", package.parent / "docs") if each.is_dir())  # of a wheel, or here
+    # of a wheel, or here
+    folder = next(each for each in (package / "docs", package.parent / "docs") if each.is_dir())
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.md"))}
     text = texts.get(PAGES.get(page or "", page or ""))
     if page and text is None:

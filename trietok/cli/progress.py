@@ -28,7 +28,9 @@ _BESIDE_THE_BAR = 66  # columns
 
 
 class Bars:
-    """Shows a bar for each phase, from the first call of `show` on; `transient` ones go when all is done."""
+    """Shows a bar for each phase, from the first call of `show` on; `transient` ones go when all is
+    done.
+    """
 
     def __init__(self, transient: bool = False) -> None:
         self._transient = transient
@@ -37,7 +39,8 @@ class Bars:
         self._last = time.monotonic()  # when the phase before ended, as far as is known
 
     def show(self, phase: str, done: int, total: int | None, unit: str, rate: str = "") -> None:
-        """Say how far a phase, such as "counting words", is: how many units are done, of how many if that is known.
+        """Say how far a phase, such as "counting words", is: how many units are done, of how many
+        if that is known.
 
         "bytes" are shown as kB, MB and so on. `rate` stands in the place of units a second.
         """
@@ -48,7 +51,11 @@ class Bars:
         task, pace = self._phases[phase]
         self._last = time.monotonic()
         speed, left = pace.noted(self._last, done, total)
-        shown = {"amounts": amount(done, unit, total), "rate": rate or f"{amount(speed, unit)}/s", "left": left}
+        shown = {
+            "amounts": amount(done, unit, total),
+            "rate": rate or f"{amount(speed, unit)}/s",
+            "left": left,
+        }
         self._bars.update(task, completed=done, total=total, **shown)
 
     def close(self) -> None:
@@ -62,8 +69,15 @@ class Bars:
         from rich.table import Column
 
         console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
-        shown = ("{task.description:<14}", "{task.fields[amounts]}", "{task.fields[rate]}", "{task.fields[left]}")
-        first, *others = (TextColumn(each, markup=False, table_column=Column(no_wrap=True)) for each in shown)
+        shown = (
+            "{task.description:<14}",
+            "{task.fields[amounts]}",
+            "{task.fields[rate]}",
+            "{task.fields[left]}",
+        )
+        first, *others = (
+            TextColumn(each, markup=False, table_column=Column(no_wrap=True)) for each in shown
+        )
         bars = Progress(
             first,
             BarColumn(bar_width=min(40, max(5, console.width - _BESIDE_THE_BAR))),
@@ -71,7 +85,8 @@ class Bars:
             console=console,
             refresh_per_second=5,
             transient=self._transient,
-            redirect_stdout=False,  # results that go to a file stay results; what standard error says stays above
+            # results that go to a file stay results; what standard error says stays above
+            redirect_stdout=False,
         )
         bars.start()
         return bars
@@ -111,7 +126,9 @@ def shown_bars(transient: bool = False) -> Iterator[Bars | None]:
 
 @contextlib.contextmanager
 def said_regularly(line: Callable[[], str]) -> Iterator[None]:
-    """While the body works, say every half minute how far it is: for logs, where nobody sees a bar."""
+    """While the body works, say every half minute how far it is: for logs, where nobody sees a
+    bar.
+    """
     import threading
 
     from trietok.worker_pool import interrupts_held  # most commands do without what it imports
@@ -138,10 +155,11 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shown_reading(texts: Any, phase: str, *, while_writing: bool = False) -> Iterator[Any]:
-    """The texts, to be read in the body, if any; a bar shows how far that is, once it has taken half a second.
+    """The texts, to be read in the body, if any; a bar shows how far that is, once it has taken
+    half a second.
 
-    Where the body writes results as it reads (`while_writing`), there is no bar if they go to the terminal themselves,
-    or to a pipe, whose other end may be a pager on the same terminal.
+    Where the body writes results as it reads (`while_writing`), there is no bar if they go to the
+    terminal themselves, or to a pipe, whose other end may be a pager on the same terminal.
     """
     with shown_bars(transient=True) as bars:
         if texts is None or bars is None or (while_writing and (on_terminal() or _goes_to_pipe())):
@@ -186,8 +204,13 @@ def amount(number: float, unit: str, total: int | None = None) -> str:
     if unit != "bytes":
         return f"{' of '.join(f'{each:,.0f}' for each in numbers)} {unit}"
     # The power of a thousand that leaves fewer than four digits.
-    power = next((power for power in range(len(_UNITS)) if numbers[-1] < 999.95 * 1000**power), len(_UNITS) - 1)
-    shown = " of ".join(f"{each:.0f}" if power == 0 else f"{each / 1000**power:.1f}" for each in numbers)
+    power = next(
+        (power for power in range(len(_UNITS)) if numbers[-1] < 999.95 * 1000**power),
+        len(_UNITS) - 1,
+    )
+    shown = " of ".join(
+        f"{each:.0f}" if power == 0 else f"{each / 1000**power:.1f}" for each in numbers
+    )
     return f"{shown} {_UNITS[power]}"
 
 

@@ -1,14 +1,26 @@
-"""What came of a command, and how it is written: as JSON, as plain lines, or as a table where a person looks on.
+"""What came of a command, and how it is written: as JSON, as plain lines, or as a table where a
+person looks on.
 
-In: what a command found; or texts, each with its tokens and ids. Out: what standard output is given.
+In: what a command found; or texts, each with its tokens and ids. Out: what standard output is
+given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from trietok.cli.output import json_line, on_terminal, said_of_profile, visible, write_line, writing
+import click
+
+from trietok.cli.output import (
+    Result,
+    json_line,
+    on_terminal,
+    said_of_profile,
+    visible,
+    write_line,
+    writing,
+)
 from trietok.errors import as_file_error
 
 if TYPE_CHECKING:
@@ -27,15 +39,34 @@ def write_result(
     lines: Callable[[], Iterable[str]] | None = None,
     draw: Callable[[Screen], None] | None = None,
 ) -> None:
-    """Write what came of a command, a report or a dict, in the form that suits who reads it: as one JSON object; in
-    colour on a terminal, if there is `draw`; or as lines, by default those of the report.
+    """Write what came of a command, a report or a dict, in the form that suits who reads it: as one
+    JSON object; in colour on a terminal, if there is `draw`; or as lines, by default those of the
+    report.
     """
+    ctx = click.get_current_context()
+    if "trietok.page" in ctx.meta:
+        # some commands have several results
+        fragments = ctx.meta.setdefault("trietok.fragments", [])
+        fragments.append(result.to_html())
+        write_page(ctx.meta["trietok.page"], str(ctx.info_name), fragments)
     if as_json:
-        write_line(json_line({**said_of_profile(), **(result if isinstance(result, dict) else result.to_dict())}))
+        write_json(result)
     elif draw is not None and on_terminal():
         on_screen(draw)
     else:
         write_lines(str(result).split("\n") if lines is None else lines())
+
+
+def write_json(result: Any) -> None:
+    """Write what came of a command as one line: `ok` says how it ended, `output` where it has
+    written.
+    """
+    values = result if isinstance(result, dict) else result.to_dict()
+    answers = {"ok": values.get("ok", values.get("same_ids", getattr(result, "ok", True)))}
+    output = click.get_current_context().params.get("output")
+    # with the former names `out` and `path` in some
+    answers |= {} if output is None else {"output": output}
+    write_line(json_line({**answers, **said_of_profile(), **values}))
 
 
 _PAGE = (
@@ -62,35 +93,14 @@ def on_screen(draw: Callable[[Screen], None]) -> None:
         draw(Screen())
 
 
-Place = tuple[int, int, int] | None  # the text, and the half-open span in it; None for a special token
-
-
-class Result(NamedTuple):
-    """A text, or a pair, and what it was turned into; tokens and ids may be empty where nobody will see them."""
-
-    text: str
-    tokens: list[str]
-    ids: list[int]
-    text_pair: str | None = None
-    token_type_ids: list[int] | None = None
-    places: list[Place] | None = None
-
-    def to_json(self) -> str:
-        r"""One line of JSON.
-
-        >>> print(Result("東\u2028", ["[UNK]"], [1]).to_json())
-        {"text": "東\u2028", "tokens": ["[UNK]"], "input_ids": [1]}
-        """
-        values: dict[str, Any] = {"text": self.text, "tokens": self.tokens, "input_ids": self.ids}
-        if self.text_pair is not None:
-            values = {"text": self.text, "text_pair": self.text_pair, **values, "token_type_ids": self.token_type_ids}
-        return json_line(values)
-
-
-def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Callable[[Result], None]:
-    """What to call for each result: it writes JSON lines, tables where a person looks on, or else `plain` lines."""
+def printer(
+    tokenizer: Any, as_json: bool, plain: Callable[[Result], str]
+) -> Callable[[Result], None]:
+    """What to call for each result: it writes JSON lines, tables where a person looks on, or else
+    `plain` lines.
+    """
     if as_json:
-        return lambda result: write_line(result.to_json())
+        return lambda result: write_line(result.to_json(profile=tokenizer.profile))
     if not on_terminal():
         return lambda result: write_line(plain(result))
     from trietok.cli.tables import TokenTables
@@ -105,5 +115,7 @@ def printer(tokenizer: Any, as_json: bool, plain: Callable[[Result], str]) -> Ca
 
 
 def shows_all(as_json: bool) -> bool:
-    """Whether a `Result` is written with its tokens and its ids; else a line has only one of them, or the text."""
+    """Whether a `Result` is written with its tokens and its ids; else a line has only one of them,
+    or the text.
+    """
     return as_json or on_terminal()

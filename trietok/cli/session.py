@@ -1,7 +1,8 @@
-"""What the playground's page asks of trietok: which vocabularies there are, why a text has its ids, files to keep.
+"""What the playground's page asks of trietok: which vocabularies there are, why a text has its ids,
+files to keep.
 
-In: requests as JSON. Out: answers as JSON, which carries any str, lone surrogates too. `trietok play` answers with it,
-and so does Python in the browser, where it is on a web site.
+In: requests as JSON. Out: answers as JSON, which carries any str, lone surrogates too.
+`trietok play` answers with it, and so does Python in the browser, where it is on a web site.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import base64
 import copy
 import io
 import json
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
@@ -24,7 +26,9 @@ from trietok.tokenizer.auto import choose
 
 PROFILES: tuple[Profile, ...] = ("fast", "slow")
 _MOST_TOKENS = 2000  # of the list; the same as in the view
-_MOST_CHARACTERS = 300_000  # of both texts: what Python in a browser has memory and patience for
+_MOST_CHARACTERS = (
+    300_000  # of both texts, and tokens with padding: what Python in a browser has memory for
+)
 _OF_TOKEN = ("token", "id", "kind", "text", "start", "end", "word", "word_text", "match", "unknown")
 
 
@@ -32,14 +36,20 @@ class Session:
     """The vocabularies of a page.
 
     >>> session = Session()
-    >>> asked = {"do": "explain", "text": "a\\ud800 naïve", "tokenizers": [{"model": "trietok-en", "profile": "slow"}]}
+    >>> asked = {
+    ...     "do": "explain",
+    ...     "text": "a\\ud800 naïve",
+    ...     "tokenizers": [{"model": "trietok-en", "profile": "slow"}],
+    ... }
     >>> [token["token"] for token in json.loads(session.ask(json.dumps(asked)))["tokens"]]
     ['[CLS]', 'a', 'n', '##ai', '##ve', '[SEP]']
     >>> json.loads(session.ask(json.dumps({**asked, "max_length": 1})))["error"]
-    'max_length is 1, but the special tokens alone are 2; raise max_length, or leave the special tokens out'
+    'max_length is 1, but the special tokens alone are 2; raise
+    max_length, or leave the special tokens out'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, hub: bool = False) -> None:
+        self._hub = hub  # whether the page may ask for models of the hub, by their names
         self.shown: list[str] = []  # those that the page shows at first, side by side
         self._profiles: dict[str, list[Profile]] = {name: [*PROFILES] for name in BUILT_IN_NAMES}
         self._tokenizers: dict[tuple[str, str, str], Any] = {}  # model, profile, added tokens
@@ -48,7 +58,14 @@ class Session:
         """Answer a request; what trietok refuses is an answer with `error`."""
         values = json.loads(request)
         requests: dict[str, Callable[..., dict[str, Any]]]
-        requests = {"models": self._models, "take": self._take, "explain": self._explain, "save": self._save}
+        requests = {
+            "models": self._models,
+            "take": self._take,
+            "explain": self._explain,
+            "save": self._save,
+        }
+        if self._hub:
+            requests["fetch"] = self._fetch
         try:
             answer = requests[values.pop("do")](**values)
         except trietok.TrietokError as error:
@@ -56,7 +73,9 @@ class Session:
         return json.dumps(answer)
 
     def load(self, name: str, place: str, profiles: Sequence[Profile] = PROFILES) -> None:
-        """Take a vocabulary in under a name, in those of the profiles that it has; the first one is shown at first."""
+        """Take a vocabulary in under a name, in those of the profiles that it has; the first one is
+        shown at first.
+        """
         found, errors = {}, []
         for profile in profiles:
             try:
@@ -67,11 +86,17 @@ class Session:
             raise errors[0]
         self._profiles[name] = [*found]
         self._tokenizers = {key: made for key, made in self._tokenizers.items() if key[0] != name}
-        self._tokenizers.update(((name, profile, "[]"), tokenizer) for profile, tokenizer in found.items())
+        self._tokenizers.update(
+            ((name, profile, "[]"), tokenizer) for profile, tokenizer in found.items()
+        )
 
     def _models(self) -> dict[str, Any]:
         names = dict.fromkeys([*self.shown, *self._profiles])  # the user's own first
-        return {"models": {name: self._profiles[name] for name in names}, "shown": self.shown}
+        return {
+            "models": {name: self._profiles[name] for name in names},
+            "shown": self.shown,
+            "hub": self._hub,
+        }
 
     def _take(self, name: str, files: dict[str, str]) -> dict[str, Any]:
         """Take the files of a tokenizer, in base64."""
@@ -83,10 +108,20 @@ class Session:
             self._tokenizers[name, profile, "[]"].name_or_path = name
         return self._models()
 
+    def _fetch(self, name: str) -> dict[str, Any]:
+        """Take the tokenizer of a model of the hub."""
+        if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name):
+            raise trietok.InputError(f"{name!r} is no name on the hub; give ORGANIZATION/MODEL")
+        self.load(name, name)
+        return self._models()
+
     def _save(self, **which: Any) -> dict[str, Any]:
         """A tokenizer as a zip, in base64, of what `save_pretrained` writes."""
         made = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             self._tokenizer(**which).save_pretrained(folder)
             for path in sorted(Path(folder).iterdir()):
                 archive.write(path, path.name)
@@ -100,19 +135,30 @@ class Session:
         reasons: bool = False,
         **options: Any,
     ) -> dict[str, Any]:
-        """Why a text, or a pair, has its ids in the first tokenizer, and where each other one differs.
+        """Why a text, or a pair, has its ids in the first tokenizer, and where each other one
+        differs.
 
         `reasons` lists those of all tokens; the options are those of a call.
         """
         if len(text) + len(pair or "") > _MOST_CHARACTERS:
-            what = f"the page takes texts of {_MOST_CHARACTERS:,} characters; for more there is trietok explain"
+            what = (
+                f"the page takes texts of {_MOST_CHARACTERS:,} characters; for more there is"
+                " trietok explain"
+            )
             raise trietok.InputError(what)
         names = [which.pop("names", None) for which in tokenizers]
         made = [self._tokenizer(**which) for which in tokenizers]
+        if options.get("max_length", 0) > _MOST_CHARACTERS:
+            what = (
+                f"the page takes a max_length of at most {_MOST_CHARACTERS:,}; for more there is"
+                " trietok explain"
+            )
+            raise trietok.InputError(what)
         options = {"truncation": "max_length" in options, "verbose": False, **options}
         first, *others = (tokenizer.explain(text, pair, **options) for tokenizer in made)
         tokens = [
-            {name: plain_values(getattr(each, name)) for name in _OF_TOKEN} for each in first.tokens[:_MOST_TOKENS]
+            {name: plain_values(getattr(each, name)) for name in _OF_TOKEN}
+            for each in first.tokens[:_MOST_TOKENS]
         ]
         return {
             "html": first.to_html(reasons=reasons),
@@ -122,13 +168,19 @@ class Session:
             "size": len(made[0]),
             "added": made[0].get_added_vocab(),
             "others": [
-                {"html": first.against(other, names=sides).to_html(), "ids": other.input_ids, "counts": other.counts}
+                {
+                    "html": first.against(other, names=sides).to_html(),
+                    "ids": other.input_ids,
+                    "counts": other.counts,
+                }
                 for other, sides in zip(others, names[1:], strict=True)
             ],
         }
 
     def _tokenizer(self, model: str, profile: str, added: Sequence[dict[str, Any]] = ()) -> Any:
-        """A tokenizer with tokens added; of each vocabulary the last one that was asked for is kept."""
+        """A tokenizer with tokens added; of each vocabulary the last one that was asked for is
+        kept.
+        """
         if profile not in self._profiles.get(model, ()):
             raise trietok.InputError(
                 f"the page has no vocabulary {model!r} in the {profile} profile; choose another one"
@@ -138,9 +190,13 @@ class Session:
             if added:
                 made = copy.deepcopy(self._tokenizer(model, profile))
                 for each in added:
-                    made.add_tokens([trietok.AddedToken(**each)], special_tokens=each.get("special", False))
+                    made.add_tokens(
+                        [trietok.AddedToken(**each)], special_tokens=each.get("special", False)
+                    )
                 others = self._tokenizers.items()
-                self._tokenizers = {old: other for old, other in others if old[:2] != key[:2] or old[2] == "[]"}
+                self._tokenizers = {
+                    old: other for old, other in others if old[:2] != key[:2] or old[2] == "[]"
+                }
             else:
                 made = choose(model, cast(Profile, profile)).load()
             self._tokenizers[key] = made

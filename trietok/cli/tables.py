@@ -1,16 +1,18 @@
 """What a terminal is shown: lines and tables in colour, and tables of tokens and ids.
 
-In: strings with their styles; or a `Result`, of which the text comes first with a summary, then the tokens from left to
-right, as many side by side as the terminal is wide. Below each is its id; its place in the text and, of a pair, its
-token type id, where they are known; and below an unknown token the word that it stands for.
+In: strings with their styles; or a `Result`, of which the text comes first with a summary, then the
+tokens from left to right, as many side by side as the terminal is wide. Below each is its id; its
+place in the text and, of a pair, its token type id, where they are known; and below an unknown
+token the word that it stands for.
 
-Everything is put together from `rich.text.Text`: a string would be searched for markup, and [CLS] would vanish.
+Everything is put together from `rich.text.Text`: a string would be searched for markup, and [CLS]
+would vanish.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.box import MINIMAL
 from rich.cells import cell_len
@@ -18,12 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from trietok.cli.output import visible
+from trietok.cli.output import Result, visible
 
-if TYPE_CHECKING:
-    from trietok.cli.results import Result
-
-Styled = tuple[str | Sequence[str], str]  # a line, or several below one another in a cell; and the style
+# a line, or several below one another in a cell; and the style
+Styled = tuple[str | Sequence[str], str]
 
 
 class Screen:
@@ -37,7 +37,9 @@ class Screen:
         self.console = Console(highlight=False, markup=False, emoji=False)
 
     def line(self, *parts: Styled, **options: Any) -> None:
-        """Write parts side by side; an empty line where there is none. `options` are those of rich's `print`."""
+        """Write parts side by side; an empty line where there is none. `options` are those of
+        rich's `print`.
+        """
         self.console.print(*([_text(parts)] if parts else []), **options)
 
     def table(self, columns: Iterable[dict[str, Any]], rows: Iterable[Sequence[Styled]]) -> None:
@@ -52,19 +54,31 @@ class Screen:
 
 def _text(parts: Sequence[Styled]) -> Text:
     shown = [
-        (visible(lines) if isinstance(lines, str) else "\n".join(map(visible, lines)), style) for lines, style in parts
+        (visible(lines) if isinstance(lines, str) else "\n".join(map(visible, lines)), style)
+        for lines, style in parts
     ]
     # The style of a text as a whole is that of the space around it too.
     return Text(shown[0][0], style=shown[0][1]) if len(shown) == 1 else Text.assemble(*shown)
 
 
-_AROUND = 3  # the columns that a token's cell takes beside the token: a space at either side, and a line
-_TEXT, _TOKEN, _CONTINUATION, _SPECIAL, _UNKNOWN, _ID, _LINE = "bold", "", "dim", "magenta", "bold red", "cyan", "dim"
+_AROUND = (
+    3  # the columns that a token's cell takes beside the token: a space at either side, and a line
+)
+_TEXT, _TOKEN, _CONTINUATION, _SPECIAL, _UNKNOWN, _ID, _LINE = (
+    "bold",
+    "",
+    "dim",
+    "magenta",
+    "bold red",
+    "cyan",
+    "dim",
+)
 
 _WORD, _PLACE, _TYPE = "red", "dim", "dim"
 _WIDEST_WORD = 24  # columns
 
-Cell = tuple[list[Text], int]  # what is shown of a token from top to bottom, and the columns it takes
+# what is shown of a token from top to bottom, and the columns it takes
+Cell = tuple[list[Text], int]
 
 
 class TokenTables:
@@ -75,6 +89,8 @@ class TokenTables:
         self._console = self._screen.console
         self._special = frozenset(tokenizer.all_special_tokens)
         self._unknown = tokenizer.unk_token
+        stage = getattr(tokenizer, "wordpiece_tokenizer", None)
+        self._prefix = getattr(stage, "continuing_subword_prefix", "")
         self._first = True
 
     def write(self, result: Result) -> None:
@@ -122,7 +138,10 @@ class TokenTables:
     def _lines(self, result: Result, number: int) -> list[Text]:
         """What is shown of one token."""
         token = result.tokens[number]
-        lines = [Text(visible(token), style=self._style(token)), Text(str(result.ids[number]), style=_ID)]
+        lines = [
+            Text(visible(token), style=self._style(token)),
+            Text(str(result.ids[number]), style=_ID),
+        ]
         word = ""
         if result.places is not None:
             place = result.places[number]
@@ -141,7 +160,7 @@ class TokenTables:
             return _UNKNOWN
         if token in self._special:
             return _SPECIAL
-        return _CONTINUATION if token.startswith("##") else _TOKEN
+        return _CONTINUATION if self._prefix and token.startswith(self._prefix) else _TOKEN
 
 
 def _table(block: list[Cell]) -> Table:
@@ -149,6 +168,7 @@ def _table(block: list[Cell]) -> Table:
     for _, width in block:
         table.add_column(width=width, overflow="fold")
     for row in zip(*(lines for lines, _ in block), strict=True):
-        if any(line.plain for line in row):  # no places of special tokens, no words where none is unknown
+        # no places of special tokens, no words where none is unknown
+        if any(line.plain for line in row):
             table.add_row(*row)
     return table

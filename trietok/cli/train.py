@@ -30,17 +30,32 @@ from trietok.worker_pool import cores
 _CHINESE = "chinese"
 
 _VOCAB_SIZE = 30000
-_WORTH_A_PROCESS = 8_000_000  # bytes of text; starting a process takes as long as counting some of them
+_WORTH_A_PROCESS = (
+    8_000_000  # bytes of text; starting a process takes as long as counting some of them
+)
 _INCLUDED = "Characters to include even if the texts lack them"
 
 # What both trainers take; the body gets what decides how they learn as `learning`.
 _pairs_and_alphabet = options.together(
     options.number(
-        "--min-frequency", type=options.NOT_NEGATIVE, default=0, help="Merge only pairs that occur at least N times."
+        "--min-frequency",
+        type=options.NOT_NEGATIVE,
+        default=0,
+        help="Merge only pairs that occur at least N times.",
     ),
     options.number("--limit-alphabet", help="Start from the N most frequent characters."),
 )
-_initial_alphabet = partial(click.option, "--initial-alphabet", default="", metavar="CHARS", show_default=False)
+_initial_alphabet = partial(
+    click.option, "--initial-alphabet", default="", metavar="CHARS", show_default=False
+)
+_cased = click.option(
+    "--cased/--uncased",
+    default=None,
+    help=(
+        "Keep case and accents, or lower-case texts and strip accents; wordpiece is uncased by"
+        " default, bpe cased."
+    ),
+)
 _tokens = options.together(
     options.number("--max-token-length", help="Make no token of N characters or more."),
     options.text(
@@ -54,7 +69,9 @@ _tokens = options.together(
 
 
 def _training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What is read and how it is counted: the command gets `run`, a `_Run`, and an interrupt says what is left."""
+    """What is read and how it is counted: the command gets `run`, a `_Run`, and an interrupt says
+    what is left.
+    """
 
     @wraps(command)
     def in_run(
@@ -73,7 +90,9 @@ def _training(command: Callable[..., Any]) -> Callable[..., Any]:
         with stop_said(run.left):
             command(run, **rest)
 
-    counting = options.together(options.workers, options.cluster, options.max_words(default=MAX_WORDS))
+    counting = options.together(
+        options.workers, options.cluster, options.max_words(default=MAX_WORDS)
+    )
     return options.together(options.reading, counting, options.json_lines, options.offline)(in_run)
 
 
@@ -92,16 +111,23 @@ def train() -> None:
 @options.files
 @options.writes(options.NEW_DIRECTORY)
 @options.number(
-    "--vocab-size", default=_VOCAB_SIZE, help="Make at most N tokens, special tokens and single characters included."
+    "--vocab-size",
+    default=_VOCAB_SIZE,
+    help="Make at most N tokens, special tokens and single characters included.",
 )
 @_pairs_and_alphabet
-@_initial_alphabet(help=f"{_INCLUDED}, for the beginning of words: n, not ##n. For both, add a text that holds nn.")
+@_initial_alphabet(
+    help=f"{_INCLUDED}, for the beginning of words: n, not ##n. For both, add a text that holds nn."
+)
 @_tokens
 @options.number(
-    "--unused", type=options.NOT_NEGATIVE, default=0, help="Reserve N slots, [unused0] and so on, for later tokens."
+    "--unused",
+    type=options.NOT_NEGATIVE,
+    default=0,
+    help="Reserve N slots, [unused0] and so on, for later tokens.",
 )
 @options.number("--model-max-length", help="The longest sequence the model will take, in tokens.")
-@options.flag("--cased", help="Keep case and accents.")
+@_cased
 @options.tokenizer("--like", help="Split texts into words as this BERT tokenizer does.")
 @_training
 def wordpiece(
@@ -109,21 +135,22 @@ def wordpiece(
     special_tokens: tuple[str, ...],
     unused: int,
     model_max_length: int | None,
-    cased: bool,
+    cased: bool | None,
     like: str | None,
     **learning: Any,
 ) -> None:
     """Train a WordPiece vocabulary, and write a BERT tokenizer's directory.
 
-    BERT's five special tokens come first, then those given with --special-token, then the unused slots.
+    BERT's five special tokens come first, then those given with --special-token, then the unused
+    slots.
 
     \b
     Examples:
       trietok train wordpiece texts.txt -o my-tokenizer
       trietok train wordpiece 'texts/*.txt' -o my-tokenizer --cased --vocab-size 20000
     """
-    if cased and like is not None:
-        raise click.UsageError("Give --cased or --like, not both.")
+    if cased is not None and like is not None:
+        raise click.UsageError("Give --cased, --uncased or --like, not two of them.")
     settings: dict[str, Any] = {"do_lower_case": not cased} if like is None else _settings_of(like)
     texts = run.texts()
     more = [token for token in special_tokens if token not in SPECIAL_TOKENS]
@@ -132,7 +159,9 @@ def wordpiece(
         is_bare = settings.get("do_basic_tokenize") is False
         words = str.split if is_bare else trietok.BasicTokenizer(**settings).tokenize
         counts = run.counted(texts, progress, words=words)
-        vocabulary = trietok.train_wordpiece(counts, special_tokens=special_tokens, progress=progress, **learning)
+        vocabulary = trietok.train_wordpiece(
+            counts, special_tokens=special_tokens, progress=progress, **learning
+        )
     run.saving = True
     if more:
         settings["additional_special_tokens"] = more
@@ -154,17 +183,25 @@ def _settings_of(name: str) -> dict[str, Any]:
 @options.command(train, short_help="Train a byte-pair encoding.")
 @options.files
 @options.writes(options.NEW_DIRECTORY)
-@options.name("--recipe", help="The only recipe is chinese: merge characters of sentences, without words.")
+@options.name(
+    "--recipe", help="The only recipe is chinese: merge characters of sentences, without words."
+)
 @options.file("--test", help="With --recipe: segment the sentences of this file.")
-@options.number("--vocab-size", help=f"Make at most N tokens; by default {_VOCAB_SIZE}, or 10000 with --recipe.")
-@options.number("--num-merges", type=options.NOT_NEGATIVE, help="With --recipe: make at most N merges.")
+@options.number(
+    "--vocab-size", help=f"Make at most N tokens; by default {_VOCAB_SIZE}, or 10000 with --recipe."
+)
+@options.number(
+    "--num-merges", type=options.NOT_NEGATIVE, help="With --recipe: make at most N merges."
+)
 @_pairs_and_alphabet
 @_initial_alphabet(help=f"{_INCLUDED}.")
 @_tokens
-@options.text("--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters.")
+@options.text(
+    "--unk-token", default="<unk>", metavar="TOKEN", help="The token for unknown characters."
+)
 @options.text("--continuing-subword-prefix", help="Marks a token that continues a word.")
 @options.text("--end-of-word-suffix", help="Marks a token at the end of a word.")
-@options.flag("--uncased", help="Lower-case the texts and strip accents.")
+@_cased
 @_training
 def bpe(
     run: _Run,
@@ -173,13 +210,13 @@ def bpe(
     vocab_size: int | None,
     num_merges: int | None,
     limit_alphabet: int | None,
-    uncased: bool,
+    cased: bool | None,
     **learning: Any,
 ) -> None:
     """Train a byte-pair encoding, and write vocab.json, merges.txt and tokenizer.json.
 
-    With --recipe chinese, the texts are sentences of characters without words, and the command writes vocab.txt and
-    train.log. --test adds the sentences of a file, segmented by two rules.
+    With --recipe chinese, the texts are sentences of characters without words, and the command
+    writes vocab.txt and train.log. --test adds the sentences of a file, segmented by two rules.
 
     \b
     Examples:
@@ -193,14 +230,21 @@ def bpe(
             if value is not None:
                 raise click.UsageError(f"{name} needs --recipe {_CHINESE}.")
     if test == STANDARD_INPUT and STANDARD_INPUT in run.given:
-        raise click.UsageError("Standard input can be read once: as FILES or as --test, not as both.")
+        raise click.UsageError(
+            "Standard input can be read once: as FILES or as --test, not as both."
+        )
     texts = run.texts()
     if recipe is not None:
         # Read first: a file that cannot be read must not cost the training.
         sentences = None if test is None else list(run.read([test]))
-        sizes = {"vocab_size": vocab_size, "num_merges": num_merges, "limit_alphabet": limit_alphabet}
+        sizes = {
+            "vocab_size": vocab_size,
+            "num_merges": num_merges,
+            "limit_alphabet": limit_alphabet,
+        }
         _chinese(run, texts, sentences, sizes)
         return
+    uncased = cased is False
     with _progress() as progress:
         counts = run.counted(texts, progress, do_lower_case=uncased)
         learning |= {"limit_alphabet": limit_alphabet, "progress": progress}
@@ -210,13 +254,19 @@ def bpe(
     run.finish(_of_counts(counts), vocab_size=len(trained.vocab), merges=len(trained.merges))
 
 
-def _chinese(run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None]) -> None:
+def _chinese(
+    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None]
+) -> None:
     log: list[str] = []
     with _progress() as progress:
         trained = train_chinese_bpe(texts, **sizes, progress=progress, log=log.append)
     run.saving = True
     save_chinese_bpe(trained, run.output, log=log, texts=sentences)
-    numbers = {"subwords": len(trained.counts), "punctuation": len(trained.punctuation), "merges": len(trained.merges)}
+    numbers = {
+        "subwords": len(trained.counts),
+        "punctuation": len(trained.punctuation),
+        "merges": len(trained.merges),
+    }
     run.finish({"texts": trained.sentences}, vocab_size=len(trained.tokens), **numbers)
 
 
@@ -262,10 +312,20 @@ class _Run:
         self.files = texts.paths
         return texts
 
-    def counted(self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any) -> trietok.WordCounts:
-        """The words of texts: counted on a cluster, or by as many processes as are asked for, or kept busy."""
-        worth = 1 if self.map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
-        how |= {"workers": self.workers or worth, "max_words": self.max_words, "map_files": self.map_files}
+    def counted(
+        self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any
+    ) -> trietok.WordCounts:
+        """The words of texts: counted on a cluster, or by as many processes as are asked for, or
+        kept busy.
+        """
+        worth = (
+            1 if self.map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+        )
+        how |= {
+            "workers": self.workers or worth,
+            "max_words": self.max_words,
+            "map_files": self.map_files,
+        }
         return trietok.count_words(texts, progress=progress, **how)
 
     def left(self) -> str:
@@ -274,12 +334,24 @@ class _Run:
         return f"{visible(self.output)} is complete" if is_written else "nothing was written"
 
     def finish(self, counted: dict[str, int], **numbers: int) -> None:
-        values = {"kind": self.kind, "output": self.output, "files": self.files, **counted, **numbers}
+        values = {
+            "kind": self.kind,
+            "output": self.output,
+            "files": self.files,
+            **counted,
+            **numbers,
+        }
         values["seconds"] = round(time.monotonic() - self.began, 2)
         words = ""
         if "words" in counted:
-            words = f", {number_of(counted['words'], 'word')} ({counted['different_words']:,} different)"
-        tokens = f"{number_of(numbers['vocab_size'], 'token')} from {number_of(counted['texts'], 'text')}{words}"
+            words = (
+                f", {number_of(counted['words'], 'word')} ({counted['different_words']:,}"
+                " different)"
+            )
+        tokens = (
+            f"{number_of(numbers['vocab_size'], 'token')} from"
+            f" {number_of(counted['texts'], 'text')}{words}"
+        )
         write_result(values, self.as_json, lambda: [f"written to {self.output}: {tokens}"])
 
 

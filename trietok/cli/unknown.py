@@ -14,11 +14,11 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.options import Line, Lines, Reader, tokenizer_of
-from trietok.cli.output import FOUND, json_line, on_terminal, said_of_profile, visible, write_line
+from trietok.cli.output import FOUND, on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import on_screen, write_result
+from trietok.cli.results import on_screen, write_json, write_result
 from trietok.inputs.profiles import Profile
-from trietok.tokenizer.unknown_words import HEAD
+from trietok.tokenizer.unknown_words import HEAD, find_unknown
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -33,8 +33,11 @@ _OLD, _NEW = "red", "green"
 @options.column
 @options.on_error
 @options.json_offline
-def unknown(files: tuple[str, ...], model: str, most: int, column: str, on_error: str, as_json: bool) -> None:
-    """List the words that become the unknown token: how often, why, and where (file:line:start-end).
+def unknown(
+    files: tuple[str, ...], model: str, most: int, column: str, on_error: str, as_json: bool
+) -> None:
+    """List the words that become the unknown token: how often, why, and where
+    (file:line:start-end).
 
     \b
     Examples:
@@ -44,9 +47,9 @@ def unknown(files: tuple[str, ...], model: str, most: int, column: str, on_error
     lines = Lines(files=files, column=column, on_error=on_error)
     places = _Places()
     with shown_reading(lines, "looking") as shown:
-        found = trietok.find_unknown(tokenizer_of(model), places.noted(shown))
+        found = find_unknown(tokenizer_of(model), places.noted(shown))
     if as_json:
-        write_line(json_line({**said_of_profile(), **_named(found, places)}))
+        write_json(_named(found, places))
     elif on_terminal():
         on_screen(lambda screen: _draw(screen, found, places, most))
     else:
@@ -59,7 +62,8 @@ class _Places:
     """Which line of which file a text was, by its number."""
 
     def __init__(self) -> None:
-        self._firsts: list[int] = []  # the numbers of texts that are not of the line after that of the text before
+        # the numbers of texts that are not of the line after that of the text before
+        self._firsts: list[int] = []
         self._lines: list[tuple[str, int]] = []  # their files and lines
 
     def noted(self, lines: Iterable[Line]) -> Iterator[str]:
@@ -88,7 +92,11 @@ def _named(found: trietok.UnknownWords, places: _Places) -> dict[str, Any]:
     values = found.to_dict()
     for word in values["words"]:
         word["positions"] = [
-            dict(zip(("file", "line", "start", "end"), (*places.place(text), start, end), strict=True))
+            dict(
+                zip(
+                    ("file", "line", "start", "end"), (*places.place(text), start, end), strict=True
+                )
+            )
             for text, start, end in word["positions"]
         ]
     return values
@@ -99,7 +107,10 @@ def _draw(screen: Screen, found: trietok.UnknownWords, places: _Places, most: in
     if not found.words:
         return
     styles = zip(HEAD, ("cyan", "bold", "", "dim"), strict=True)
-    columns = [{"justify": "right" if name == "count" else "left", "style": style} for name, style in styles]
+    columns = [
+        {"justify": "right" if name == "count" else "left", "style": style}
+        for name, style in styles
+    ]
     rows = ([(cell, "") for cell in row] for row in found.rows(most, places.name))
     screen.table(columns, [[(name, "dim") for name in HEAD], *rows])
     if len(found.words) > most:
@@ -111,14 +122,23 @@ def _draw(screen: Screen, found: trietok.UnknownWords, places: _Places, most: in
 @click.argument("new", type=options.MODEL)
 @options.files_if_any
 @options.profile
-@options.choice("--new-profile", known=["slow", "fast"], metavar="PROFILE", help="Read NEW in a profile of its own")
+@options.choice("--new-profile", known=["slow", "fast"], help="Read NEW in a profile of its own")
 @options.reading
+@options.page
 @options.json_offline
-def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None, read: Reader, as_json: bool) -> None:
+def diff(
+    old: str,
+    new: str,
+    files: tuple[str, ...],
+    new_profile: Profile | None,
+    read: Reader,
+    as_json: bool,
+) -> None:
     """Compare two tokenizers, and show what differs.
 
-    OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. Without FILES, the texts are a
-    built-in sample. The exit code is 0 if all ids are the same, 1 if any differ, and 2 for an error.
+    OLD and NEW are directories, vocab.txt files, built-in names or names on the hub. Without FILES,
+    the texts are a built-in sample. The exit code is 0 if all ids are the same, 1 if any differ,
+    and 2 for an error.
 
     \b
     Examples:
@@ -140,7 +160,9 @@ def diff(old: str, new: str, files: tuple[str, ...], new_profile: Profile | None
 def _draw_comparison(screen: Screen, comparison: trietok.Comparison) -> None:
     """A table for each kind of difference, what was in red, what is in green."""
     screen.line((comparison.summary, "bold green" if comparison.same_ids else "bold red"))
-    heads = zip(("old", "new"), (_OLD, _NEW), comparison.names, comparison.fingerprints, strict=True)
+    heads = zip(
+        ("old", "new"), (_OLD, _NEW), comparison.names, comparison.fingerprints, strict=True
+    )
     for side, style, name, line in heads:
         screen.line((f"{side} ", style), (f"{name} ", ""), (line, "dim"), soft_wrap=True)
     for section in comparison.sections():

@@ -1,10 +1,11 @@
-"""A tokenizer as a class of transformers, and as a `tokenizers.Tokenizer`, for programs that work with nothing else.
+"""A tokenizer as a class of transformers, and as a `tokenizers.Tokenizer`, for programs that work
+with nothing else.
 
-In: a tokenizer. Out of `to_rust`: the Rust object, made of the tokenizer.json that the tokenizer would save. Out of
-`to_transformers`: a copy whose class inherits from the tokenizer's class first and from transformers' base second, for
-programs that ask by `isinstance`: every method that trietok has is trietok's. It works with transformers 4.57 and 5,
-and registers nothing there: a class of the name BertTokenizer that is registered would take over every BERT directory
-that the process loads.
+In: a tokenizer. Out of `to_rust`: the Rust object, made of the tokenizer.json that the tokenizer
+would save. Out of `to_transformers`: a copy whose class inherits from the tokenizer's class first
+and from transformers' base second, for programs that ask by `isinstance`: every method that trietok
+has is trietok's. It works with transformers 4.57 and 5, and registers nothing there: a class of the
+name BertTokenizer that is registered would take over every BERT directory that the process loads.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import re
 import tempfile
 from collections.abc import Callable
 from importlib import import_module
-from threading import Lock
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,8 @@ from trietok.files.tokenizer_json import WordPieceDecoder
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
+from trietok.text.changes import ForkableLock
+from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
 from trietok.tokenizer.auto import fast_class_of
@@ -40,7 +42,9 @@ def package(name: str, needed_by: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != name:  # the package is there, and lacks one of its own
             raise
-        raise MissingDependencyError(f"{needed_by} needs the package {name}: pip install {name}", extra=name) from None
+        raise MissingDependencyError(
+            f"{needed_by} needs the package {name}: pip install {name}", extra=name
+        ) from None
 
 
 def class_of_ours(tokenizer: Any) -> type[Any]:
@@ -57,15 +61,18 @@ def has_methods_of_its_own(tokenizer: Any) -> bool:
 
 
 def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
-    """Raise a NotSupportedError for a fast tokenizer that finds added tokens as they were before they were added again.
+    """Raise a NotSupportedError for a fast tokenizer that finds added tokens as they were before
+    they were added again.
 
-    A copy, and whatever reads its tokenizer.json, would find them in other texts, or skip others when decoding.
+    A copy, and whatever reads its tokenizer.json, would find them in other texts, or skip others
+    when decoding.
     """
     if tokenizer.profile == "fast" and tokenizer._table.added.remembers(tokenizer.basic_tokenizer):
         raise NotSupportedError(
-            f"this {type(tokenizer).__name__} looks for an added token as it was before it was added again with "
-            "other flags, or before the normalization was changed, which no file says; save the tokenizer, load it, "
-            f"and pass {name} what was loaded, which has the ids that transformers gives then",
+            f"this {type(tokenizer).__name__} looks for an added token as it was before it was"
+            " added again with other flags, or before the normalization was changed, which no file"
+            f" says; save the tokenizer, load it, and pass {name} what was loaded, which has the"
+            " ids that transformers gives then",
             name=name,
         )
 
@@ -89,20 +96,21 @@ _MOST_NAMED = 20
 def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     """A `tokenizers.Tokenizer` with the ids of a tokenizer.
 
-    It truncates and pads as the tokenizer.json says with which the tokenizer was loaded; `no_truncation()` and
-    `no_padding()` of what is made switch that off.
+    It truncates and pads as the tokenizer.json says with which the tokenizer was loaded;
+    `no_truncation()` and `no_padding()` of what is made switch that off.
 
     Args:
         tokenizer: a tokenizer of the fast profile; later changes of it do not change what is made.
-        allow_differences: take one of the slow profile, too, or one that finds tokens as they were before they were
-            added again. The Rust tokenizer gives some texts other ids:
-            `docs/profiles.md` lists what differs, a warning in the log names examples, and `trietok.export` finds those
-            among your own texts.
+        allow_differences: take one of the slow profile, too, or one that finds tokens as they were
+            before they were added again. The Rust tokenizer gives some texts other ids:
+            `docs/profiles.md` lists what differs, a warning in the log names examples, and
+            `trietok.export` finds those among your own texts.
 
     Raises:
         InputTypeError: it is no `BertTokenizer` or relative of trietok.
-        NotSupportedError: it is of the slow profile, or finds tokens as they were before they were added again, and
-            `allow_differences` is False; or a Rust tokenizer cannot be what it is, and the message names what.
+        NotSupportedError: it is of the slow profile, or finds tokens as they were before they were
+            added again, and `allow_differences` is False; or a Rust tokenizer cannot be what it is,
+            and the message names what.
         VocabularyError: the ids cannot be kept: the vocabulary has holes or a token on two lines.
         MissingDependencyError: the package tokenizers is not installed.
 
@@ -115,10 +123,16 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     """
     with brief:
         if not isinstance(tokenizer, bert.BertTokenizer):
-            message = f"to_rust takes a BertTokenizer of trietok or a relative of it, not {kind_of(tokenizer)}"
+            message = (
+                "to_rust takes a BertTokenizer of trietok or a relative of it, not"
+                f" {kind_of(tokenizer)}"
+            )
             raise InputTypeError(message, value=tokenizer)
         if has_methods_of_its_own(tokenizer):
-            message = f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer would not call"
+            message = (
+                f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer"
+                " would not call"
+            )
             raise NotSupportedError(message, name="to_rust")
         if not allow_differences:
             refuse_what_no_file_says(tokenizer, "to_rust")
@@ -126,13 +140,15 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             fast = fast_class_of(class_of_ours(tokenizer))
             if fast is None:
                 raise NotSupportedError(
-                    f"a {type(tokenizer).__name__} splits texts into words in ways that a Rust tokenizer does not have",
+                    f"a {type(tokenizer).__name__} splits texts into words in ways that a Rust"
+                    " tokenizer does not have",
                     name="to_rust",
                 )
             raise NotSupportedError(
-                f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives some texts other "
-                "ids, such as those with characters newer than Unicode 9 (`trietok docs profiles` lists all). Use the "
-                f"fast profile ({fast.__name__}), or pass allow_differences=True",
+                f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives"
+                " some texts other ids, such as those with characters newer than Unicode 9"
+                f" (`trietok docs profiles` lists all). Use the fast profile ({fast.__name__}), or"
+                " pass allow_differences=True",
                 name="to_rust",
             )
         tokenizers = package("tokenizers", "to_rust")
@@ -144,18 +160,22 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         if exported.examples:
             examples = "; ".join(f"{each.text!r} ({each.why})" for each in exported.examples)
             counts = exported.differing, exported.texts
-            log.warning("the Rust tokenizer gives other ids to %d of %d sentences: %s", *counts, examples)
+            log.warning(
+                "the Rust tokenizer gives other ids to %d of %d sentences: %s", *counts, examples
+            )
         return made
 
 
-# No class of trietok is imported by its name: under that this module gives the one for transformers, which pickle asks
-# for. Were BertTokenizer imported here, the class made of it could not be pickled.
+# No class of trietok is imported by its name: under that this module gives the one for
+# transformers, which pickle asks for. Were BertTokenizer imported here, the class made of it could
+# not be pickled.
 if TYPE_CHECKING:
     _Ours = bert.BertTokenizer
 else:
     _Ours = object
 
-# The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that name, and says so.
+# The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that
+# name, and says so.
 _LEGACY = "BertTokenizerLegacy"
 _SIGMA = re.compile("[\N{GREEK SMALL LETTER SIGMA}\N{GREEK SMALL LETTER FINAL SIGMA}]")
 
@@ -163,53 +183,66 @@ _SIGMA = re.compile("[\N{GREEK SMALL LETTER SIGMA}\N{GREEK SMALL LETTER FINAL SI
 def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     """A copy of a tokenizer that is a `transformers.PreTrainedTokenizerBase` too.
 
-    It gives the ids, the offsets and the errors of the tokenizer. Its `is_fast` is True in both profiles, since
-    programs take that to mean that results have `word_ids` and the like; so overflowing tokens make rows of their own.
+    It gives the ids, the offsets and the errors of the tokenizer. Its `is_fast` is True in both
+    profiles, since programs take that to mean that results have `word_ids` and the like; so
+    overflowing tokens make rows of their own.
 
-    What it saves, transformers' `AutoTokenizer` reads with the same ids or refuses. A slow tokenizer is saved as a
-    `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of transformers 4 says that there is no such class,
-    where it would read a `BertTokenizer` as a `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of
-    version 4, and trietok, read it as it is. That class of transformers 5 finds some added tokens in fewer texts: with
-    transformers 5, saving a slow tokenizer that has such a token is an error. It also lower-cases a Greek capital sigma
-    at the end of a word to another letter, and saving a tokenizer for which that makes a difference warns of it.
+    What it saves, transformers' `AutoTokenizer` reads with the same ids or refuses. A slow
+    tokenizer is saved as a `BertTokenizerLegacy`, which transformers 5 has; `AutoTokenizer` of
+    transformers 4 says that there is no such class, where it would read a `BertTokenizer` as a
+    `BertTokenizerFast`, with other ids. `transformers.BertTokenizer` of version 4, and trietok,
+    read it as it is. That class of transformers 5 finds some added tokens in fewer texts: with
+    transformers 5, saving a slow tokenizer that has such a token is an error. It also lower-cases a
+    Greek capital sigma at the end of a word to another letter, and saving a tokenizer for which
+    that makes a difference warns of it.
 
     Args:
         tokenizer: of either profile; later changes of it do not change the copy.
-        allow_differences: save a slow tokenizer all the same: as what transformers 5 reads best, or by its own name,
-            which transformers 4 reads as a fast one.
+        allow_differences: save a slow tokenizer all the same: as what transformers 5 reads best, or
+            by its own name, which transformers 4 reads as a fast one.
 
     Raises:
         InputTypeError: it is no tokenizer of trietok.
-        NotSupportedError: transformers has no class that would read it with the same ids once it is saved, or it finds
-            added tokens as they were before they were added again, and `allow_differences` is False.
+        NotSupportedError: transformers has no class that would read it with the same ids once it is
+            saved, or it finds added tokens as they were before they were added again, and
+            `allow_differences` is False.
         MissingDependencyError: transformers is not installed.
 
     >>> import trietok
     >>> from trietok.clients import to_transformers
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> theirs = to_transformers(tokenizer)  # doctest: +SKIP
-    >>> isinstance(theirs, transformers.PreTrainedTokenizerBase), theirs("a text").word_ids()  # doctest: +SKIP
+    >>> (
+    ...     isinstance(theirs, transformers.PreTrainedTokenizerBase),
+    ...     theirs("a text").word_ids(),
+    ... )  # doctest: +SKIP
     (True, [None, 0, 1, 1, None])
     """
     with brief:
         if not isinstance(tokenizer, base.PreTrainedTokenizer):
-            message = f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it with "
+            message = (
+                f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it"
+                " with "
+            )
             raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
         if isinstance(tokenizer, ForTransformers):
             return tokenizer
         reader = _class_that_reads(tokenizer)
         if not allow_differences:
             if reader is None:
-                way_out = "or pass allow_differences=True if transformers is not to read what you save"
+                way_out = (
+                    "or pass allow_differences=True if transformers is not to read what you save"
+                )
                 raise NotSupportedError(f"{_why_not(tokenizer)}, {way_out}", name="to_transformers")
             refuse_what_no_file_says(tokenizer, "to_transformers")
         kind = class_for(type(tokenizer))
         missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
         if missed and not _is_four():
             log.warning(
-                "what to_transformers gives cannot be saved: transformers would read it as a %s, which finds the added "
-                "token %s; whoever saves it, such as a Trainer at a checkpoint, gets an error. Pass "
-                "allow_differences=True to save it all the same, or use the fast profile",
+                "what to_transformers gives cannot be saved: transformers would read it as a %s,"
+                " which finds the added token %s; whoever saves it, such as a Trainer at a"
+                " checkpoint, gets an error. Pass allow_differences=True to save it all the same,"
+                " or use the fast profile",
                 _LEGACY,
                 missed,
             )
@@ -220,7 +253,9 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
 
 
 def _class_that_reads(tokenizer: Any) -> str | None:
-    """The name of the class as which transformers reads a saved tokenizer with the same ids; None if there is none."""
+    """The name of the class as which transformers reads a saved tokenizer with the same ids; None
+    if there is none.
+    """
     if has_methods_of_its_own(tokenizer):
         return None
     if tokenizer.profile == "fast":
@@ -228,7 +263,11 @@ def _class_that_reads(tokenizer: Any) -> str | None:
         return name if name == GENERIC_FAST or _is_of_its_settings(tokenizer) else GENERIC_FAST
     if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
-    return _LEGACY if isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT else None
+    return (
+        _LEGACY
+        if isinstance(tokenizer, bert.BertTokenizer) and tokenizer.template == BERT
+        else None
+    )
 
 
 def _is_four() -> bool:
@@ -237,26 +276,37 @@ def _is_four() -> bool:
 
 
 def _is_of_its_settings(tokenizer: Any) -> bool:
-    """Whether a fast tokenizer is what its class makes of the vocabulary, the roles and the settings alone.
+    """Whether a fast tokenizer is what its class makes of the vocabulary, the roles and the
+    settings alone.
 
-    transformers 5 reads no more of the directory of a BERT class. As its generic class it reads all of tokenizer.json.
+    transformers 5 reads no more of the directory of a BERT class. As its generic class it reads all
+    of tokenizer.json.
     """
-    wordpiece, made = tokenizer.wordpiece_tokenizer, template_processing_of(tokenizer, tokenizer.rust_template)
+    wordpiece, made = (
+        tokenizer.wordpiece_tokenizer,
+        template_processing_of(tokenizer, tokenizer.rust_template),
+    )
     pieces = bare_pieces if tokenizer.post_processor is None else tokenizer.post_processor.pieces
     return (
         tokenizer.basic_tokenizer.clean_text
-        and (wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word) == ("##", 100)
+        and (wordpiece.continuing_subword_prefix, wordpiece.max_input_chars_per_word)
+        == (BERT_PREFIX, BERT_LONGEST_WORD)
         and tokenizer.decoder == WordPieceDecoder()
         and all(pieces(pair) == made.pieces(pair) for pair in (False, True))
     )
 
 
 def _why_not(tokenizer: Any) -> str:
-    """Why no class of transformers reads a saved tokenizer with the same ids, and what else its owner can do."""
+    """Why no class of transformers reads a saved tokenizer with the same ids, and what else its
+    owner can do.
+    """
     name = type(tokenizer).__name__
     if not isinstance(tokenizer, bert.BertTokenizer):
         return f"transformers has no {name} to read a saved one with; use the tokenizer as it is"
-    differs = f"transformers reads a saved {name} as one of its Rust tokenizers, which gives some texts other ids"
+    differs = (
+        f"transformers reads a saved {name} as one of its Rust tokenizers, which gives some texts"
+        " other ids"
+    )
     if tokenizer.profile == "slow" and fast_class_of(class_of_ours(tokenizer)) is not None:
         return f"{differs}; use the fast profile"
     return f"{differs}, or refuses it; use the tokenizer as it is"
@@ -267,7 +317,9 @@ def _lowers(tokenizer: Any) -> bool:
 
 
 def _missed_by_legacy(tokenizer: Any) -> str | None:
-    """An added token that transformers 5's slow class finds in fewer texts than ours, and in which; None if none is."""
+    """An added token that transformers 5's slow class finds in fewer texts than ours, and in which;
+    None if none is.
+    """
     lowers = _lowers(tokenizer)
     for token in tokenizer.added_tokens_decoder.values():
         if lowers and token.content == token.content.lower() != token.content.upper():
@@ -289,7 +341,9 @@ def _source(kind: type[Any]) -> type[Any]:
 
 
 class ForTransformers(_Ours):
-    """What the classes for transformers have beside the methods of both sides. Not used by itself."""
+    """What the classes for transformers have beside the methods of both sides. Not used by
+    itself.
+    """
 
     source: type[Any]  # the class of trietok that the class was made of
     allow_differences: bool = False  # see `to_transformers`
@@ -306,11 +360,15 @@ class ForTransformers(_Ours):
 
     @property
     def backend_tokenizer(self) -> Any:
-        """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing here."""
+        """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing
+        here.
+        """
         return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy asks for that."""
+        """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy
+        asks for that.
+        """
         result = super().__call__(*args, **kwargs)
         result.__class__ = _class_of_results()
         return result
@@ -342,12 +400,15 @@ class ForTransformers(_Ours):
         return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
-        """What tokenizer_config.json says of the class: one that transformers reads with the same ids."""
+        """What tokenizer_config.json says of the class: one that transformers reads with the same
+        ids.
+        """
         name = _class_that_reads(self)
         is_four = _is_four()
         if name is None or (self.allow_differences and is_four):
             name = _without_fast(_source(type(self)))
-        # Some classes of transformers 5 give fewer inputs by themselves: that of the slow profile no token type ids.
+        # Some classes of transformers 5 give fewer inputs by themselves: that of the slow profile
+        # no token type ids.
         said = {"tokenizer_class": name, "model_input_names": list(self.model_input_names)}
         if self._processor_class is not None:  # a processor says so before it saves its tokenizer
             said["processor_class"] = self._processor_class
@@ -359,24 +420,27 @@ class ForTransformers(_Ours):
         missed = _missed_by_legacy(self)
         if missed and not (is_four or self.allow_differences):
             raise NotSupportedError(
-                f"transformers reads what would be saved as a {_LEGACY}, which finds the added token {missed}; save "
-                "the tokenizer that to_transformers was given, for trietok to read, or pass it allow_differences=True",
+                f"transformers reads what would be saved as a {_LEGACY}, which finds the added"
+                f" token {missed}; save the tokenizer that to_transformers was given, for trietok"
+                " to read, or pass it allow_differences=True",
                 name="save_pretrained",
             )
         if is_four:
             self.warn_once(
                 "saved-as-legacy",
-                f"the tokenizer is saved as a {_LEGACY}, which AutoTokenizer of transformers 4 refuses, where it would "
-                "read a BertTokenizer with the ids of BertTokenizerFast; load it with transformers.BertTokenizer or "
-                "trietok.AutoTokenizer, or use the fast profile. transformers 5 reads it with the same ids"
+                f"the tokenizer is saved as a {_LEGACY}, which AutoTokenizer of transformers 4"
+                " refuses, where it would read a BertTokenizer with the ids of BertTokenizerFast;"
+                " load it with transformers.BertTokenizer or trietok.AutoTokenizer, or use the"
+                " fast profile. transformers 5 reads it with the same ids"
                 + (f", but finds the added token {missed}" if missed else ""),
             )
         if _lowers(self) and any(map(_SIGMA.search, self.get_vocab())):
             self.warn_once(
                 "sigma",
-                f"transformers 5 reads the tokenizer as a {_LEGACY}, which gives a word in Greek capitals that ends in "
-                "\N{GREEK CAPITAL LETTER SIGMA} other ids: it lower-cases whole words, as Greek is written, and "
-                f"{_source(type(self)).__name__} letter by letter. All other words have the same ids",
+                f"transformers 5 reads the tokenizer as a {_LEGACY}, which gives a word in Greek"
+                " capitals that ends in \N{GREEK CAPITAL LETTER SIGMA} other ids: it lower-cases"
+                f" whole words, as Greek is written, and {_source(type(self)).__name__} letter by"
+                " letter. All other words have the same ids",
             )
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -389,31 +453,42 @@ def _empty(source: type[Any]) -> Any:
 
 
 _classes: dict[type[Any], type[Any]] = {}
-_making = Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_making._at_fork_reinit)  # type: ignore[attr-defined]
+_making = ForkableLock()
 
 
 def class_for(source: type[Any]) -> type[Any]:
-    """The class for transformers of a class of trietok, or of a subclass; the same one for the same class.
+    """The class for transformers of a class of trietok, or of a subclass; the same one for the same
+    class.
 
     Those of trietok's own classes are attributes of this module, so that they can be pickled.
     """
-    with _making:
+    with _making.held():
         if source not in _classes:
             transformers = package("transformers", "to_transformers")
             # Only the fast profile has the Rust tokenizer that transformers' fast class promises.
-            name = "PreTrainedTokenizerFast" if source.profile == "fast" else "PreTrainedTokenizerBase"
-            body: dict[str, Any] = {"source": source, "__module__": __name__, "__doc__": source.__doc__}
+            name = (
+                "PreTrainedTokenizerFast" if source.profile == "fast" else "PreTrainedTokenizerBase"
+            )
+            body: dict[str, Any] = {
+                "source": source,
+                "__module__": __name__,
+                "__doc__": source.__doc__,
+            }
             if source.profile == "slow":
                 body["_input_rules"] = SLOW_WITH_DETAILS
             theirs = getattr(transformers, name)
             named = [pair for each in theirs.__mro__ for pair in vars(each).items()]
             hidden = {each for each, value in named if isinstance(value, property)}
             ours = ForTransformers, source
-            body |= {each: _Hidden(each) for each in hidden if not any(hasattr(kind, each) for kind in ours)}
+            body |= {
+                each: _Hidden(each)
+                for each in hidden
+                if not any(hasattr(kind, each) for kind in ours)
+            }
             bases = (ForTransformers, source, theirs)
-            _classes[source] = new_class(source.__name__, bases, exec_body=lambda space: space.update(body))
+            _classes[source] = new_class(
+                source.__name__, bases, exec_body=lambda space: space.update(body)
+            )
         return _classes[source]
 
 
@@ -421,15 +496,19 @@ def _class_of_results() -> type[Any]:
     """The class of results for transformers: all its methods are trietok's."""
     ours = trietok.BatchEncoding
     if ours not in _classes:  # it is asked for with every result: mostly without the lock
-        with _making:
+        with _making.held():
             bases = (ours, package("transformers", "to_transformers").BatchEncoding)
             body = {"__module__": __name__, "__doc__": ours.__doc__}
-            _classes.setdefault(ours, new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body)))
+            _classes.setdefault(
+                ours, new_class("BatchEncoding", bases, exec_body=lambda space: space.update(body))
+            )
     return _classes[ours]
 
 
 class _Hidden:
-    """Stands in the way of a property of transformers, which would hide an attribute of the tokenizer's own."""
+    """Stands in the way of a property of transformers, which would hide an attribute of the
+    tokenizer's own.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,5 @@
-"""The classes that vLLM's `TokenizerRegistry` asks for: loaded by name, with the methods of its `TokenizerLike`.
+"""The classes that vLLM's `TokenizerRegistry` asks for: loaded by name, with the methods of its
+`TokenizerLike`.
 
 In: a directory or a name. Out: a tokenizer for transformers. Register them where the engine starts:
 
@@ -25,8 +26,8 @@ _OF_OTHERS = ("code_revision", "config", "mistral_format")
 class TrietokTokenizer:
     """Loads tokenizers of the fast profile for vLLM. There are no objects of this class.
 
-    `from_pretrained` returns what `to_transformers` makes, which has `max_token_id`, `max_chars_per_token` and all else
-    that the protocol asks for.
+    `from_pretrained` returns what `to_transformers` makes, which has `max_token_id`,
+    `max_chars_per_token` and all else that the protocol asks for.
     """
 
     use_fast = True

@@ -1,4 +1,5 @@
-"""Corpora: files and tables of text to ids, on one machine or on an engine's workers, and batches for training.
+"""Corpora: files and tables of text to ids, on one machine or on an engine's workers, and batches
+for training.
 
 Each module imports pyarrow and the like where it is used; the extra `corpus` installs them.
 """

@@ -1,21 +1,33 @@
-"""`DataCollatorWithPadding` and `DataCollatorForLanguageModeling`: examples to a batch, padded, or masked too.
+"""`DataCollatorWithPadding` and `DataCollatorForLanguageModeling`: examples to a batch, padded, or
+masked too.
 
-In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors of shape
-(batch, sequence), with `labels`. The parameters are those of transformers 4.57.6; the masks are not the same.
+In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEncoding` of tensors
+of shape (batch, sequence), with `labels`. The parameters are those of transformers 4.57.6; the
+masks are not the same.
 
-The scheme of masking is that of BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805, A.1). Everything is drawn
-in numpy, from a generator of its own, whose key comes from a seed; without one, from the global random state.
+Rows of several texts have `document_ids`, as `Corpus.torch_dataset(pack=...)` gives them; a batch
+of such has what attention to each text alone needs.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from trietok.corpus.masking import (
+    IGNORED_LABEL,
+    MASKINGS,
+    Masking,
+    Shares,
+    drawn_key,
+    mask_ids,
+    random_source,
+    seeded_key,
+    word_numbers,
+)
 from trietok.errors import (
     InputError,
     InputTypeError,
@@ -28,6 +40,7 @@ from trietok.errors import (
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, check_multiple, no_pad_token, pad_values, padded_length
 from trietok.inputs.tensors import Tensors, TensorType, to_python, to_tensor
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
@@ -36,128 +49,71 @@ if TYPE_CHECKING:
 
     Ids = NDArray[numpy.int64]
     Flags = NDArray[numpy.bool_]
-    Source = numpy.random.Philox
-
-IGNORED_LABEL = -100  # what the losses of PyTorch and transformers leave out
-SCHEME = b"trietok-mlm-1"  # another name where the same seed gives other masks
-
-
-class Shares(NamedTuple):
-    """Of the tokens, how many are chosen; of the chosen, how many become the mask token, and how many a random one."""
-
-    chosen: float
-    masked: float
-    random: float
-
-
-def random_source(key: bytes, content: bytes) -> Source:
-    """A source of random numbers that only its key and the content of the batch decide.
-
-    Philox (Salmon et al. 2011) takes any key of 128 bits, so a hash can be one. numpy promises to keep its raw numbers.
-    """
-    import numpy
-
-    digest = hashlib.blake2b(key + b":" + content, digest_size=16, person=SCHEME).digest()
-    return numpy.random.Philox(key=int.from_bytes(digest, "little"))
-
-
-def seeded_key(seed: int, epoch: int) -> bytes:
-    return b"%d:%d" % (seed, epoch)
-
-
-def drawn_key(from_torch: bool) -> bytes:
-    """A key drawn from PyTorch's global random state, or from numpy's.
-
-    transformers' collators draw from the same: `transformers.set_seed` sets it, `Trainer` stores it in a checkpoint,
-    and a `DataLoader` gives each of its workers another.
-    """
-    if from_torch:
-        import torch
-
-        drawn: bytes = torch.empty(2, dtype=torch.int64, device="cpu").random_().numpy().tobytes()
-        return b"torch:" + drawn
-    import numpy
-
-    return b"numpy:" + numpy.random.bytes(16)
-
-
-def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
-    """For each token that may be chosen, row by row, the number of its word from 0.
-
-    `is_continuation` says where a token goes on with the word before it, None for nowhere. One that follows a token
-    that may not be chosen, or begins its row, begins a word.
-    """
-    import numpy
-
-    if is_continuation is None:
-        return numpy.arange(numpy.count_nonzero(is_maskable))
-    begins = numpy.ones_like(is_maskable)
-    begins[:, 1:] = ~(is_continuation[:, 1:] & is_maskable[:, :-1])
-    return numpy.cumsum(begins[is_maskable]) - 1
-
-
-def mask_ids(
-    ids: Ids,
-    is_maskable: Flags,
-    words: NDArray[numpy.int64],
-    shares: Shares,
-    source: Source,
-    mask_token_id: int,
-    random_ids: int | Ids,
-) -> tuple[Ids, Ids]:
-    """Choose words, and put something else in the place of their tokens.
-
-    A word is chosen by one number, so all its tokens are; what becomes of each of them is drawn for itself.
-
-    Args:
-        is_maskable, words: see `word_numbers`.
-        random_ids: what the share `random` is drawn from: an array, or a number for the ids below it.
-
-    Returns:
-        The ids as the model sees them, and the labels: the id where a token is chosen, -100 elsewhere.
-    """
-    import numpy
-
-    def raw(count: int) -> NDArray[numpy.uint64]:
-        return numpy.asarray(source.random_raw(count), dtype=numpy.uint64)
-
-    def uniform(count: int) -> NDArray[numpy.float64]:
-        """Numbers from 0 to below 1, of the 53 bits a float holds."""
-        numbers: NDArray[numpy.float64] = (raw(count) >> numpy.uint64(11)) / float(1 << 53)
-        return numbers
-
-    is_chosen = uniform(int(words[-1]) + 1 if len(words) else 0) < shares.chosen
-    places = numpy.flatnonzero(is_maskable)[is_chosen[words]]
-    labels = numpy.full_like(ids, IGNORED_LABEL)
-    labels.flat[places] = ids.flat[places]
-    fate = uniform(len(places))
-    is_masked = fate < shares.masked
-    is_random = ~is_masked & (fate < shares.masked + shares.random)
-    seen = ids.copy()
-    seen.flat[places[is_masked]] = mask_token_id
-    count = random_ids if isinstance(random_ids, int) else len(random_ids)
-    drawn = raw(int(numpy.count_nonzero(is_random))) % numpy.uint64(count)  # 64 bits: no id is favoured
-    seen.flat[places[is_random]] = drawn if isinstance(random_ids, int) else random_ids[drawn.astype(numpy.int64)]
-    return seen, labels
 
 
 def _kind_of_tensors(*wanted: Tensors) -> TensorType:
-    """The first that is said; else transformers' default, torch's where it is installed, or numpy's."""
+    """The first that is said; else transformers' default, torch's where it is installed, or
+    numpy's.
+    """
     said = next(filter(None, wanted), None)
     return TensorType(said or ("np" if find_spec("torch") is None else "pt"))
 
 
 def _list_of_examples(features: object) -> list[object]:
     """What a collator is called with, as a list; one encoding is refused, and an empty list."""
-    if hasattr(features, "keys") or not hasattr(features, "__iter__") or isinstance(features, (str, bytes)):
+    if (
+        hasattr(features, "keys")
+        or not hasattr(features, "__iter__")
+        or isinstance(features, (str, bytes))
+    ):
         raise InputTypeError(
-            f"a collator takes a list of examples, such as [dataset[i] for i in range(8)], not {kind_of(features)}",
+            "a collator takes a list of examples, such as [dataset[i] for i in range(8)], not"
+            f" {kind_of(features)}",
             value=features,
         )
     examples = list(features)
     if not examples:
         raise InputError("a batch has at least one example; this list is empty")
     return examples
+
+
+_IDS = "input_ids"
+_DOCUMENTS, _POSITIONS = "document_ids", "position_ids"
+
+
+def _padded(
+    tokenizer: PreTrainedTokenizer, examples: list[Any], kind: TensorType, **how: Any
+) -> BatchEncoding:
+    """A batch of dicts. Where they are packed, with `position_ids` and `document_ids`, 0 at
+    padding, and with `cu_seqlens` and `max_seqlen`: where each text begins among the tokens that
+    are no padding, and how long one is.
+    """
+    if not (isinstance(examples[0], Mapping) and _DOCUMENTS in examples[0]):
+        return tokenizer.pad(examples, return_tensors=kind, **how)
+    numpy: Any = imported("numpy", "numpy")
+    packed = {
+        name: [to_python(example[name]) for example in examples]
+        for name in (_POSITIONS, _DOCUMENTS)
+    }
+    rest = [{name: example[name] for name in example if name not in packed} for example in examples]
+    batch = tokenizer.pad(rest, return_tensors=kind, **how)
+    length = len(batch[_IDS][0])
+    for name, rows in packed.items():
+        places = numpy.zeros((len(rows), length), dtype=numpy.int64)
+        for place, row in zip(places, rows, strict=True):
+            place[length - len(row) if tokenizer.padding_side == "left" else 0 :][: len(row)] = row
+        batch[name] = to_tensor(places, kind) if kind is TensorType.NUMPY else _of_torch(places)
+    positions = numpy.concatenate(packed[_POSITIONS])
+    starts = numpy.append(numpy.flatnonzero(positions == 0), len(positions)).astype(numpy.int32)
+    batch["cu_seqlens"] = starts if kind is TensorType.NUMPY else _of_torch(starts)
+    batch["max_seqlen"] = int(numpy.diff(starts).max(initial=0))
+    return batch
+
+
+def _of_torch(array: NDArray[Any]) -> Any:
+    import torch
+
+    return torch.from_numpy(array)
 
 
 @dataclass
@@ -179,7 +135,9 @@ class DataCollatorWithPadding:
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> collator = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=4, return_tensors="np")
-    >>> batch = collator([{"input_ids": [2, 134, 289, 3], "label": 1}, {"input_ids": [2, 3], "label": 0}])
+    >>> batch = collator(
+    ...     [{"input_ids": [2, 134, 289, 3], "label": 1}, {"input_ids": [2, 3], "label": 0}]
+    ... )
     >>> batch.input_ids.tolist(), batch.attention_mask.tolist(), batch.labels.tolist()
     ([[2, 134, 289, 3], [2, 3, 0, 0]], [[1, 1, 1, 1], [1, 1, 0, 0]], [1, 0])
     """
@@ -201,18 +159,20 @@ class DataCollatorWithPadding:
             features: a list of dicts or `BatchEncoding`s, one a text.
 
         Returns:
-            Every value as a tensor; `input_ids` and what goes with them of shape (batch, sequence), int64.
+            Every value as a tensor; `input_ids` and what goes with them of shape (batch, sequence),
+            int64.
 
         Raises:
             InputError: the list is empty, or the examples do not fit together.
             SpecialTokenError: the tokenizer has no padding token.
         """
-        batch = self.tokenizer.pad(
-            _list_of_examples(features),
-            padding=self.padding,
-            max_length=self.max_length,
-            pad_to_multiple_of=self.pad_to_multiple_of,
-            return_tensors=self.return_tensors,
+        how = {
+            "padding": self.padding,
+            "max_length": self.max_length,
+            "pad_to_multiple_of": self.pad_to_multiple_of,
+        }
+        batch = _padded(
+            self.tokenizer, _list_of_examples(features), TensorType(self.return_tensors), **how
         )
         for name in ("label", "label_ids"):
             if name in batch:
@@ -220,52 +180,66 @@ class DataCollatorWithPadding:
         return batch
 
 
-_IDS = "input_ids"
 _CHINESE_REF = "chinese_ref"
-_LEFT_OUT = (_CHINESE_REF, "offset_mapping")  # of no use to a model, and no tensor where lengths differ
+# of no use to a model, and no tensor where lengths differ
+_LEFT_OUT = (
+    _CHINESE_REF,
+    "offset_mapping",
+)
 
 
 @dataclass
 class DataCollatorForLanguageModeling:
     """Makes a batch for masked language modelling, or with `mlm=False` for causal.
 
-    Of the tokens that may be chosen, `mlm_probability` are; the label of a chosen token is its id, every other label
-    is -100. Of the chosen, `mask_replace_prob` become the mask token, `random_replace_prob` a token drawn from the
-    whole vocabulary, and the rest stay. Special tokens and padding are never chosen.
+    Of the tokens that may be chosen, `mlm_probability` are; the label of a chosen token is its id,
+    every other label is -100. Of the chosen, `mask_replace_prob` become the mask token,
+    `random_replace_prob` a token drawn from the whole vocabulary, and the rest stay. Special tokens
+    and padding are never chosen.
 
     Args:
         tokenizer: says what to pad with, which tokens are special, and what the mask token is.
         mlm: False for labels that are the ids themselves, -100 at padding.
-        whole_word_mask: choose whole words: the pieces that continue a word (`##able`) are chosen with it.
+        whole_word_mask: choose whole words: the pieces that continue a word (`##able`) are chosen
+            with it.
         mlm_probability: the share of tokens to choose, from 0 to 1.
-        mask_replace_prob, random_replace_prob: shares of the chosen, from 0 to 1, and no more than 1 together.
+        mask_replace_prob, random_replace_prob: shares of the chosen, from 0 to 1, and no more than
+            1 together.
         pad_to_multiple_of: round the length of the batch up to a multiple, in tokens.
         tf_experimental_compile: in its place for transformers' sake; only False is possible.
-        return_tensors: `"np"` or `"pt"`; None for `"pt"` where torch is installed, else `"np"`. The numbers are
-            the same.
-        seed: a whole number for masks that can be had again, in any process; None to draw them from the global random
-            state, as transformers does.
+        return_tensors: `"np"` or `"pt"`; None for `"pt"` where torch is installed, else `"np"`. The
+            numbers are the same.
+        seed: a whole number for masks that can be had again, in any process; None to draw them from
+            the global random state, as transformers does.
+        masking: `"each"` chooses each token, or word, by itself, as BERT and transformers do;
+            `"exact"` as many of each text as the share says, as RoBERTa does; `"spans"` as many, in
+            spans of up to ten tokens or words, as SpanBERT does: their lengths are geometric, and
+            all tokens of a span become the same.
 
     Raises:
         InputError: a probability or another argument cannot be.
         SpecialTokenError: `mlm` without a mask token.
 
-    **The seed.** With a seed, the masks follow from it, the epoch (`set_epoch`) and the ids of the batch alone: in
-    whichever process, among any number of workers, and after a training that was broken off. Where batches come back
-    as they were, unshuffled, call `set_epoch(epoch)` before each epoch, or the masks come back too; workers that live
-    on from epoch to epoch (`persistent_workers=True`) do not hear of it.
+    **The seed.** With a seed, the masks follow from it, the epoch (`set_epoch`) and the ids of the
+    batch alone: in whichever process, among any number of workers, and after a training that was
+    broken off. Where batches come back as they were, unshuffled, call `set_epoch(epoch)` before
+    each epoch, or the masks come back too; workers that live on from epoch to epoch
+    (`persistent_workers=True`) do not hear of it.
 
-    With `seed=None` each call draws from PyTorch's global generator, or from numpy's where the tensors are numpy's. So
-    `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run repeatable, with other masks each epoch, as
-    long as the number of workers is the same.
+    With `seed=None` each call draws from PyTorch's global generator, or from numpy's where the
+    tensors are numpy's. So `transformers.set_seed(42)`, which `Trainer` calls itself, makes a run
+    repeatable, with other masks each epoch, as long as the number of workers is the same.
 
-    **Whole words.** Each word is chosen with `mlm_probability`, however long it is, and its tokens are replaced each
-    for itself, as BERT does it. A Chinese character is a word; where an example has `chinese_ref`, the positions at
-    which a word goes on, as transformers' `DataCollatorForWholeWordMask` takes it, they go with the character before.
+    **Whole words.** Each word is chosen with `mlm_probability`, however long it is, and its tokens
+    are replaced each for itself, as BERT does it. A Chinese character is a word; where an example
+    has `chinese_ref`, the positions at which a word goes on, as transformers'
+    `DataCollatorForWholeWordMask` takes it, they go with the character before.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.4, return_tensors="np", seed=7)
+    >>> collator = DataCollatorForLanguageModeling(
+    ...     tokenizer, mlm_probability=0.4, return_tensors="np", seed=7
+    ... )
     >>> batch = collator([tokenizer("the people of the united states"), tokenizer("the people")])
     >>> print(batch.input_ids)
     [[   2  134 4774    4  134  509    4    3]
@@ -285,19 +259,24 @@ class DataCollatorForLanguageModeling:
     tf_experimental_compile: bool = False
     return_tensors: Tensors = None
     seed: int | None = None
+    masking: Masking = field(default="each", kw_only=True)
     epoch: int = field(default=0, init=False)
-    _known_ids: tuple[Any, int, int, Ids] | None = field(default=None, init=False, repr=False, compare=False)
+    _known_ids: tuple[Any, int, int, Ids] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.tf_experimental_compile:
             raise NotSupportedError(
-                "tf_experimental_compile is for TensorFlow, which is left out; use return_tensors='np' and convert",
+                "tf_experimental_compile is for TensorFlow, which is left out; use"
+                " return_tensors='np' and convert",
                 name="tf_experimental_compile",
             )
         if self.mlm and self.tokenizer.mask_token is None:
             raise SpecialTokenError(
-                "masked language modelling needs a mask token, and the tokenizer has none; set one with "
-                "tokenizer.add_special_tokens({'mask_token': '[MASK]'}), or pass mlm=False for causal modelling",
+                "masked language modelling needs a mask token, and the tokenizer has none; set one"
+                " with tokenizer.add_special_tokens({'mask_token': '[MASK]'}), or pass mlm=False"
+                " for causal modelling",
                 role="mask_token",
             )
         if self.mlm:
@@ -306,32 +285,41 @@ class DataCollatorForLanguageModeling:
         self.random_replace_prob = _probability("random_replace_prob", self.random_replace_prob)
         if self.mask_replace_prob + self.random_replace_prob > 1:
             raise InputError(
-                f"mask_replace_prob={self.mask_replace_prob} and random_replace_prob={self.random_replace_prob} are "
-                "more than 1 together; they are shares of the same tokens"
+                f"mask_replace_prob={self.mask_replace_prob} and"
+                f" random_replace_prob={self.random_replace_prob} are more than 1 together; they"
+                " are shares of the same tokens"
             )
         if self.whole_word_mask:
             if not self.mlm:
                 raise InputError("whole_word_mask=True masks, so it needs mlm=True")
-            if not any(token.startswith(self._continuing_prefix) for token in self.tokenizer.get_vocab()):
+            if not any(
+                token.startswith(self._continuing_prefix) for token in self.tokenizer.get_vocab()
+            ):
                 raise InputError(
-                    f"whole_word_mask=True needs a WordPiece vocabulary, and no token of "
-                    f"{type(self.tokenizer).__name__} begins with {self._continuing_prefix!r}; leave it out"
+                    "whole_word_mask=True needs a WordPiece vocabulary, and no token of"
+                    f" {type(self.tokenizer).__name__} begins with {self._continuing_prefix!r};"
+                    " leave it out"
                 )
+        if self.masking not in MASKINGS:
+            raise InputError(f"masking is {self.masking!r}; select one of {list(MASKINGS)}")
         check_multiple(self.pad_to_multiple_of)
         if self.seed is not None:
             self.seed = whole_number("seed", self.seed)
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch it is, a whole number, so that batches that come back get other masks; 0 at the start."""
+        """Say which epoch it is, a whole number, so that batches that come back get other masks; 0
+        at the start.
+        """
         self.epoch = whole_number("epoch", epoch)
 
     def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
         """One batch.
 
         Args:
-            features: a list of dicts or `BatchEncoding`s, one a text, or of lists, arrays or tensors of ids. Where
-                they have a `special_tokens_mask` it is heeded, else the tokenizer says which ids are special.
+            features: a list of dicts or `BatchEncoding`s, one a text, or of lists, arrays or
+                tensors of ids. Where they have a `special_tokens_mask` it is heeded, else the
+                tokenizer says which ids are special.
             return_tensors: `"np"` or `"pt"` for this batch.
 
         Returns:
@@ -341,19 +329,26 @@ class DataCollatorForLanguageModeling:
             InputError: the list is empty, or the examples do not fit together.
             SpecialTokenError: there is something to pad, and no padding token.
         """
-        numpy: Any = imported("numpy", "numpy", "pip install numpy")  # masks are drawn in it, for torch tensors too
+        numpy: Any = imported("numpy", "numpy")  # masks are drawn in it, for torch tensors too
         kind = _kind_of_tensors(return_tensors, self.return_tensors)
         examples = _list_of_examples(features)
         batch = self._padded(examples, kind)
         special = batch.pop("special_tokens_mask", None)
         ids = numpy.asarray(batch[_IDS])
         if ids.ndim != 2 or ids.dtype.kind not in "iu":
-            raise InputError(f"each example is one sequence of ids; these make {ids.dtype} of shape {ids.shape}")
+            raise InputError(
+                f"each example is one sequence of ids; these make {ids.dtype} of shape {ids.shape}"
+            )
         if self.mlm:
             is_maskable = self._maskable(ids, special, batch.get("attention_mask"))
             is_continuation = self._continuations(ids, examples) if self.whole_word_mask else None
-            key = drawn_key(kind is TensorType.PYTORCH) if self.seed is None else seeded_key(self.seed, self.epoch)
-            assert self.tokenizer.mask_token_id is not None  # or the collator would not have been made
+            key = (
+                drawn_key(kind is TensorType.PYTORCH)
+                if self.seed is None
+                else seeded_key(self.seed, self.epoch)
+            )
+            # or the collator would not have been made
+            assert self.tokenizer.mask_token_id is not None
             seen, labels = mask_ids(
                 ids,
                 is_maskable,
@@ -362,6 +357,7 @@ class DataCollatorForLanguageModeling:
                 random_source(key, ids[is_maskable].astype("<i8").tobytes()),
                 self.tokenizer.mask_token_id,
                 self._random_ids(),
+                self.masking,
             )
             batch[_IDS] = to_tensor(seen, kind)
         else:
@@ -379,30 +375,44 @@ class DataCollatorForLanguageModeling:
         """A batch of numpy arrays."""
         return self(examples, return_tensors="np")
 
-    # ---- padding ----------------------------------------------------------------------------------------------------
+    # ---- padding ---------------------------------------------------------------------------------
 
     def _padded(self, examples: list[Any], kind: TensorType) -> BatchEncoding:
         if isinstance(examples[0], Mapping):
             for number, example in enumerate(examples):
                 if not isinstance(example, Mapping):
-                    raise InputTypeError(f"item {number} is no dict, as item 0 is: {kind_of(example)}", value=example)
-            examples = [{key: example[key] for key in example if key not in _LEFT_OUT} for example in examples]
-            return self.tokenizer.pad(examples, pad_to_multiple_of=self.pad_to_multiple_of, return_tensors=kind)
+                    raise InputTypeError(
+                        f"item {number} is no dict, as item 0 is: {kind_of(example)}", value=example
+                    )
+            examples = [
+                {key: example[key] for key in example if key not in _LEFT_OUT}
+                for example in examples
+            ]
+            return _padded(
+                self.tokenizer, examples, kind, pad_to_multiple_of=self.pad_to_multiple_of
+            )
         rows = list(map(to_python, examples))
         for number, (row, example) in enumerate(zip(rows, examples, strict=True)):
             if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
                 raise InputTypeError(
-                    f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode texts first",
+                    f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode"
+                    " texts first",
                     value=example,
                 )
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
             raise no_pad_token("the examples have to be padded")
-        how: dict[str, Any] = {"main_input": _IDS, "fillers": {_IDS: pad_token_id}, "side": self.tokenizer.padding_side}
-        return BatchEncoding({_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind)
+        how: dict[str, Any] = {
+            "main_input": _IDS,
+            "fillers": {_IDS: pad_token_id},
+            "side": self.tokenizer.padding_side,
+        }
+        return BatchEncoding(
+            {_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind
+        )
 
-    # ---- masking ----------------------------------------------------------------------------------------------------
+    # ---- masking ---------------------------------------------------------------------------------
 
     def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
         """Where a token may be chosen: it is neither special nor padding."""
@@ -419,7 +429,7 @@ class DataCollatorForLanguageModeling:
     @property
     def _continuing_prefix(self) -> str:
         wordpiece = getattr(self.tokenizer, "wordpiece_tokenizer", None)
-        return getattr(wordpiece, "continuing_subword_prefix", "##")
+        return getattr(wordpiece, "continuing_subword_prefix", BERT_PREFIX)
 
     def _continuations(self, ids: Ids, examples: list[Any]) -> Flags:
         """Where a token goes on with the word before it."""
@@ -428,19 +438,26 @@ class DataCollatorForLanguageModeling:
         different, numbers = numpy.unique(ids, return_inverse=True)
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
-        goes_on: Flags = numpy.array([token.startswith(prefix) for token in tokens])[numbers].reshape(ids.shape)
+        goes_on: Flags = numpy.array([token.startswith(prefix) for token in tokens])[
+            numbers
+        ].reshape(ids.shape)
         for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
                 length = len(example[_IDS])
                 start = len(row) - length if self.tokenizer.padding_side == "left" else 0
                 for position in to_python(example[_CHINESE_REF]):
                     if not 0 <= position < length:
-                        raise InputError(f"{_CHINESE_REF} of item {number} holds {position}; the item has {length} ids")
+                        raise InputError(
+                            f"{_CHINESE_REF} of item {number} holds {position}; the item has"
+                            f" {length} ids"
+                        )
                     row[start + position] = True
         return goes_on
 
     def _random_ids(self) -> int | Ids:
-        """What random tokens are drawn from: every id that a token has; the number of ids where none is left out."""
+        """What random tokens are drawn from: every id that a token has; the number of ids where
+        none is left out.
+        """
         import numpy
 
         size = len(self.tokenizer)
@@ -454,7 +471,8 @@ class DataCollatorForLanguageModeling:
 
 
 class DataCollatorForWholeWordMask(DataCollatorForLanguageModeling):
-    """`DataCollatorForLanguageModeling` with `whole_word_mask=True`, under transformers' other name.
+    """`DataCollatorForLanguageModeling` with `whole_word_mask=True`, under transformers' other
+    name.
 
     Args:
         *args, **kwargs: as there; `mlm` and `whole_word_mask` are True whatever is passed.
@@ -479,5 +497,7 @@ def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
 
     array: NDArray[Any] = numpy.asarray(mask)
     if array.shape != ids.shape:
-        raise InputError(f"{name} has the shape {array.shape} and input_ids {ids.shape}; each id has one")
+        raise InputError(
+            f"{name} has the shape {array.shape} and input_ids {ids.shape}; each id has one"
+        )
     return array

@@ -1,10 +1,13 @@
-"""`encode_files`: the files of a corpus to files of ids, shard by shard, on all cores, to be resumed.
+"""`encode_files`: the files of a corpus to files of ids, shard by shard, on all cores, to be
+resumed.
 
-In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which lists them and
-the files and options they were made from; `rejects.jsonl` if rows without text were skipped.
+In: files, a tokenizer, a directory. Out: the shards in the directory and `manifest.json`, which
+lists them and the files and options they were made from; `rejects.jsonl` if rows without text were
+skipped.
 
-The files are listed here; workers read them. A shard follows from the list of files, from what its own hold and from
-the options, however many workers there are. So a run goes on with whatever shards the directory has of its files.
+The files are listed here; workers read them. A shard follows from the list of files, from what its
+own hold and from the options, however many workers there are. So a run goes on with whatever shards
+the directory has of its files.
 """
 
 from __future__ import annotations
@@ -12,25 +15,45 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok import log
-from trietok.corpus.encode_shard import GOES_ON, Outcome, ShardEncoder, ShardJob, advice_on, versions_here
+from trietok.corpus.encode_shard import (
+    GOES_ON,
+    Outcome,
+    ShardEncoder,
+    ShardJob,
+    advice_on,
+    versions_here,
+)
+from trietok.corpus.manifest import MANIFEST_FORMAT
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
-from trietok.corpus.run_directory import MANIFEST_FORMAT, RunDirectory
+from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, OptionError, TrietokError
-from trietok.files.elsewhere import is_elsewhere
+from trietok.errors import (
+    FileError,
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    OptionError,
+    TemporaryError,
+    TrietokError,
+    is_passing,
+)
+from trietok.files.stores import is_elsewhere
 from trietok.files.texts import DEFAULT_COLUMN, TextFile, import_pyarrow
+from trietok.showing.characters import number_of
 from trietok.worker_pool import cores, refuse_while_starting
 
-SHARD_BYTES = 16_000_000
+_MOST_NAMED = 2  # rows, and files, where too many are set aside
 
 
 class Progress(NamedTuple):
@@ -41,7 +64,8 @@ class Progress(NamedTuple):
         text_bytes, tokens: bytes of text read and tokens written, in this run alone.
         shards: finished ones.
         kept: those of them that were there before this run.
-        removed: how many shards of an earlier run were removed of each file that is not listed any more, by its name.
+        removed: how many shards of an earlier run were removed of each file that is not listed any
+            more, by its name.
     """
 
     done_bytes: int
@@ -66,9 +90,10 @@ def encode_files(
     drop_last: bool = False,
     keep_columns: Sequence[str] = (),
     on_error: str = "fail",
+    most_skipped: int | str | None = None,
     resume: bool = False,
     verify: bool = False,
-    shard_bytes: int = SHARD_BYTES,
+    shard_bytes: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     map_shards: MapShards | None = None,
     **call_options: Any,
@@ -76,39 +101,56 @@ def encode_files(
     """Encode the texts of files into files of ids.
 
     Args:
-        files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as `.gz` or `.zst`.
-        output: an empty or a new directory, or a place in a store, such as `s3://bucket/ids`; with `resume`, that of a
-            run.
+        files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as
+            `.gz` or `.zst`.
+        output: an empty or a new directory, or a place in a store, such as `s3://bucket/ids`; with
+            `resume`, that of a run.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
-        workers: how many shards are encoded at once; None for one per core. They are threads where the compiled kernel
-            encodes the texts, else processes, for which a script calls this under `if __name__ == "__main__":`.
-        file_format: `"parquet"`, `"npy"` or `"bin"`; see `trietok.corpus.shard_files`.
-        pack: join the texts of a shard, with their special tokens, and cut them into rows of so many ids.
-        drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows is joined in a shard
-            at the end, and what is left there is left out.
-        keep_columns: columns of Parquet files, or keys of JSON objects, whose values go with the rows of ids.
-        on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be read.
-        resume: continue the run that `output` holds. Its shards stay whose files hold the same, whatever their
-            names; other shards go. `on_error` may differ from that run's.
-        verify: with `resume`, compare the checksums of the shards that are there, and compute those of all files anew.
-        shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it, so more where it
-            holds repeated texts once.
-        progress: called after each finished shard, and at the end where shards of other files were removed.
-        map_shards: a function like `map`, by which an engine encodes the shards on its own workers: it takes a
-            function that can be pickled and an iterator of shards, and gives back what that returns for each, in any
-            order.
-        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's call. Masks and type
-            ids are written where they are asked for: `return_attention_mask`, `return_token_type_ids` and
-            `return_special_tokens_mask`.
+        workers: how many shards are encoded at once; None for one per core. They are threads where
+            the compiled kernel encodes the texts, else processes, for which a script calls this
+            under `if __name__ == "__main__":`.
+        file_format: `"parquet"`, `"npy"`, `"bin"`, `"megatron"` or `"mds"`; see
+            `trietok.corpus.shard_files`.
+        pack: join the texts of a shard, with their special tokens, and cut them into rows of so
+            many ids.
+        drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows
+            is joined in a shard at the end, and what is left there is left out.
+        keep_columns: columns of Parquet files, or keys of JSON objects, whose values go with the
+            rows of ids.
+        on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be
+            read. A store that gives no answer is asked again for about a minute, and fails the run
+            then, whatever is given here.
+        most_skipped: with `"skip"`, how many rows may be set aside, a number, or a share of all
+            such as `"1%"`; a run with more fails. A file counts as many rows as others have in as
+            many bytes, one at least.
+        resume: continue the run that `output` holds. Its shards stay whose files hold the same,
+            whatever their names; other shards go. `on_error` and `most_skipped` may differ from
+            that run's.
+        verify: with `resume`, compare the checksums of the shards that are there, and compute those
+            of all files anew.
+        shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it,
+            so more where it holds repeated texts once. None for 16 MB, from 2 GB of text on for 128
+            MB, from 1 TB on for 512 MB; with `resume` for as many as that run has.
+        progress: called after each finished shard, and at the end where shards of other files were
+            removed.
+        map_shards: a function like `map`, by which an engine encodes the shards on its own workers:
+            it takes a function that can be pickled and an iterator of shards, and gives back what
+            that returns for each, in any order.
+        **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's
+            call. Masks and type ids are written where they are asked for: `return_attention_mask`,
+            `return_token_type_ids` and `return_special_tokens_mask`.
 
     Returns:
-        What is in `manifest.json`, and in the parts that it names: `shards`, with the `sources` of each, and `inputs`,
-        the files.
+        What is in `manifest.json`, and in the parts that it names: `shards`, with the `sources` of
+        each, and `inputs`, the files.
 
     Raises:
-        FileError, FileFormatError: a file cannot be read or written, or a row holds no text; finished shards stay.
-        InputError: the files, the options or what is in `output` do not fit, or the workers cannot be started.
+        FileError, FileFormatError: a file cannot be read or written, a row holds no text, or more
+            than `most_skipped` are set aside; finished shards stay.
+        TemporaryError: a store gives no answer, or too many files are open; finished shards stay.
+        InputError: the files, the options or what is in `output` do not fit, or the workers cannot
+            be started.
         TrietokError: a worker process has died.
 
     >>> import pathlib, tempfile, trietok
@@ -120,21 +162,34 @@ def encode_files(
     (2, 10)
     """
     import_pyarrow()
-    for name, value, known in (("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))):
+    for name, value, known in (
+        ("file_format", file_format, FORMATS),
+        ("on_error", on_error, ("fail", "skip")),
+    ):
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
         if number is not None and (type(number) is not int or number < 1):
             raise InputError(f"{name} is {number!r}; it is a whole number from 1")
+    limit = _limit_of(most_skipped)
+    if limit is not None and on_error != "skip":
+        raise InputError("most_skipped needs on_error='skip' (--most-skipped, --on-error skip)")
     if drop_last and pack is None:
         raise InputError("drop_last needs pack (--drop-last, --pack)")
     if verify and not resume:
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
-        raise InputError("workers are those of the engine where map_shards is given; leave workers out")
+        raise InputError(
+            "workers are those of the engine where map_shards is given; leave workers out"
+        )
     out, store = place_of(output, map_shards is not None)
     workers = workers or (1 if map_shards else cores())
-    options = {"return_token_type_ids": False, "return_attention_mask": False, **call_options, "verbose": False}
+    options = {
+        "return_token_type_ids": False,
+        "return_attention_mask": False,
+        **call_options,
+        "verbose": False,
+    }
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
@@ -142,15 +197,26 @@ def encode_files(
         refuse_while_starting()
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
-            raise OptionError(f"files hold ids, masks and type ids; leave out what asks for {name}", name=name)
+            raise OptionError(
+                f"files hold ids, masks and type ids; leave out what asks for {name}", name=name
+            )
     if isinstance(keep_columns, str):
         told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
         raise InputTypeError(told, value=keep_columns)
     if keep_columns and pack is not None:
-        raise InputError("keep_columns does not work with pack: a row of packed ids has parts of several texts")
+        raise InputError(
+            "keep_columns does not work with pack: a row of packed ids has parts of several texts"
+        )
+    if keep_columns and file_format == "mds":
+        raise InputError(
+            "keep_columns does not work with mds; select another file_format (--format)"
+        )
     for name in keep_columns:
         if name in names:
-            raise InputError(f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the files")
+            raise InputError(
+                f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the"
+                " files"
+            )
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
@@ -167,14 +233,17 @@ def encode_files(
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    run = _Run(job, files, shard_bytes, progress, map_shards)
+    run = _Run(job, files, progress, map_shards, limit)
     plan = _plan_of(job, masks, call_options, shard_bytes)
-    directory = RunDirectory(job, plan) if store is None else RunInStore(job, store, plan)
+    given = (job, plan, run.inputs)
+    directory = RunDirectory(*given) if store is None else RunInStore(store, *given)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
 
-def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any], shard_bytes: int) -> dict[str, Any]:
+def _plan_of(
+    job: ShardJob, columns: Sequence[str], call_options: dict[str, Any], shard_bytes: int | None
+) -> dict[str, Any]:
     """Everything that the content of the shards depends on, but for the files."""
     return {
         "format": MANIFEST_FORMAT,
@@ -193,6 +262,25 @@ def _plan_of(job: ShardJob, columns: Sequence[str], call_options: dict[str, Any]
     }
 
 
+def _limit_of(most_skipped: int | str | None) -> int | Fraction | None:
+    """How many rows may be set aside, or which share of them.
+
+    >>> _limit_of(20), _limit_of("20"), _limit_of("0.5%"), _limit_of(None)
+    (20, 20, Fraction(1, 200), None)
+    """
+    if most_skipped is None or (type(most_skipped) is int and most_skipped >= 0):
+        return most_skipped
+    number_or_share = r"([0-9]{1,18})|([0-9]{1,3}(?:\.[0-9]{1,9})?)%"
+    found = isinstance(most_skipped, str) and re.fullmatch(number_or_share, most_skipped)
+    if not found or (found[2] and float(found[2]) > 100):
+        told = (
+            f"most_skipped is {most_skipped!r}; it is a number of rows from 0, or a share of them"
+            " such as '1%'"
+        )
+        raise InputError(f"{told} (--most-skipped)")
+    return int(found[1]) if found[1] else Fraction(found[2]) / 100
+
+
 class _ReadError(FileError, FileFormatError):
     """What a worker says of a file or of a row: it is caught as either of both."""
 
@@ -208,27 +296,40 @@ class _Run:
         self,
         job: ShardJob,
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        shard_bytes: int,
         progress: Callable[[Progress], None] | None,
         map_shards: MapShards | None,
+        limit: int | Fraction | None,
     ) -> None:
-        self._job, self._map_shards = job, map_shards
-        self._shard_bytes, self._progress = shard_bytes, progress
+        self._job, self._map_shards, self._limit = job, map_shards, limit
+        self._progress = progress
         self._given = [files] if isinstance(files, (str, os.PathLike)) else [*files]
         self._aside: dict[str, TrietokError] = {}  # why a file is left out
-        self._inputs = self._readable(find_inputs(self._given, self._aside.setdefault if job.skip_bad_rows else None))
-        for file in self._inputs if map_shards is not None else ():  # workers are in other directories
+        self.inputs = self._readable(
+            find_inputs(self._given, self._aside.setdefault if job.skip_bad_rows else None)
+        )
+        # workers are in other directories
+        for file in self.inputs if map_shards is not None else ():
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
-                told = f"{file.name} is a path from this directory, and workers have another; give Path(...).resolve()"
+                told = (
+                    f"{file.name} is a path from this directory, and workers have another; give"
+                    " Path(...).resolve()"
+                )
                 raise InputError(told)
         self._order: list[str] = []  # the keys of the shards
         self._made: set[str] = set()  # those of them that were not there before
-        self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same: it stays where it is
+        # those to be encoded, though there is a shard of the same: it stays where it is
+        self._anew: set[str] = set()
         self._failures: list[Outcome] = []
-        self._state = Progress(0, sum(file.size for file in self._inputs), 0, 0, 0)
+        self._state = Progress(0, sum(file.size for file in self.inputs), 0, 0, 0)
+        self._sizes = {file.name: file.size for file in self.inputs}
+        self._read = self._rejected = (
+            0  # rows of the shards that are finished, and those of them without text
+        )
 
     def _readable(self, files: list[TextFile]) -> list[TextFile]:
-        """The files that are what they say, as far as their names tell; of tables the first is looked into."""
+        """The files that are what they say, as far as their names tell; of tables the first is
+        looked into.
+        """
         first = next((file for file in files if file.kind == "parquet"), None)
         for file in files:
             try:
@@ -239,7 +340,9 @@ class _Run:
                     raise
                 self._aside[file.name] = error
         if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:
-            log.warning("the files have no column %r: each line of a .txt is a text", self._job.column)
+            log.warning(
+                "the files have no column %r: each line of a .txt is a text", self._job.column
+            )
         return self._not_aside(files)
 
     def _not_aside(self, files: list[TextFile]) -> list[TextFile]:
@@ -250,22 +353,38 @@ class _Run:
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
-        job, is_left = self._job, True
         self._directory = directory
+        try:
+            return self._finish(workers, in_threads)
+        except OSError as error:
+            if not is_passing(error):
+                raise
+            raise TemporaryError(
+                f"{error}. {self._what_stays()}; {GOES_ON}", path=self._job.name
+            ) from error
+
+    def _finish(self, workers: int, in_threads: bool) -> dict[str, Any]:
+        directory, job, is_left = self._directory, self._job, True
         while is_left:  # once, but where a file is set aside: its shard is made without it
             number = len(self._aside), len(self._anew)
             self._order.clear()
             self._state = self._state._replace(done_bytes=0, shards=0, kept=0)
+            self._read = self._rejected = 0
             self._encode(self._shards_to_do(), workers, in_threads)
-            for error in changed_since(self._given, self._inputs):
+            for error in changed_since(self._given, self.inputs):
                 if not job.skip_bad_rows:
-                    raise FileError(f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path) from error
+                    raise FileError(
+                        f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path
+                    ) from error
                 self._aside.setdefault(error.path, error)
             is_left = number != (len(self._aside), len(self._anew))
-            self._inputs = self._not_aside(self._inputs)
+            self.inputs = self._not_aside(self.inputs)
+        self._heed_limit(self._rejected + self._rows_aside())
         if job.drop_last:
             self._encode_rests()
-        aside = [{"name": name, "reason": str(error)} for name, error in sorted(self._aside.items())]
+        aside = [
+            {"name": name, "reason": str(error)} for name, error in sorted(self._aside.items())
+        ]
         manifest = directory.finish(self._order, aside)
         if directory.removed and self._progress is not None:
             self._progress(self._state._replace(removed=directory.removed))
@@ -294,12 +413,63 @@ class _Run:
             (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
+            if first.is_temporary:
+                raise TemporaryError(str(first.error), path=job.name)
             raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.name)
+        if self._has_too_many():
+            self._heed_limit(self._rejected + len(self._aside))
 
     def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
-        """No shard is planned after one has failed; those at work end."""
-        while not self._failures and (shard := next(shards, None)) is not None:
+        """No shard is planned after one has failed, or too much is set aside; those at work end."""
+        while (
+            not (self._failures or self._has_too_many())
+            and (shard := next(shards, None)) is not None
+        ):
             yield shard
+
+    # ---- how much is set aside -------------------------------------------------------------------
+
+    def _has_too_many(self) -> bool:
+        """Whether more rows are set aside than a number allows; of a share that is known at the
+        end.
+        """
+        return isinstance(self._limit, int) and self._rejected + len(self._aside) > self._limit
+
+    def _rows_aside(self) -> int:
+        """About how many rows the files have that are set aside: as many as others in as many
+        bytes, one at least.
+        """
+        rate = self._read / max(self._state.done_bytes, 1)
+        return sum(max(round(self._sizes.get(name, 0) * rate), 1) for name in self._aside)
+
+    def _heed_limit(self, skipped: int) -> None:
+        """Raise where so many rows are more than may be set aside, and say what they are."""
+        limit, all_rows = self._limit, self._read + skipped - self._rejected
+        if limit is None or skipped <= (limit if isinstance(limit, int) else limit * all_rows):
+            return
+        rows = list(itertools.islice(self._directory.rejected(self._order), _MOST_NAMED))
+        reasons = [f"{row['file']}, row {row['row']}: {row['reason']}" for row in rows]
+        reasons += [str(error) for _, error in sorted(self._aside.items())][:_MOST_NAMED]
+        parts = [number_of(self._rejected, "row") + " without text" if self._rejected else ""]
+        parts += [
+            number_of(len(self._aside), "file") + " that cannot be read" if self._aside else ""
+        ]
+        if isinstance(limit, int):
+            allowed, of_all = f"{limit:,}", ""
+        else:
+            allowed, of_all = (
+                f"{100 * float(limit):g}%",
+                f", about {skipped:,} of {all_rows:,} rows",
+            )
+        told = (
+            f"set aside: {' and '.join(filter(None, parts))}{of_all}; most_skipped (--most-skipped)"
+            f" allows {allowed}"
+        )
+        told += f": {'; '.join(reasons)}"
+        advice = f"{GOES_ON} with what is repaired, or with a higher limit"
+        raise _ReadError(f"{told}. {self._what_stays()}; {advice}", path=self._job.name)
+
+    # ---- what becomes of the shards --------------------------------------------------------------
 
     def _finished(self, shard: Shard, outcome: Outcome) -> None:
         directory = self._directory
@@ -325,15 +495,21 @@ class _Run:
     def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
         directory, numbers, apart = self._directory, itertools.count(), bool(self._job.keep)
-        for stretches in planned(self._inputs, self._job.column, self._shard_bytes, apart, self._unplanned):
+        for stretches in planned(
+            self.inputs, self._job.column, directory.shard_bytes, apart, self._unplanned
+        ):
             if any(stretch.file.name in self._aside for stretch in stretches):
                 continue
             shard = Shard(next(numbers), key_of(stretches), stretches)
             self._order.append(shard.key)
-            if directory.claim(shard.key):
+            if shard.key in directory.kept:
                 self._note(shard)
             else:
-                yield shard if shard.key in self._anew else shard._replace(known=directory.similar(shard))
+                yield (
+                    shard
+                    if shard.key in self._anew
+                    else shard._replace(known=directory.similar(shard))
+                )
 
     def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
         if not self._job.skip_bad_rows:
@@ -343,7 +519,9 @@ class _Run:
 
     def _note(self, shard: Shard, record: dict[str, Any] | None = None) -> None:
         """Count a shard that was made now, or that was there already, and tell of it."""
-        state = self._state
+        state, kept = self._state, self._directory.kept[shard.key]
+        self._read += kept["texts"] + kept["rejected"]
+        self._rejected += kept["rejected"]
         made = record or {"text_bytes": 0, "tokens": 0}
         self._state = state._replace(
             done_bytes=state.done_bytes + sum(stretch.weight for stretch in shard.stretches),

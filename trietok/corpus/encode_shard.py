@@ -1,7 +1,8 @@
 """Encodes one shard, in any process: all files of the shard are put in place, or none.
 
-In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's files under its key in
-the folder of the run, and a record of them. The record is written last, so a shard that has one is whole.
+In: a `Shard`, and the `ShardJob`, which is the same for every shard of the run. Out: the shard's
+files under its key in the folder of the run, and a record of them. The record is written last, so a
+shard that has one is whole.
 """
 
 from __future__ import annotations
@@ -17,12 +18,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
-from trietok.corpus.shard_files import Content, FlatShard, ParquetShard
+from trietok.corpus.shard_files import Content, FlatShard, MdsShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
-from trietok.corpus.text_inputs import ChangedFileError, LongText, Parts, Read, read_blocks, read_texts
-from trietok.disk import TEMPORARY, checksum, put_in_place
-from trietok.errors import FileError, FileFormatError, TrietokError
-from trietok.files.elsewhere import Place
+from trietok.corpus.text_inputs import (
+    ChangedFileError,
+    LongText,
+    Parts,
+    Read,
+    read_blocks,
+    read_texts,
+)
+from trietok.disk import TEMPORARY, checksum, flush_directory, flush_file, put_in_place
+from trietok.errors import FileError, FileFormatError, TemporaryError, TrietokError, is_passing
+from trietok.files.stores import Place
 from trietok.files.texts import BadRow, import_pyarrow
 
 
@@ -72,7 +80,9 @@ class ShardJob(NamedTuple):
     call_options: dict[str, Any]  # of the tokenizer's call
     file_format: str  # one of `shard_files.FORMATS`
     pack: int | None  # ids of a block; None for a row a text
-    drop_last: bool  # what a shard has behind its last whole block goes into blocks of all shards; the last is left out
+    # what a shard has behind its last whole block goes into blocks of all shards; the last is left
+    # out
+    drop_last: bool
     keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
     skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
     fingerprint: str  # the tokenizer's
@@ -113,8 +123,14 @@ class Outcome(NamedTuple):
     record: dict[str, Any] | None  # what its record holds; None where it failed
     error: str | None  # why it failed, for the user to read
     advice: str = GOES_ON  # how the user can continue the run then
-    unreadable: tuple[tuple[str, str], ...] = ()  # the names of its files that cannot be read, and why
-    same: tuple[str, ...] | None = None  # that of the known checksums which its stretches have; nothing was encoded
+    # the names of its files that cannot be read, and why
+    unreadable: tuple[tuple[str, str], ...] = ()
+    same: tuple[str, ...] | None = (
+        None  # that of the known checksums which its stretches have; nothing was encoded
+    )
+    is_temporary: bool = (
+        False  # whether it failed for a reason that passes, and that says nothing of its files
+    )
 
 
 class Stopped(Exception):
@@ -122,10 +138,15 @@ class Stopped(Exception):
 
 
 class ShardEncoder:
-    """Encodes the shards of a run with one tokenizer; `is_stopped` is asked between batches, and ends in `Stopped`."""
+    """Encodes the shards of a run with one tokenizer; `is_stopped` is asked between batches, and
+    ends in `Stopped`.
+    """
 
     def __init__(
-        self, job: ShardJob, is_stopped: Callable[[], bool] = lambda: False, encoder: RowEncoder | None = None
+        self,
+        job: ShardJob,
+        is_stopped: Callable[[], bool] = lambda: False,
+        encoder: RowEncoder | None = None,
     ) -> None:
         self._job = job
         self._is_stopped = is_stopped
@@ -143,17 +164,34 @@ class ShardEncoder:
             return Outcome(shard.number, self._encode(shard.key, reads), None)
         except TrietokError as error:
             said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
-            unreadable = {}
-            if isinstance(error, (FileError, FileFormatError)) and error.path in names and not _is_of_row(error):
+            unreadable, is_temporary = {}, isinstance(error, TemporaryError)
+            if (
+                isinstance(error, (FileError, FileFormatError))
+                and error.path in names
+                and not _is_of_row(error)
+            ):
                 unreadable = {error.path: said}
             if unreadable and self._job.skip_bad_rows:
-                unreadable |= self._unreadable(shard)
-            return Outcome(shard.number, None, said, advice_on(error), tuple(unreadable.items()))
+                try:
+                    unreadable |= self._unreadable(shard)
+                except TemporaryError as trouble:
+                    unreadable, said, is_temporary = {}, str(trouble).rstrip("."), True
+            advice = GOES_ON if is_temporary else advice_on(error)
+            return Outcome(
+                shard.number,
+                None,
+                said,
+                advice,
+                tuple(unreadable.items()),
+                is_temporary=is_temporary,
+            )
         except OSError as error:
             reason = error.strerror or str(error)
-            # An error of reading names its file. An error of writing names none: it is about the shard's files.
+            # An error of reading names its file. An error of writing names none: it is about the
+            # shard's files.
             path = error.filename or self._job.state / shard.key
-            return Outcome(shard.number, None, f"cannot write {path}: {reason}")
+            said = f"cannot write {path}: {reason}"
+            return Outcome(shard.number, None, said, is_temporary=is_passing(error))
 
     def _checksum(self, read: Read) -> str:
         for _ in read_blocks(read, self._job.column, self._encoder.cut_characters, self._job.keep):
@@ -161,7 +199,9 @@ class ShardEncoder:
         return str(read.digest.hexdigest())
 
     def _unreadable(self, shard: Shard) -> dict[str, str]:
-        """Which files of a shard cannot be read, and why: all at once, that the rest is not tried file by file."""
+        """Which files of a shard cannot be read, and why: all at once, that the rest is not tried
+        file by file.
+        """
         found: dict[str, str] = {}
         for read in map(Read, shard.stretches if len(shard.stretches) > 1 else ()):
             try:
@@ -177,14 +217,20 @@ class ShardEncoder:
     def _encode(self, key: str, reads: Sequence[Read]) -> dict[str, Any]:
         job = self._job
         blocks = None if job.pack is None else Blocks(job.pack)
-        counts = dict.fromkeys(("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0)
+        counts = dict.fromkeys(
+            ("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0
+        )
         rejects: list[dict[str, Any]] = []
         rest: Rows | None = None
         is_typed = not job.keep or all(read.stretch.file.kind == "parquet" for read in reads)
         with self._shard_files(key, is_typed) as files:
-            for encoded, kept in self._encoded(reads, counts, rejects, files if blocks is None else None):
+            for encoded, kept in self._encoded(
+                reads, counts, rejects, files if blocks is None else None
+            ):
                 counts["texts"] += len(encoded.lengths)
-                counts["longest_text"] = max(counts["longest_text"], max(encoded.lengths, default=0))
+                counts["longest_text"] = max(
+                    counts["longest_text"], max(encoded.lengths, default=0)
+                )
                 self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
                 rest = blocks.end()
@@ -203,11 +249,15 @@ class ShardEncoder:
                 record["dropped_tokens"] = 0
             if rest is not None and job.drop_last and rest.ids:
                 columns = {IDS: bytes(rest.ids), **rest.columns}
-                record["rest"] = {name: base64.b64encode(run).decode() for name, run in columns.items()}
+                record["rest"] = {
+                    name: base64.b64encode(run).decode() for name, run in columns.items()
+                }
             return self._put(key, files, record, rejects)
 
     def encode_rests(self, key: str, rests: Iterable[dict[str, str]]) -> dict[str, Any]:
-        """Put the shard in place with the blocks of what other shards have behind their last ones; its record."""
+        """Put the shard in place with the blocks of what other shards have behind their last ones;
+        its record.
+        """
         assert self._job.pack is not None
         blocks, counts = Blocks(self._job.pack), dict.fromkeys(("rows", "tokens"), 0)
         nothing = dict.fromkeys(("rejected", "texts", "text_bytes", "longest_text"), 0)
@@ -217,7 +267,9 @@ class ShardEncoder:
                 self._write(files, counts, blocks.add(Rows(array("i"), columns.pop(IDS), columns)))
             files.close()
             dropped = len(blocks.end().ids) // ID_BYTES
-            return self._put(key, files, {"sources": [], **counts, **nothing, "dropped_tokens": dropped})
+            return self._put(
+                key, files, {"sources": [], **counts, **nothing, "dropped_tokens": dropped}
+            )
 
     @contextlib.contextmanager
     def _shard_files(self, key: str, is_typed: bool) -> Iterator[Any]:
@@ -230,17 +282,22 @@ class ShardEncoder:
         try:
             if job.file_format == "parquet":
                 yield ParquetShard(job.state, begun, content)
+            elif job.file_format == "mds":
+                yield MdsShard(job.state, begun, content)
             else:
                 yield FlatShard(job.state, begun, content, job.file_format)
         except BaseException:
-            for path in job.state.glob(f"{begun}[.-]*"):  # by their names: an interrupt may come while they are opened
+            # by their names: an interrupt may come while they are opened
+            for path in job.state.glob(f"{begun}[.-]*"):
                 path.unlink(missing_ok=True)
             raise
 
     def _put(
         self, key: str, files: Any, record: dict[str, Any], rejects: Sequence[dict[str, Any]] = ()
     ) -> dict[str, Any]:
-        """Put the files of a shard in place, none where it has no rows; then its record, with the rows without text."""
+        """Put the files of a shard in place, none where it has no rows; then its record, with the
+        rows without text.
+        """
         job, made = self._job, record["rows"]
         record["files"] = [
             {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
@@ -251,10 +308,11 @@ class ShardEncoder:
                 put_in_place(path, job.state / f"{key}{suffix}")
             else:
                 path.unlink()
-        # Neither the names nor the record are flushed: what a power failure takes of them is a shard to make again.
         temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
         temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
+        flush_file(temporary)
         os.replace(temporary, job.record(key))
+        flush_directory(job.state)
         job.put_in_store(key, files.paths)
         return record
 
@@ -265,7 +323,11 @@ class ShardEncoder:
             counts["tokens"] += sum(rows.lengths)
 
     def _encoded(
-        self, reads: Sequence[Read], counts: dict[str, int], rejects: list[dict[str, Any]], files: Any
+        self,
+        reads: Sequence[Read],
+        counts: dict[str, int],
+        rejects: list[dict[str, Any]],
+        files: Any,
     ) -> Iterator[tuple[Rows, Any]]:
         """The ids of a shard's texts and what is kept with them, without the rows that hold none.
 
@@ -292,8 +354,12 @@ class ShardEncoder:
             self._count(parts, texts, rejects)
             yield encoded, kept
 
-    def _long_row(self, text: LongText, files: Any) -> Generator[tuple[Rows, Any], None, BadRow | None]:
-        """The ids of a long text, and at their end how many there are; returns why it cannot be a row, if it cannot."""
+    def _long_row(
+        self, text: LongText, files: Any
+    ) -> Generator[tuple[Rows, Any], None, BadRow | None]:
+        """The ids of a long text, and at their end how many there are; returns why it cannot be a
+        row, if it cannot.
+        """
         number = 0
         most = None if files is None else files.most_ids
         columns: dict[str, bytes] = {}
@@ -303,16 +369,19 @@ class ShardEncoder:
             if most is not None and number > most:
                 files.drop_open_row()
                 return BadRow(
-                    f"a text of more than {most:,} tokens, too long for a row of a Parquet file; the formats npy and "
-                    "bin, pack or truncation take it"
+                    f"a text of more than {most:,} tokens, too long for a row of a Parquet file;"
+                    " the formats npy and bin, pack or truncation take it"
                 )
             columns = dict.fromkeys(part.columns, b"")
             yield part, None
         yield Rows(array("i", [number]), b"", columns), None
         return None
 
-    def _count(self, parts: Parts, texts: Sequence[Any] | None, rejects: list[dict[str, Any]]) -> None:
-        """Count the rows of a batch for what they were read from; those that are no texts are set aside, or an error.
+    def _count(
+        self, parts: Parts, texts: Sequence[Any] | None, rejects: list[dict[str, Any]]
+    ) -> None:
+        """Count the rows of a batch for what they were read from; those that are no texts are set
+        aside, or an error.
 
         `texts` is None where all are.
         """
@@ -324,7 +393,9 @@ class ShardEncoder:
             for place, reason in bad:
                 if not self._job.skip_bad_rows:
                     row = first + place
-                    raise FileFormatError(f"{name}, row {row}: {reason}", path=name, line_number=row)
+                    raise FileFormatError(
+                        f"{name}, row {row}: {reason}", path=name, line_number=row
+                    )
                 rejects.append({"file": name, "row": first + place, "reason": reason})
             read.rows += number
             read.rejected += len(bad)
@@ -332,7 +403,9 @@ class ShardEncoder:
 
 
 def _is_of_row(error: TrietokError) -> bool:
-    """Whether an error says that a row of a file holds no text, and not that the file cannot be read."""
+    """Whether an error says that a row of a file holds no text, and not that the file cannot be
+    read.
+    """
     return getattr(error, "line_number", None) is not None
 
 
@@ -341,7 +414,10 @@ def advice_on(error: TrietokError) -> str:
     if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
     if "(--column)" in str(error):  # it says which there are
-        return "with another column a run begins anew, and --resume --on-error skip leaves out what lacks this one"
+        return (
+            "with another column a run begins anew, and --resume --on-error skip leaves out what"
+            " lacks this one"
+        )
     once = "the row is corrected" if _is_of_row(error) else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
@@ -354,16 +430,22 @@ def versions_here() -> dict[str, str]:
 
 
 def source_of(read: Read) -> dict[str, Any]:
-    """What was read for a shard, as records and the manifest have it; which part of a file only where it is one."""
+    """What was read for a shard, as records and the manifest have it; which part of a file only
+    where it is one.
+    """
     file, start, end, _ = read.stretch
     return {
         **{"name": file.name, "kind": file.kind, "size": file.size, "mtime_ns": file.mtime_ns},
         **({} if end is None else {"start": start, "end": end}),
-        **{"sha256": read.digest.hexdigest(), "texts": read.rows - read.rejected, "rejected": read.rejected},
+        **{
+            "sha256": read.digest.hexdigest(),
+            "texts": read.rows - read.rejected,
+            "rejected": read.rejected,
+        },
     }
 
 
-# ---- in a worker process --------------------------------------------------------------------------------------------
+# ---- in a worker process -------------------------------------------------------------------------
 
 _worker: ShardEncoder | None = None
 
@@ -372,7 +454,8 @@ def start_worker(job: ShardJob, stop: Any) -> None:
     """Prepare this process to encode shards."""
     global _worker
     pyarrow = import_pyarrow()
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # other pools keep tens of megabytes of freed memory
+    # other pools keep tens of megabytes of freed memory
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     _worker = ShardEncoder(job, stop.is_set)
 
 

@@ -1,7 +1,9 @@
-"""Ray and Spark as the workers of a run: a function like `map` over a cluster, for `encode_files(..., map_shards=)`.
+"""Ray and Spark as the workers of a run: a function like `map` over a cluster, for
+`encode_files(..., map_shards=)`.
 
-In: a function that can be pickled, and an iterator of jobs for it. Out: what the function returns for each job, in the
-order in which they end. Few are handed out before others are done, so a machine that joins the cluster takes its part.
+In: a function that can be pickled, and an iterator of jobs for it. Out: what the function returns
+for each job, in the order in which they end. Few are handed out before others are done, so a
+machine that joins the cluster takes its part.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from typing import Any
 from trietok.errors import InputError, TrietokError, imported
 
 Map = Callable[[Callable[[Any], Any], Iterator[Any]], Iterable[Any]]
-_WAVE = 16  # jobs of a core that Spark is handed at once: few would leave cores waiting, many keep a new machine out
+# jobs of a core that Spark is handed at once: few would leave cores waiting, many keep a new
+# machine out
+_WAVE = 16
 _RETRIES = 10  # how often Ray does a job again whose worker or machine is lost
 
 
@@ -29,8 +33,9 @@ def map_on(engine: str, address: str | None = None) -> Map:
 
     Args:
         engine: `"ray"` or `"spark"`.
-        address: of Ray, `auto`, `HOST:PORT` or `ray://HOST:PORT`; of Spark, its master: `spark://HOST:PORT`, `yarn`,
-            `local[2]`. None for what the engine finds by itself: `RAY_ADDRESS`, or the session that there is.
+        address: of Ray, `auto`, `HOST:PORT` or `ray://HOST:PORT`; of Spark, its master:
+            `spark://HOST:PORT`, `yarn`, `local[2]`. None for what the engine finds by itself:
+            `RAY_ADDRESS`, or the session that there is.
 
     Raises:
         InputError: no such engine.
@@ -52,7 +57,9 @@ def map_on(engine: str, address: str | None = None) -> Map:
 
 
 def _tried(function: Callable[[Any], Any], job: Any) -> Any:
-    """A mistake that the function names is returned: an engine would wrap it in the traces of its own workers."""
+    """A mistake that the function names is returned: an engine would wrap it in the traces of its
+    own workers.
+    """
     try:
         return function(job)
     except TrietokError as error:
@@ -74,13 +81,20 @@ def _told(engine: str, address: str | None, *kinds: type[Exception]) -> Iterator
     except TrietokError:
         raise
     except kinds as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-        told = next((line[1:].strip() for line in lines if line.startswith(":")), lines[0])  # Java's comes second
-        raise TrietokError(f"{engine}{f' at {address}' if address else ''} has given up: {told:.300}") from error
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [
+            type(error).__name__
+        ]
+        # Java's comes second
+        told = next((line[1:].strip() for line in lines if line.startswith(":")), lines[0])
+        raise TrietokError(
+            f"{engine}{f' at {address}' if address else ''} has given up: {told:.300}"
+        ) from error
 
 
 def _reached(engine: str, address: str | None) -> None:
-    """Say at once, by a TrietokError, where nothing listens, for which an engine would try for minutes."""
+    """Say at once, by a TrietokError, where nothing listens, for which an engine would try for
+    minutes.
+    """
     found = re.fullmatch(r"(?:\w+://)?\[?([\w.:-]+?)\]?:(\d+)", address or "")
     if found is None:
         return
@@ -91,7 +105,9 @@ def _reached(engine: str, address: str | None) -> None:
         raise TrietokError(told) from error
 
 
-def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:
+def _on_ray(
+    address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]
+) -> Iterator[Any]:
     ray = imported("ray", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
@@ -116,7 +132,9 @@ def _on_ray(address: str | None, function: Callable[[Any], Any], jobs: Iterator[
             ray.shutdown()
 
 
-def _on_spark(address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]) -> Iterator[Any]:
+def _on_spark(
+    address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]
+) -> Iterator[Any]:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     sql, errors = imported("pyspark.sql", "spark"), imported("pyspark.errors", "spark")
@@ -136,7 +154,11 @@ def _on_spark(address: str | None, function: Callable[[Any], Any], jobs: Iterato
     shared = context.broadcast(function)  # goes to each executor once
 
     def collect(wave: list[Any]) -> list[Any]:
-        return [*context.parallelize(wave, len(wave)).map(lambda job: _tried(shared.value, job)).collect()]
+        return [
+            *context.parallelize(wave, len(wave))
+            .map(lambda job: _tried(shared.value, job))
+            .collect()
+        ]
 
     executor = ThreadPoolExecutor(2)
     try:

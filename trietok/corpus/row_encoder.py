@@ -1,12 +1,14 @@
-"""Texts to rows of ids under the options of a call: by the plan of the call where there is one, else by a call.
+"""Texts to rows of ids under the options of a call: by the plan of the call where there is one,
+else by a call.
 
-In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array. Out: `Rows`, the same
-either way: int32 ids in one run of bytes, and the length of each row. Options that make a row depend on other texts of
-the batch are refused, because an engine cuts batches as it likes.
+In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array.
+Out: `Rows`, the same either way: int32 ids in one run of bytes, and the length of each row. Options
+that make a row depend on other texts of the batch are refused, because an engine cuts batches as it
+likes.
 
-Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as they are: no Python
-object is made for a text, and whether the bytes are UTF-8 is left to who reads them. In plain Python the ids of a chunk
-between spaces are cached as bytes.
+Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as
+they are: no Python object is made for a text, and whether the bytes are UTF-8 is left to who reads
+them. In plain Python the ids of a chunk between spaces are cached as bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import hashlib
 import os
 import pickle
 import struct
-import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -24,20 +25,24 @@ from weakref import WeakValueDictionary
 
 from trietok.errors import InputError, OptionError
 from trietok.files.texts import import_pyarrow
+from trietok.inputs.builder import QuickPlan
 from trietok.inputs.options import CallOptions
-from trietok.inputs.plan import QuickPlan
+from trietok.text.changes import ForkableLock
 from trietok.text.chunk_encoder import ChunkEncoder
-from trietok.text.kernel.chosen import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
-from trietok.text.memory import LONGEST_REMEMBERED, MayBeSpaced
+from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
+from trietok.text.memory import LONGEST_REMEMBERED
 
-ENTRY_BYTES = 160  # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
+# of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
+ENTRY_BYTES = 160
 
 
 class ChunkBytes(dict[str, bytes]):
-    """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries not used lately.
+    """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries
+    not used lately.
 
-    There are two generations, each with half of the memory: an entry that is used moves into the younger one, and when
-    that is full, the older one is dropped. `limit` is how many bytes they may take, by an upper estimate.
+    There are two generations, each with half of the memory: an entry that is used moves into the
+    younger one, and when that is full, the older one is dropped. `limit` is how many bytes they may
+    take, by an upper estimate.
 
     >>> memory = ChunkBytes(lambda chunk: (7, 8))
     >>> memory["word"]
@@ -56,7 +61,7 @@ class ChunkBytes(dict[str, bytes]):
     def __missing__(self, chunk: str) -> bytes:
         ids = self._older.get(chunk)
         if ids is None:
-            ids = array("i", iter(self._work_out(chunk))).tobytes()  # iter: it may raise MayBeSpaced
+            ids = array("i", self._work_out(chunk)).tobytes()
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
             self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
@@ -73,9 +78,12 @@ class ChunkBytes(dict[str, bytes]):
 def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
     """The texts of an array of `large_string`, without its nulls, as the kernel reads them.
 
-    Their bytes; int64 offsets of where each starts and the last one ends; the place of the first offset; their number.
+    Their bytes; int64 offsets of where each starts and the last one ends; the place of the first
+    offset; their number.
 
-    >>> data, offsets, *numbers = _buffer_of(import_pyarrow().array(["a", None, "bc"], "large_string"))
+    >>> data, offsets, *numbers = _buffer_of(
+    ...     import_pyarrow().array(["a", None, "bc"], "large_string")
+    ... )
     >>> bytes(data), memoryview(offsets).cast("q").tolist(), numbers
     (b'abc', [0, 1, 3], [0, 2])
     """
@@ -88,7 +96,9 @@ def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
 
 
 def one_text(block: bytes) -> Any:
-    """A block, without the line feed at its end, as an array with one string, of which nobody has looked at it."""
+    """A block, without the line feed at its end, as an array with one string, of which nobody has
+    looked at it.
+    """
     pyarrow = import_pyarrow()
     bounds = struct.pack("qq", 0, len(block) - block.endswith(b"\n"))
     buffers = [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(block)]
@@ -104,10 +114,11 @@ def lines_of(block: bytes) -> Any:
     return import_pyarrow("pyarrow.compute").split_pattern(one_text(block), "\n").values
 
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
+# ---- rows ----------------------------------------------------------------------------------------
 
 ID_BYTES = 4  # of an id: int32
-_TIMES_CACHE_LIMIT = 3  # a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
+# a corpus has more words than a text: `ChunkBytes` is so many times as big as the tokenizer's
+_TIMES_CACHE_LIMIT = 3
 _MOST_RECEIVED = 4  # encoders that a process keeps for the functions it unpickles
 
 
@@ -125,15 +136,23 @@ class Rows(NamedTuple):
     lengths: array[int]  # how many ids each row has, int32
     ids: bytes | bytearray  # those of all rows, int32
     columns: dict[str, bytes]  # masks and type ids by name: a byte for each id
-    offsets: bytes | None = None  # the span of each token in its text, two int32 for each id, if it is asked for
-    samples: array[int] | None = None  # the number of each row's text, int32; None if there is one row for each
+    offsets: bytes | None = (
+        None  # the span of each token in its text, two int32 for each id, if it is asked for
+    )
+    samples: array[int] | None = (
+        None  # the number of each row's text, int32; None if there is one row for each
+    )
     overflow: Overflow | None = None  # if it is asked for
 
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
 SMALL_COLUMNS = ("token_type_ids", "attention_mask", "special_tokens_mask")
 SAMPLES = "overflow_to_sample_mapping"  # a Rust tokenizer gives a row for each window of a text
-OVERFLOWING, TRUNCATED = "overflowing_tokens", "num_truncated_tokens"  # a slow one gives what it cut off
+# a slow one gives what it cut off
+OVERFLOWING, TRUNCATED = (
+    "overflowing_tokens",
+    "num_truncated_tokens",
+)
 COLUMNS = (IDS, OFFSETS, *SMALL_COLUMNS, SAMPLES, OVERFLOWING, TRUNCATED)
 
 _REFUSED = {
@@ -143,29 +162,31 @@ _REFUSED = {
 }
 
 
-# What this process has sent, for processes that are forked from it: they have the encoder already, with all that it
-# remembers. A process itself reads its own pickle, as others do: what it sent and what it gets are two tokenizers.
+# What this process has sent, for processes that are forked from it: they have the encoder already,
+# with all that it remembers. A process itself reads its own pickle, as others do: what it sent and
+# what it gets are two tokenizers.
 _sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
-# The encoders that this process has got last: a worker gets the same function for each of its tasks.
+# The encoders that this process has got last: a worker gets the same function for each of its
+# tasks.
 _received: dict[bytes, RowEncoder] = {}
-_receiving = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_receiving._at_fork_reinit)  # type: ignore[attr-defined]
+_receiving = ForkableLock()
 
 
 class RowEncoder:
     """Encodes texts to rows, each text as a call with these options does.
 
-    Where the options and the tokenizer have a plan for it, no call is made and no int for a token: the compiled kernel
-    encodes the texts where there is one, else `ChunkBytes`. Both ask the tokenizer's own encoder.
+    Where the options and the tokenizer have a plan for it, no call is made and no int for a token:
+    the compiled kernel encodes the texts where there is one, else `ChunkBytes`. Both ask the
+    tokenizer's own encoder.
 
-    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed: `pickled` is the one
-    that the tokenizer was read from, and its SHA-256.
+    Its pickle, of which `TokenizeBatch` tells, is made anew only after the tokenizer has changed:
+    `pickled` is the one that the tokenizer was read from, and its SHA-256.
     """
 
     names: tuple[str, ...]  # of the columns that the options give, in the order of a call's result
     gives_windows: bool  # whether a text may have several rows
-    threads: Callable[[int], int] | None  # says how many the kernel may use for a batch; None for the one that calls
+    # says how many the kernel may use for a batch; None for the one that calls
+    threads: Callable[[int], int] | None
     sent_by: int | None  # the process that has pickled it
 
     def __init__(
@@ -181,54 +202,79 @@ class RowEncoder:
                 raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
         if options.get("padding") not in (None, False, "do_not_pad", "max_length"):
             raise OptionError(
-                f"padding={options['padding']!r} depends on the texts around a text, and batches are cut as the engine "
-                "likes; pad when training batches are made, or give padding='max_length'",
+                f"padding={options['padding']!r} depends on the texts around a text, and batches"
+                " are cut as the engine likes; pad when training batches are made, or give"
+                " padding='max_length'",
                 name="padding",
             )
         self._tokenizer = tokenizer
         self._given = options, has_pairs
-        self._options = {name: value for name, value in options.items() if name not in ("return_length", *_REFUSED)}
+        self._options = {
+            name: value
+            for name, value in options.items()
+            if name not in ("return_length", *_REFUSED)
+        }
         # Encoding one text shows whether the options are valid, and which columns they give.
-        words, is_padded = options.get("is_split_into_words"), options.get("padding") == "max_length"
+        words, is_padded = (
+            options.get("is_split_into_words"),
+            options.get("padding") == "max_length",
+        )
         text: Any = [["a"]] if words else ["a"]
-        probe = tokenizer(*([text, text] if has_pairs else [text]), **{**self._options, "verbose": False})
+        probe = tokenizer(
+            *([text, text] if has_pairs else [text]), **{**self._options, "verbose": False}
+        )
         for name in probe:
             if name not in COLUMNS:
-                raise OptionError(f"the tokenizer returns {name!r}, which has no column here", name=name)
+                raise OptionError(
+                    f"the tokenizer returns {name!r}, which has no column here", name=name
+                )
         if IDS not in probe:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(probe)}")
         self.names = (*probe, *([LENGTH] if options.get("return_length") else []))
         self.gives_windows = SAMPLES in self.names
-        # A slow tokenizer's call for one text, and not for a batch, leaves a text without ids as it is.
+        # A slow tokenizer's call for one text, and not for a batch, leaves a text without ids as it
+        # is.
         is_slow = getattr(tokenizer, "profile", None) == "slow"
         self._leaves_empty = is_slow and is_padded and not options.get("add_special_tokens", True)
         by_call = has_pairs or words or is_padded
-        by_call = by_call or options.get("return_offsets_mapping") or options.get("return_overflowing_tokens")
+        by_call = (
+            by_call
+            or options.get("return_offsets_mapping")
+            or options.get("return_overflowing_tokens")
+        )
         has_plan = not by_call and self._options.keys() <= set(CallOptions._fields)
         self._call = CallOptions(**self._options) if has_plan else None
         self._memory_of: ChunkEncoder | None = None
         self._memory = ChunkBytes(lambda chunk: ())
         self._pickled = pickled
-        self._state = None if pickled is None else self._state_now()  # of the tokenizer, when it was pickled
+        # of the tokenizer, when it was pickled
+        self._state = None if pickled is None else self._state_now()
         self.sent_by = None
 
-    # ---- by a plan --------------------------------------------------------------------------------------------------
+    # ---- by a plan -------------------------------------------------------------------------------
 
     def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
-        """The tokenizer's encoder and its plan of the call; None where only a call gives the right rows.
+        """The tokenizer's encoder and its plan of the call; None where only a call gives the right
+        rows.
 
-        It is asked each time: a user may replace a method of the tokenizer, and its calls go through that one then.
+        It is asked each time: a user may replace a method of the tokenizer, and its calls go
+        through that one then.
         """
         if self._call is None or not getattr(self._tokenizer, "is_plain", False):
             return None
         encoder = self._tokenizer.text_encoder
         plan = self._tokenizer.input_builder.plan(self._call)
-        return (encoder, plan) if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan) else None
+        return (
+            (encoder, plan)
+            if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan)
+            else None
+        )
 
     def make_kernel(self) -> bool:
         """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
 
-        Several threads can use it at once: they share what it remembers, and it gives up the GIL while it works.
+        Several threads can use it at once: they share what it remembers, and it gives up the GIL
+        while it works.
         """
         now = self._now()
         if now is None:
@@ -254,27 +300,35 @@ class RowEncoder:
         return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
     def encode_column(self, column: Any) -> Rows | None:
-        """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the compiled kernel.
+        """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the
+        compiled kernel.
 
-        None where the texts are needed as strs: there is no kernel, or not yet, or a text is not UTF-8.
+        None where the texts are needed as strs: there is no kernel, or not yet, or a text is not
+        UTF-8.
         """
         now = self._now()
         rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
         return None if now is None or rows is None else Rows(*now[1].byte_rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
-        """Where a long text may be cut; see `ChunkEncoder.cut_characters`. None where it is encoded whole."""
+        """Where a long text may be cut; see `ChunkEncoder.cut_characters`. None where it is encoded
+        whole.
+        """
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
     def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
-        """The row of one text that comes in pieces, part by part, without its length: that of a call for the text.
+        """The row of one text that comes in pieces, part by part, without its length: that of a
+        call for the text.
 
-        The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are kept.
+        The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are
+        kept.
 
         >>> import trietok
         >>> encoder = RowEncoder(trietok.BertTokenizer.from_pretrained("trietok-en"), {})
-        >>> array("i", b"".join(part.ids for part in encoder.encode_pieces([b"the ", b"people"]))).tolist()
+        >>> array(
+        ...     "i", b"".join(part.ids for part in encoder.encode_pieces([b"the ", b"people"]))
+        ... ).tolist()
         [2, 134, 289, 3]
         """
         now = self._now()
@@ -283,36 +337,45 @@ class RowEncoder:
 
         def ids_of(piece: bytes) -> bytes | bytearray:
             rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
-            return self._by_chunks(encoder, [piece.decode("utf-8")])[0] if rows is None else rows.int32(b"", b"")
+            return (
+                self._by_chunks(encoder, [piece.decode("utf-8")])[0]
+                if rows is None
+                else rows.int32(b"", b"")
+            )
 
         for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
             yield Rows(array("i"), ids, columns)
 
-    def _by_kernel(self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int) -> Any:
-        """The ids of texts that lie one behind the other; None where there is no kernel, or not all is UTF-8."""
+    def _by_kernel(
+        self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int
+    ) -> Any:
+        """The ids of texts that lie one behind the other; None where there is no kernel, or not all
+        is UTF-8.
+        """
         if not encoder.may_have_kernel:
             return None
-        if len(data) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+        if len(data) + length >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
         kernel = encoder.kernel
-        return None if kernel is None else kernel.rows_between(data, offsets, first, length, self.threads)
+        return (
+            None
+            if kernel is None
+            else kernel.rows_between(data, offsets, first, length, self.threads)
+        )
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
-        """The ids of each text: a `str.split`, a lookup per chunk and a join."""
+        """The ids of each text: a cut into chunks, a lookup per chunk and a join."""
         if encoder is not self._memory_of:
-            # The encoder's own cache of chunks is not used: it would hold the same entries a second time.
-            self._memory = ChunkBytes(encoder.work_out_chunk, _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit)
+            # The encoder's own cache of chunks is not used: it would hold the same entries a second
+            # time.
+            self._memory = ChunkBytes(
+                encoder.work_out_chunk, _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit
+            )
             self._memory_of = encoder
         bytes_of, join = self._memory.__getitem__, b"".join
-        rows = []
-        for text in texts:
-            try:
-                rows.append(join(map(bytes_of, text.split(" "))))
-            except MayBeSpaced:  # the text may contain an added token with spaces
-                rows.append(array("i", encoder.ids(text)).tobytes())
-        return rows
+        return [join(map(bytes_of, encoder.cut(text))) for text in texts]
 
-    # ---- by a call --------------------------------------------------------------------------------------------------
+    # ---- by a call -------------------------------------------------------------------------------
 
     def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
@@ -323,41 +386,57 @@ class RowEncoder:
             if self._leaves_empty:
                 bare = self._tokenizer(*given, **{**self._options, "padding": False})
                 encoding = {
-                    name: [b if not ids else a for ids, a, b in zip(bare[IDS], encoding[name], bare[name], strict=True)]
+                    name: [
+                        b if not ids else a
+                        for ids, a, b in zip(bare[IDS], encoding[name], bare[name], strict=True)
+                    ]
                     for name in bare
                 }
         offsets = overflow = None
         if OFFSETS in self.names:
-            offsets = array("i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))).tobytes()
+            offsets = array(
+                "i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))
+            ).tobytes()
         if OVERFLOWING in self.names:
             overflow = Overflow(*_run(encoding[OVERFLOWING]), array("i", encoding[TRUNCATED]))
         columns = {name: encoding[name] for name in self.names if name in SMALL_COLUMNS}
         return Rows(
             *_run(encoding[IDS]),
-            {name: array("b", chain.from_iterable(rows)).tobytes() for name, rows in columns.items()},
+            {
+                name: array("b", chain.from_iterable(rows)).tobytes()
+                for name, rows in columns.items()
+            },
             offsets,
             array("i", encoding[SAMPLES]) if self.gives_windows else None,
             overflow,
         )
 
-    # ---- on its way to other processes ------------------------------------------------------------------------------
+    # ---- on its way to other processes -----------------------------------------------------------
 
     def _state_now(self) -> Any:
-        """An object that is another one after each change of the tokenizer; None where changes cannot be seen.
+        """An object that is another one after each change of the tokenizer; None where changes
+        cannot be seen.
 
         They cannot where methods or stages are a user's own: such a tokenizer is pickled each time.
         """
-        return self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
+        return (
+            self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
+        )
 
     @property
     def is_as_sent(self) -> bool:
         """Whether the kept pickle is that of the tokenizer as it is now."""
-        return self._pickled is not None and self._state is not None and self._state is self._state_now()
+        return (
+            self._pickled is not None
+            and self._state is not None
+            and self._state is self._state_now()
+        )
 
     def __reduce__(self) -> Any:
         pickled = self._pickled
         if pickled is None or not self.is_as_sent:
-            self._state = self._state_now()  # before the pickle: of a tokenizer that changes meanwhile, none is kept
+            # before the pickle: of a tokenizer that changes meanwhile, none is kept
+            self._state = self._state_now()
             content = pickle.dumps(self._tokenizer, pickle.HIGHEST_PROTOCOL)
             self._pickled = pickled = content, hashlib.sha256(content).digest()
         if self.is_as_sent:
@@ -376,12 +455,15 @@ def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
 
 
 def _restored(pickled: tuple[bytes, bytes], options: dict[str, Any], has_pairs: bool) -> RowEncoder:
-    """The encoder of a pickle, the same one each time, as long as it is among the last of this process."""
+    """The encoder of a pickle, the same one each time, as long as it is among the last of this
+    process.
+    """
     key = _key(pickled[1], options, has_pairs)
-    with _receiving:
+    with _receiving.held():
         encoder = _received.pop(key, None)
         if encoder is None:
-            encoder = _sent.get(key)  # of the process from which this one was forked, or of this one
+            # of the process from which this one was forked, or of this one
+            encoder = _sent.get(key)
             if encoder is None or encoder.sent_by == os.getpid() or not encoder.is_as_sent:
                 encoder = RowEncoder(pickle.loads(pickled[0]), options, has_pairs, pickled)
         _received[key] = encoder

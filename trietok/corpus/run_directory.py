@@ -1,46 +1,67 @@
-"""The directory of a run: what an earlier run has left in it, and how finished shards become its files, all or none.
+"""The directory of a run: what an earlier run has left in it, and how finished shards become its
+files, all or none.
 
-In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*` files in their order,
-`rejects.jsonl` where rows were skipped, `shards-*.jsonl` and `sources-*.jsonl` with a line for each shard and for each
-stretch of a file that it was made of, and `manifest.json`, which names those.
+In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*` files in
+their order, `rejects.jsonl` where rows were skipped, `shards-*.jsonl` and `sources-*.jsonl` with a
+line for each shard and for each stretch of a file that it was made of, and `manifest.json`, which
+names those.
 
-While a run is at work its shards are in a folder of the directory, each under its key with a record of it, so that they
-are found again in whatever order the next run wants them. At the end they are renamed. The new manifest is written to
-that folder first: where a process is killed while shards are renamed, the next one finds it there and renames the rest.
+While a run is at work its shards are in a folder of the directory, each under its key with a record
+of it, so that they are found again in whatever order the next run wants them. At the end they are
+renamed. The new manifest is written to that folder first: where a process is killed while shards
+are renamed, the next one finds it there and renames the rest.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob
-from trietok.corpus.shard_files import FORMATS, suffixes
+from trietok.corpus.manifest import (
+    FORMER_FORMAT,
+    MANIFEST_FORMAT,
+    REJECTS,
+    SHARDS,
+    SOURCES,
+    check_counts,
+    check_record,
+    described,
+    inputs_of,
+    is_size,
+    named_in,
+    parts_in,
+    parts_of,
+    read_manifest,
+    record_of,
+    rejected_rows,
+    stem_of,
+    totals_of,
+    with_parts,
+)
+from trietok.corpus.shard_files import mds_index, suffixes
 from trietok.corpus.shard_plan import Shard
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
-from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.atomic import DirectoryBusyError, alone
-from trietok.files.formats import read_json_object
-from trietok.files.texts import KINDS
+from trietok.errors import FileError, InputError
+from trietok.files.atomic import make_directory
+from trietok.files.directory_lock import DirectoryBusyError, alone
+from trietok.files.texts import TextFile
 from trietok.worker_pool import interrupts_held
 
-MANIFEST, PLAN, REJECTS = "manifest.json", "plan.json", "rejects.jsonl"
-MANIFEST_FORMAT, _FORMER_FORMAT = "trietok-corpus-3", "trietok-corpus-2"
-FORMATS_READ = (MANIFEST_FORMAT, _FORMER_FORMAT)
-_SHARDS, _SOURCES = "shards", "sources"  # how the names of the manifest's parts begin
-_MOST_LINES = 100_000  # of a part
+MANIFEST, PLAN, MDS_INDEX = "manifest.json", "plan.json", "index.json"
+# How much text a shard has where nobody says it: by how much all files have, in bytes.
+_SHARD_BYTES = ((1_000_000_000_000, 512_000_000), (2_000_000_000, 128_000_000), (0, 16_000_000))
+_UNPACKED = 4  # times its size is about what a packed file holds
 _MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
-_COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
+_Checksums = tuple[str, ...]  # of what a shard was made of
 
 
 def _named(stem: Path, file: dict[str, Any]) -> Path:
@@ -58,35 +79,47 @@ class Kept(NamedTuple):
 
 
 class RunDirectory:
-    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but for the files.
+    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but
+    for the files.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
-        removed: after `finish`, how many shards were removed of each file that is not in the run any more, by name.
+        removed: after `finish`, how many shards were removed of each file that is not in the run
+            any more, by name.
     """
 
-    def __init__(self, job: ShardJob, plan: dict[str, Any]) -> None:
+    def __init__(self, job: ShardJob, plan: dict[str, Any], inputs: Sequence[TextFile]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
         self.removed: dict[str, int] = {}
         self._job = job
         self._out, self._state = job.out, job.state
         self._plan = plan
         options = plan["options"]
-        self._suffixes = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
+        self._suffixes = suffixes(
+            options["file_format"], options.get("columns", ()), options.get("keep", ())
+        )
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
         self._earlier: list[Kept] = []  # its shards, whole or not
         self._shards: dict[str, Kept] = {}
-        self._claimed: set[str] = set()  # those of them that this run has, or puts others in the place of
-        self._similar: dict[tuple[Any, ...], dict[tuple[str, ...], str]] = {}  # their keys by shape and checksums
-        self._rejects: dict[str, list[dict[str, Any]]] = {}  # the rows that those of `_earlier` skipped, by key
+        self._inputs = {(file.name, file.size, file.mtime_ns) for file in inputs}
+        self._text_bytes = sum(
+            file.size * (_UNPACKED if file.compression else 1) for file in inputs
+        )
+        # Those of them that no shard of this run can be by its key, to be adopted, by shape and
+        # checksums.
+        self._free: dict[tuple[Any, ...], dict[_Checksums, list[Kept]]] = {}
+        # the rows that those of `_earlier` skipped, by key
+        self._rejects: dict[str, list[dict[str, Any]]] = {}
 
-    # ---- what is there already --------------------------------------------------------------------------------------
+    # ---- what is there already -------------------------------------------------------------------
 
     @contextlib.contextmanager
     def opened(self, resume: bool, verify: bool) -> Iterator[None]:
-        """Be alone in the directory for the length of a `with` block, with what it holds of this run.
+        """Be alone in the directory for the length of a `with` block, with what it holds of this
+        run.
 
-        With `verify`, the checksums of the shards that are there are compared, and those of the files not known.
+        With `verify`, the checksums of the shards that are there are compared, and those of the
+        files not known.
         """
         self._make()
         try:
@@ -100,30 +133,40 @@ class RunDirectory:
                         raise
                     path = error.filename or self._out
                     stays = f"Finished shards stay in {self._job.name}; {GOES_ON}"
-                    raise FileError(f"cannot write {path}: {error.strerror}. {stays}", path=path) from error
+                    raise FileError(
+                        f"cannot write {path}: {error.strerror}. {stays}", path=path
+                    ) from error
                 finally:
                     with interrupts_held():
                         self._clear()
-                        if {path.name for path in self._state.glob("*")} == {PLAN}:  # there is nothing to go on with
+                        # there is nothing to go on with
+                        if {path.name for path in self._state.glob("*")} == {PLAN}:
                             shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
-            raise InputError(f"another run is at work in {self._job.name}, {error}; wait for its end") from None
+            raise InputError(
+                f"another run is at work in {self._job.name}, {error}; wait for its end"
+            ) from None
 
     def _make(self) -> None:
         out = self._out
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            make_directory(out)
             there = {path.name for path in out.iterdir()}
             if there and not there & {STATE_FOLDER, MANIFEST}:
-                raise InputError(f"{out} holds {min(there)!r}, which belongs to no run; give an empty directory")
+                raise InputError(
+                    f"{out} holds {min(there)!r}, which belongs to no run; give an empty directory"
+                )
             self._state.mkdir(exist_ok=True)
+            flush_directory(out)
         except (FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{out} is a file, or below one; give a directory") from error
         except OSError as error:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
 
     def _agree(self, resume: bool) -> None:
-        """Check that the directory holds this run; a run without a finished shard may be replaced by another."""
+        """Check that the directory holds this run; a run without a finished shard may be replaced
+        by another.
+        """
         out, state = self._out, self._state
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
@@ -136,11 +179,24 @@ class RunDirectory:
                 self._compare(self._manifest)
             else:
                 self._compare(read_manifest(state / PLAN))
+        if self.shard_bytes is None:
+            least = (size for of_all, size in _SHARD_BYTES if self._text_bytes >= of_all)
+            self._plan["options"]["shard_bytes"] = next(least)
         self._refuse_other_files()
         self._begin(resume)
 
+    @property
+    def shard_bytes(self) -> Any:
+        """About how much text a shard has, in bytes; as an earlier run has it, where this one does
+        not say it.
+        """
+        return self._plan["options"]["shard_bytes"]
+
     def _is_taken(self) -> InputError:
-        how = "go on with its run (resume=True, --resume), give another directory, or replace it (--force)"
+        how = (
+            "go on with its run (resume=True, --resume), give another directory, or replace it"
+            " (--force)"
+        )
         return InputError(f"{self._out} is there already; {how}")
 
     def _begin(self, resume: bool) -> None:
@@ -154,31 +210,46 @@ class RunDirectory:
         return with_parts(manifest, path, partial(self._read_part, path.parent))
 
     def _read_part(self, folder: Path, name: str) -> bytes:
-        """A part of the manifest in a folder: one that is killed may have moved it to its place already."""
+        """A part of the manifest in a folder: one that is killed may have moved it to its place
+        already.
+        """
         return (folder / name if (folder / name).exists() else self._out / name).read_bytes()
 
     def _compare(self, earlier: dict[str, Any]) -> None:
         """Raise if the run in the directory has another plan."""
+        if self.shard_bytes is None and isinstance(earlier.get("options"), dict):
+            size = earlier["options"].get("shard_bytes")
+            self._plan["options"]["shard_bytes"] = size if is_size(size) else None
         for name, value in self._plan.items():
             if earlier.get(name) != value:
                 difference = _first_difference(name, earlier.get(name), value)
-                if earlier.get(name) == _FORMER_FORMAT:
+                if earlier.get(name) == FORMER_FORMAT:
                     difference += "; open_corpus reads it as it is"
-                raise InputError(f"{self._job.name} holds a run that {difference}; encode into another directory")
+                raise InputError(
+                    f"{self._job.name} holds a run that {difference}; encode into another directory"
+                )
 
     def _refuse_other_files(self) -> None:
-        """Raise if there is a shard file of another run: what reads all files would read that one too."""
+        """Raise if there is a shard file of another run: what reads all files would read that one
+        too.
+        """
         expected: set[str] = set()
         if self._manifest is not None:
             expected = named_in(self._manifest["shards"])
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
-        there = {path.name for path in self._out.iterdir() if path.name == REJECTS or path.name.startswith(PART)}
+        there = {
+            path.name
+            for path in self._out.iterdir()
+            if path.name == REJECTS or path.name.startswith(PART)
+        }
         others = sorted(there - expected)
         if others:
-            named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            named = ", ".join(others[:3]) + (
+                f" and {len(others) - 3} more" if len(others) > 3 else ""
+            )
             raise InputError(
-                f"{self._out} holds files that are not of this run: {named}; encode into another directory, or "
-                "remove them"
+                f"{self._out} holds files that are not of this run: {named}; encode into another"
+                " directory, or remove them"
             )
 
     def _find_kept(self, verify: bool) -> None:
@@ -187,8 +258,8 @@ class RunDirectory:
             key = path.name.removesuffix(RECORD)
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
-                _check(record, _RECORD, "record")
-                _check_counts(record, self._job.pack, "record")
+                check_record(record)
+                check_counts(record, self._job.pack, "record")
                 has_files = [file["suffix"] for file in record["files"]] in ([], self._suffixes)
                 if len(record.pop("rejects", ())) != record["rejected"] or not has_files:
                     continue
@@ -199,11 +270,18 @@ class RunDirectory:
                 self._shards[key] = kept
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
-        for key, kept in self._shards.items():
-            sources = kept.record["sources"]
-            shape = tuple((one["kind"], one["size"], one.get("start", 0), one.get("end")) for one in sources)
-            checksums = tuple(one["sha256"] for one in sources)
-            self._similar.setdefault(shape, {})[checksums] = key
+        for kept in self._shards.values():
+            sources, checksums = kept.record["sources"], _checksums_of(kept)
+            if (
+                checksums
+                and not {(one["name"], one["size"], one["mtime_ns"]) for one in sources}
+                <= self._inputs
+            ):
+                shape = tuple(
+                    (one["kind"], one["size"], one.get("start", 0), one.get("end"))
+                    for one in sources
+                )
+                self._free.setdefault(shape, {}).setdefault(checksums, []).append(kept)
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
@@ -212,14 +290,16 @@ class RunDirectory:
             rejects = rejected_rows((self._out / REJECTS).read_bytes().splitlines())
         left = iter(rejects if len(rejects) == manifest["totals"]["rejected"] else ())
         for shard in manifest["shards"]:
-            key, record = _record_of(shard)
-            earlier = Kept(record, self._out / _stem_of(shard), key)
+            key, record = record_of(shard)
+            earlier = Kept(record, self._out / stem_of(shard), key)
             self._earlier.append(earlier)
             # A process may have moved it that was killed before the new order was there.
             moved = earlier._replace(stem=self._made(key))
             rows = [*islice(left, record["rejected"])]
             if key not in self._shards and len(rows) == record["rejected"]:
-                kept = moved if self._is_there(moved, False) else earlier
+                kept = (
+                    moved if moved.stem != earlier.stem and self._is_there(moved, True) else earlier
+                )
                 if self._is_there(kept, verify):
                     self._shards[key], self._rejects[key] = kept, rows
 
@@ -240,28 +320,35 @@ class RunDirectory:
         """How many finished shards there are."""
         return len({kept.stem for kept in self._shards.values()})
 
-    def claim(self, key: str) -> bool:
-        """Whether a shard is there already; then this run has it, and it cannot be adopted any more."""
-        if key in self.kept:
-            self._claimed.add(key)
-        return key in self.kept
+    def similar(self, shard: Shard) -> tuple[_Checksums, ...]:
+        """The checksums of what shards were made of that are there, and may be what a planned one
+        would be.
+        """
+        own = self._shards.get(shard.key)  # to be verified
+        free = islice(self._free.get(_shape_of(shard), ()), _MOST_SIMILAR)
+        return tuple(filter(None, ((), *free) if own is None else (_checksums_of(own), *free)))
 
-    def similar(self, shard: Shard) -> tuple[tuple[str, ...], ...]:
-        """The checksums of what shards were made of that are there, and may be what a planned one would be."""
-        found = self._similar.get(_shape_of(shard), {})
-        return tuple(islice((sums for sums, key in found.items() if key not in self._claimed), _MOST_SIMILAR))
+    def adopt(self, shard: Shard, checksums: _Checksums) -> bool:
+        """Have a shard be one that is there, of files with the same bytes; False where that one is
+        taken, or damaged.
 
-    def adopt(self, shard: Shard, checksums: tuple[str, ...]) -> bool:
-        """Have a shard be one that is there, of files with the same bytes; False where that one is taken."""
-        key = self._similar[_shape_of(shard)][checksums]
-        if key in self._claimed:
+        It is its own, or one whose files are not in the run as they were: so no two shards are one.
+        """
+        kept = self._shards.get(shard.key)
+        if kept is None or _checksums_of(kept) != checksums:
+            free = self._free[_shape_of(shard)]
+            if checksums not in free:
+                return False
+            kept = free[checksums].pop()
+            if not free[checksums]:
+                del free[checksums]
+        # its files were read for it, so this costs little beside
+        if not self._is_there(kept, True):
             return False
-        kept = self._shards[key]
         sources = [
             {**source, "name": one.file.name, "mtime_ns": one.file.mtime_ns}
             for source, one in zip(kept.record["sources"], shard.stretches, strict=True)
         ]
-        self._claimed |= {key, shard.key}
         self._shards[shard.key] = kept._replace(record={**kept.record, "sources": sources})
         self.kept[shard.key] = self._shards[shard.key].record
         return True
@@ -271,7 +358,6 @@ class RunDirectory:
         self._shards[key] = Kept(record, self._made(key), key)
         self._rejects.pop(key, None)
         self.kept[key] = record
-        self._claimed.add(key)
 
     def _clear(self) -> None:
         """Remove what is unfinished."""
@@ -279,54 +365,99 @@ class RunDirectory:
             if path.name.startswith(UNFINISHED):
                 path.unlink(missing_ok=True)
 
-    # ---- what shall be there ----------------------------------------------------------------------------------------
+    # ---- what shall be there ---------------------------------------------------------------------
 
     def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
-        """Put the shards with some keys in place, in this order, and others away; what is in the manifest."""
+        """Put the shards with some keys in place, in this order, and others away; what is in the
+        manifest.
+        """
         self._refuse_other_files()
+        self._require_all_there(order)
         places = self._places(order)
         shards = [self._entry(key, place) for key, place in places.items()]
         listed = {source["name"] for shard in shards for source in shard["sources"]}
         self.removed = self._not_wanted(listed | {file["name"] for file in set_aside}, order)
-        totals = _totals_of(shards)
+        totals = totals_of(shards)
         whole = {**self._plan, "set_aside": set_aside, "totals": totals, "shards": shards}
-        whole["inputs"] = _inputs_of(shards)
-        stay = {str(earlier.stem) for earlier in self._earlier}
-        if whole != self._manifest or any(str(self._shards[key].stem) not in stay for key in order):
+        whole["inputs"] = inputs_of(shards)
+        if whole != self._manifest or any(
+            self._shards[key].stem != place for key, place in places.items()
+        ):
             if totals["rejected"]:
-                self._write_rejects(order)
+                with replacing(self._state / REJECTS) as rejects:
+                    for row in self.rejected(order):
+                        rejects.write(json.dumps(row).encode() + b"\n")
             self._make_room(places)
             parts = []
             for begin, number, raw in parts_of(shards):
                 name = f"{begin}-{self._mark(number, raw)}.jsonl"
                 write_whole(self._state / name, raw)
-                parts.append(_described(name, raw))
+                parts.append(described(name, raw))
             small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
-            # From here on the new order is decided: a run that is killed now is brought to its end by the next one.
+            # From here on the new order is decided: a run that is killed now is brought to its end
+            # by the next one.
             write_whole(self._state / MANIFEST, (json.dumps(small, indent=1) + "\n").encode())
             self._put_in_place(whole)
         self._end(whole)
         return whole
 
+    def _require_all_there(self, order: list[str]) -> None:
+        """Raise where a file that the manifest will name is not there, or has another size, or is
+        that of two shards.
+
+        The checksum of what was there before is compared with `verify` only: it takes as long as to
+        read all of it.
+        """
+        seen: set[Path] = set()
+        for kept in map(self._shards.__getitem__, order):
+            paths = {path for path, _ in kept.paths()}
+            if seen & paths or not self._is_there(kept, False):
+                told = f"{min(paths)} has gone, or changed, while the run was at work; {GOES_ON}"
+                raise FileError(told, path=min(paths))
+            seen |= paths
+
     def _end(self, manifest: dict[str, Any]) -> None:
-        """Take away what the run needs no more."""
+        """Take away what the run needs no more; list the shards for those who read them without the
+        manifest.
+        """
+        index = self._index(manifest)
+        if index is not None:
+            write_whole(self._out / MDS_INDEX, index)
         shutil.rmtree(self._state, ignore_errors=True)
+
+    def _index(self, manifest: dict[str, Any]) -> bytes | None:
+        options = manifest["options"]
+        is_mds = options["file_format"] == "mds"
+        return mds_index(manifest["shards"], options.get("columns", ())) if is_mds else None
 
     def _mark(self, number: int, part: bytes) -> str:
         """What tells the name of a part of the manifest from those of others."""
         return f"{number:05}"
 
     def _places(self, order: list[str]) -> dict[str, Path]:
-        """Where the files of each shard shall be, without what their names end with; shards without files have none."""
+        """Where the files of each shard shall be, without what their names end with; shards without
+        files have none.
+        """
         numbers = count()
         has_files = {key: bool(self._shards[key].record["files"]) for key in order}
-        return {key: self._out / (f"{PART}{next(numbers):05}" if has_files[key] else "") for key in order}
+        return {
+            key: self._out / (f"{PART}{next(numbers):05}" if has_files[key] else "")
+            for key in order
+        }
 
     def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
         """How many shards go of each file that is not listed any more, by its name."""
         stay = {self._shards[key].stem for key in order}
-        gone = {kept.stem: kept for kept in (*self._earlier, *self._shards.values()) if kept.stem not in stay}
-        names = (name for kept in gone.values() for name in {source["name"] for source in kept.record["sources"]})
+        gone = {
+            kept.stem: kept
+            for kept in (*self._earlier, *self._shards.values())
+            if kept.stem not in stay
+        }
+        names = (
+            name
+            for kept in gone.values()
+            for name in {source["name"] for source in kept.record["sources"]}
+        )
         return dict(Counter(name for name in names if name not in listed))
 
     def _entry(self, key: str, place: Path) -> dict[str, Any]:
@@ -338,21 +469,30 @@ class RunDirectory:
         ]
         return {"key": key, **record, "files": files}
 
-    def _write_rejects(self, order: list[str]) -> None:
-        with replacing(self._state / REJECTS) as rejects:
-            for kept in (kept for kept in map(self._shards.__getitem__, order) if kept.record["rejected"]):
-                rows = self._rejects.get(kept.key) or json.loads(self._job.record(kept.key).read_bytes())["rejects"]
+    def rejected(self, order: list[str]) -> Iterator[dict[str, Any]]:
+        """The rows without text of the shards with some keys, as far as these are finished."""
+        for kept in filter(None, map(self._shards.get, order)):
+            if kept.record["rejected"]:
+                rows = (
+                    self._rejects.get(kept.key)
+                    or json.loads(self._job.record(kept.key).read_bytes())["rejects"]
+                )
                 left = iter(rows)
                 for source in kept.record["sources"]:  # a file may have another name now
                     for row in islice(left, source["rejected"]):
-                        rejects.write(json.dumps({**row, "file": source["name"]}).encode() + b"\n")
+                        yield {**row, "file": source["name"]}
 
     def _make_room(self, places: dict[str, Path]) -> None:
         """Take the shards of an earlier run from where they do not stay.
 
-        What is renamed later replaces a file of its name; the other files of shards that are not wanted go.
+        What is renamed later replaces a file of its name; the other files of shards that are not
+        wanted go.
         """
-        stay = {path for key, place in places.items() for path, _ in self._shards[key]._replace(stem=place).paths()}
+        stay = {
+            path
+            for key, place in places.items()
+            for path, _ in self._shards[key]._replace(stem=place).paths()
+        }
         for key, place in places.items():
             kept = self._shards[key]
             if kept.stem not in (place, self._state / key):
@@ -365,11 +505,15 @@ class RunDirectory:
         flush_directory(self._out)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Rename what a manifest names from the folder of the run; what is in its place already stays."""
+        """Rename what a manifest names from the folder of the run; what is in its place already
+        stays.
+        """
         out, state, parts = self._out, self._state, parts_in(self._state / MANIFEST)
         named = {name: name for name in (REJECTS, *parts)}
         for shard in manifest["shards"]:
-            named |= {f"{shard['key']}.{name.partition('.')[2]}": name for name in named_in([shard])}
+            named |= {
+                f"{shard['key']}.{name.partition('.')[2]}": name for name in named_in([shard])
+            }
         for made, name in named.items():
             if (state / made).exists():
                 put_in_place(state / made, out / name)
@@ -378,14 +522,9 @@ class RunDirectory:
         flush_directory(out)
         put_in_place(state / MANIFEST, out / MANIFEST)
         flush_directory(out)
-        for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (_SHARDS, _SOURCES))):
+        for path in chain(*(out.glob(f"{begin}-*.jsonl") for begin in (SHARDS, SOURCES))):
             if path.name not in parts:
                 path.unlink()
-
-
-def named_in(shards: Iterable[dict[str, Any]]) -> set[str]:
-    """The names of the files of shards of a manifest."""
-    return {file["name"] for shard in shards for file in shard["files"]}
 
 
 def write_whole(path: Path, raw: bytes) -> None:
@@ -394,193 +533,17 @@ def write_whole(path: Path, raw: bytes) -> None:
         file.write(raw)
 
 
-def _totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
-    totals = {name: sum(shard.get(name, 0) for shard in shards) for name in _COUNTS}
-    return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
+def _checksums_of(kept: Kept) -> _Checksums:
+    """What says whether a shard is the same; nothing where that depends on what its files hold
+    elsewhere, too.
 
-
-# ---- what a manifest has to be --------------------------------------------------------------------------------------
-
-_OTHERWISE = "put the file back as it was, or encode the texts into another directory"
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The values of a manifest, or of a plan, which are still to be checked."""
-    try:
-        return read_json_object(path)
-    except FileFormatError as error:
-        raise FileFormatError(f"{str(error).rstrip('.')}; {_OTHERWISE}", path=path) from None
-
-
-class _Kind(NamedTuple):
-    """A kind of value: what a message calls it, and whether a value is one."""
-
-    name: str
-    fits: Callable[[Any], bool]
-
-
-_TEXT = _Kind("a text", lambda value: isinstance(value, str))
-_COUNT = _Kind("a whole number from 0", lambda value: type(value) is int and value >= 0)
-_SIZE = _Kind("a whole number from 1", lambda value: type(value) is int and value >= 1)
-_NUMBER = _Kind("a whole number", lambda value: type(value) is int)
-_TRUTH = _Kind("true or false", lambda value: isinstance(value, bool))
-_SHA256 = _Kind("a SHA-256", lambda value: isinstance(value, str) and bool(re.fullmatch("[0-9a-f]{64}", value)))
-_FILE = {"name": _TEXT, "bytes": _COUNT, "sha256": _SHA256}
-_READ = {
-    **{"name": _TEXT, "size": _COUNT, "mtime_ns": _NUMBER, "sha256": _SHA256},
-    "kind": _Kind("parquet, jsonl, csv, tsv or txt", lambda value: value in KINDS.values()),
-}
-# How often each is counted; one that a shard may lack has a question mark.
-_NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}
-_COUNTED = {"name": _TEXT, "texts": _COUNT, "rejected": _COUNT}
-_REJECTS = [{"row": _COUNT, "reason": _TEXT}]
-_RECORD = {
-    "sources": [{**_READ, **_COUNTED, "start?": _COUNT, "end?": _COUNT}],
-    **_NUMBERS,
-    "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}],
-    "rejects?": _REJECTS,
-}
-_MANIFEST = {
-    **dict.fromkeys(("trietok", "pyarrow"), _TEXT),
-    "tokenizer": {"class": _TEXT, "fingerprint": _TEXT},
-    "options": {
-        **{"column": _TEXT, "drop_last": _TRUTH, "shard_bytes": _SIZE, "columns?": [_TEXT], "keep?": [_TEXT]},
-        "file_format": _Kind(" or ".join(FORMATS), lambda value: value in FORMATS),
-        "pack": _Kind("null or a whole number from 1", lambda value: value is None or _SIZE.fits(value)),
-        "call": _Kind(
-            "an object of texts", lambda value: isinstance(value, dict) and all(map(_TEXT.fits, value.values()))
-        ),
-    },
-    "set_aside": [{"name": _TEXT, "reason": _TEXT}],
-    "totals": dict.fromkeys((*_COUNTS, "longest_text"), _COUNT),
-    "shards": [{"sources": [_COUNTED], **_NUMBERS, "files": [_FILE]}],
-}
-
-
-def _check(value: Any, wanted: Any, where: str) -> None:
-    """Raise ValueError where a value of JSON is not what is wanted: a `_Kind`, or a list or an object of such."""
-    if isinstance(wanted, _Kind):
-        if not wanted.fits(value):
-            raise ValueError(f"{where} is {value!r:.60}, not {wanted.name}")
-    elif not isinstance(value, type(wanted)):
-        raise ValueError(f"{where} is {value!r:.60}, not {'a list' if isinstance(wanted, list) else 'an object'}")
-    elif isinstance(wanted, list):
-        for number, one in enumerate(value):
-            _check(one, wanted[0], f"{where}[{number}]")
-    else:
-        for key, inner in wanted.items():
-            name = key.removesuffix("?")
-            if name in value:
-                _check(value[name], inner, f"{where}.{name}")
-            elif name == key:
-                raise ValueError(f"{where} has no {name!r}")
-
-
-def _check_sums(manifest: dict[str, Any]) -> None:
-    """Raise ValueError where numbers or names that follow from each other do not agree."""
-    options, shards, totals = manifest["options"], manifest["shards"], manifest["totals"]
-    for name, total in _totals_of(shards).items():
-        if totals[name] != total:
-            raise ValueError(f"its total of {name} is {totals[name]:,}, and the shards have {total:,}")
-    ends = suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
-    for number, shard in enumerate(shards):
-        names = [_stem_of(shard) + end for end in ends]
-        if [file["name"] for file in shard["files"]] not in ([], names) or os.path.basename(names[0]) != names[0]:
-            raise ValueError(f"shard {number} names other files than {', '.join(names)}")
-        _check_counts(shard, options["pack"], f"shard {number}")
-
-
-def _check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
-    for name in ("texts", "rejected"):
-        if sum(source[name] for source in shard["sources"]) != shard[name]:
-            raise ValueError(f"{where} has {shard[name]:,} {name}, and its sources have others")
-    if (_COUNTS[-1] in shard) != (pack is not None):
-        raise ValueError(f"{where} has {_COUNTS[-1]} where it has no pack, or the other way round")
-    if shard["rows"] and not shard["files"]:
-        raise ValueError(f"{where} has {shard['rows']:,} rows, and no files")
-    rows = shard["texts"] if pack is None else -(-shard["tokens"] // pack)
-    if shard["rows"] != rows:
-        raise ValueError(f"{where} has {shard['rows']:,} rows, and its options and counts make {rows:,}")
-
-
-def rejected_rows(lines: list[bytes]) -> list[dict[str, Any]]:
-    """The rows that lines of `rejects.jsonl` tell of; a ValueError where one tells of none."""
-    try:
-        entries = [json.loads(line) for line in lines]
-    except RecursionError as error:
-        raise ValueError(str(error)) from None
-    _check(entries, _REJECTS, REJECTS)
-    return entries
-
-
-# ---- the parts of a manifest -----------------------------------------------------------------------------------------
-
-
-def parts_of(shards: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int, bytes]]:
-    """The parts of a manifest, with kind and number: lines of JSON, one for each shard, and one for each source."""
-    of_shards = ({**shard, "sources": len(shard["sources"])} for shard in shards)
-    of_sources = (source for shard in shards for source in shard["sources"])
-    for begin, entries in ((_SHARDS, of_shards), (_SOURCES, of_sources)):
-        for number in count():
-            lines = [json.dumps(entry) + "\n" for entry in islice(entries, _MOST_LINES)]
-            if not lines:
-                break
-            yield begin, number, "".join(lines).encode()
-
-
-def parts_in(path: Path) -> set[str]:
-    """The names of the parts of a manifest."""
-    return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
-
-
-def _described(name: str, raw: bytes) -> dict[str, Any]:
-    """What a manifest says of a part of it."""
-    return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
-
-
-def with_parts(manifest: dict[str, Any], path: Path, read: Callable[[str], bytes]) -> dict[str, Any]:
-    """A manifest with its shards and inputs, checked; `read` gives the bytes of a part. Damage is a FileFormatError."""
-    try:
-        if manifest["format"] == _FORMER_FORMAT:
-            shards = [{**shard, "sources": [{**shard, "name": shard["input"]}]} for shard in manifest["shards"]]
-        else:
-            _check(manifest.get("parts"), [_FILE], "the manifest.parts")
-            shards = _shards_in(manifest["parts"], read)
-        whole = {**{name: value for name, value in manifest.items() if name != "parts"}, "shards": shards}
-        _check(whole, _MANIFEST, "the manifest")
-        _check_sums(whole)
-    except (ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None
-    return {**whole, "inputs": _inputs_of(shards)}
-
-
-def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> list[dict[str, Any]]:
-    lines: dict[str, list[Any]] = {_SHARDS: [], _SOURCES: []}
-    for part in parts:
-        name = part["name"]
-        begin = re.sub(r"-[0-9]{5,}\.jsonl$", "", name)
-        if begin not in lines:
-            raise ValueError(f"it names a part {name!r:.60}")
-        try:
-            raw = read(name)
-        except OSError as error:
-            raise ValueError(f"its part {name} cannot be read: {error.strerror}") from None
-        if part != _described(name, raw):
-            raise ValueError(f"its part {name} does not have the size and the checksum that it says")
-        lines[begin] += map(json.loads, raw.splitlines())
-    if sum(shard["sources"] for shard in lines[_SHARDS]) != len(lines[_SOURCES]):
-        raise ValueError("its parts do not go together")
-    sources = iter(lines[_SOURCES])
-    return [{**shard, "sources": [*islice(sources, shard["sources"])]} for shard in lines[_SHARDS]]
-
-
-def _inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The files that shards were made of, in their order; the checksum of one that was read as a whole."""
-    inputs: dict[str, dict[str, Any]] = {}
-    for source in (source for shard in shards for source in shard["sources"]):
-        told = {name: source[name] for name in _READ if name in source and (name != "sha256" or "end" not in source)}
-        inputs.setdefault(source["name"], told)
-    return [*inputs.values()]
+    Rows without text are told by their numbers: those depend on the lines before.
+    """
+    sources = kept.record["sources"]
+    has_numbers = kept.record["rejected"] and any(
+        one.get("start") and one["kind"] != "parquet" for one in sources
+    )
+    return () if has_numbers else tuple(one["sha256"] for one in sources)
 
 
 def _shape_of(shard: Shard) -> tuple[Any, ...]:
@@ -588,19 +551,10 @@ def _shape_of(shard: Shard) -> tuple[Any, ...]:
     return tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
 
 
-def _record_of(shard: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The key of a shard of a manifest, and its record."""
-    files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
-    return shard["key"], {**{name: value for name, value in shard.items() if name != "key"}, "files": files}
-
-
-def _stem_of(shard: dict[str, Any]) -> str:
-    """How the names of a shard's files begin; nothing where there are none."""
-    return str(shard["files"][0]["name"]).partition(".")[0] if shard["files"] else ""
-
-
 def _first_difference(name: str, was: Any, now: Any) -> str:
-    """Where two plans of a run differ, for the user to read: what the run was made with, and what this call has."""
+    """Where two plans of a run differ, for the user to read: what the run was made with, and what
+    this call has.
+    """
     what = name
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
@@ -610,7 +564,11 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
-_SAID = {"call": "options of the tokenizer's call", "columns": "masks and type ids", "keep": "kept columns"}
+_SAID = {
+    "call": "options of the tokenizer's call",
+    "columns": "masks and type ids",
+    "keep": "kept columns",
+}
 
 
 def _plain(value: Any) -> str:

@@ -1,11 +1,13 @@
-"""A run whose corpus is in a store, such as s3://bucket/ids: what is there, and how the shards become a corpus.
+"""A run whose corpus is in a store, such as s3://bucket/ids: what is there, and how the shards
+become a corpus.
 
-In: the plan of a run, and the shards that are wanted. Out: an object for each file of a shard, `rejects.jsonl` where
-rows were skipped, and `manifest.json`, which is put last.
+In: the plan of a run, and the shards that are wanted. Out: an object for each file of a shard,
+`rejects.jsonl` where rows were skipped, and `manifest.json`, which is put last.
 
-A store renames nothing. So workers put a shard at once under the name that it keeps, `part-` and its key, and its
-record into the folder of the run. All small files are copied to a directory of this machine, where the run finds them
-as one of a directory does. What the manifest does not name is removed once that is there.
+A store renames nothing. So workers put a shard at once under the name that it keeps, `part-` and
+its key, and its record into the folder of the run. All small files are copied to a directory of
+this machine, where the run finds them as one of a directory does. What the manifest does not name
+is removed once that is there.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ import re
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
-from trietok.corpus.run_directory import MANIFEST, PLAN, REJECTS, Kept, RunDirectory, named_in, parts_in, write_whole
+from trietok.corpus.manifest import REJECTS, named_in, parts_in
+from trietok.corpus.run_directory import MANIFEST, MDS_INDEX, PLAN, Kept, RunDirectory, write_whole
 from trietok.errors import InputError, as_file_error, told_as
-from trietok.files.elsewhere import Place, local_path, status
+from trietok.files.stores import Place, local_path, status
+from trietok.files.texts import TextFile
 
 _IN_STATE = f"{STATE_FOLDER}/"
 _SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")
@@ -33,10 +37,14 @@ _OURS = re.compile(rf"{_SHARD.pattern}|(shards|sources)-[0-9]{{15}}[.]jsonl$")
 
 
 class RunInStore(RunDirectory):
-    """A place in a store that a run fills, or goes on with; `job.out` is a directory of this machine for its use."""
+    """A place in a store that a run fills, or goes on with; `job.out` is a directory of this
+    machine for its use.
+    """
 
-    def __init__(self, job: ShardJob, store: Place, plan: dict[str, Any]) -> None:
-        super().__init__(job, plan)
+    def __init__(
+        self, store: Place, job: ShardJob, plan: dict[str, Any], inputs: Sequence[TextFile]
+    ) -> None:
+        super().__init__(job, plan, inputs)
         self._store = store
         self._sizes: dict[str, int] = {}  # of what is in the store, by name
         self._run = uuid.uuid4().hex
@@ -54,17 +62,23 @@ class RunInStore(RunDirectory):
         self._sizes = self._store.sizes()
         # A list may be older than what is there, so these are asked for by name.
         ours = {MANIFEST, _IN_STATE + MANIFEST, _IN_STATE + PLAN}
-        self._copy(ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)})
+        self._copy(
+            ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)}
+        )
         if self._sizes and not any(Path(self._out, name).exists() for name in ours):
             other = min(self._sizes)
-            raise InputError(f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place")
+            raise InputError(
+                f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place"
+            )
 
     def _copy(self, names: Iterable[str]) -> None:
         for name, raw in self._store.read(names).items():
             Path(self._out, name).write_bytes(raw)
 
     def _put(self, name: str, new: bool = False) -> None:
-        """Put a file of the folder of the run; one that is to be new, and is there, is that of another run."""
+        """Put a file of the folder of the run; one that is to be new, and is there, is that of
+        another run.
+        """
         full = self._store.at(name)
         with as_file_error(f"cannot write {full}", full):
             if not self._store.put(self._state / Path(name).name, name, new):
@@ -73,8 +87,8 @@ class RunInStore(RunDirectory):
 
     def _is_taken(self) -> InputError:
         return InputError(
-            f"{self._store.name} holds a run already; go on with it (resume=True, --resume), give another place, or "
-            "remove what is there"
+            f"{self._store.name} holds a run already; go on with it (resume=True, --resume), give"
+            " another place, or remove what is there"
         )
 
     def _agree(self, resume: bool) -> None:
@@ -82,7 +96,9 @@ class RunInStore(RunDirectory):
             super()._agree(resume)
 
     def _begin(self, resume: bool) -> None:
-        """Note that this is the run of the place from now on; one that was at work there finds out at its end."""
+        """Note that this is the run of the place from now on; one that was at work there finds out
+        at its end.
+        """
         if not resume and (self._state / PLAN).exists():
             raise self._is_taken()
         write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}).encode())
@@ -92,7 +108,10 @@ class RunInStore(RunDirectory):
         for name in sorted(self._sizes.keys() - self._named_earlier()):
             if name.startswith(PART) and not _SHARD.match(name):
                 place = self._store.name
-                raise InputError(f"{place} holds {name}, which is not of this run; encode elsewhere, or remove it")
+                raise InputError(
+                    f"{place} holds {name}, which is not of this run; encode elsewhere, or"
+                    " remove it"
+                )
 
     def _named_earlier(self) -> set[str]:
         return named_in(self._manifest["shards"] if self._manifest else ())
@@ -101,19 +120,30 @@ class RunInStore(RunDirectory):
         return self._out / f"{PART}{key}"
 
     def _places(self, order: list[str]) -> dict[str, Path]:
-        return {key: self._shards[key].stem for key in order}
+        stems = {key: self._shards[key].stem for key in order}
+        # A shard that was adopted is copied to a name of its own: who makes one by the other's key
+        # writes over that.
+        return {
+            key: self._made(key) if _SHARD.match(f"{stem.name}.") else stem
+            for key, stem in stems.items()
+        }
 
     def _read_part(self, folder: Path, name: str) -> bytes:
         return self._store.read_one(name)
 
     def _mark(self, number: int, part: bytes) -> str:
-        """It follows from what the part holds: those of an earlier manifest stay until that is replaced."""
+        """It follows from what the part holds: those of an earlier manifest stay until that is
+        replaced.
+        """
         return f"{int(hashlib.sha256(part).hexdigest()[:12], 16):015}"
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
-            and (not by_checksum or hashlib.sha256(self._store.read_one(path.name)).hexdigest() == file["sha256"])
+            and (
+                not by_checksum
+                or hashlib.sha256(self._store.read_one(path.name)).hexdigest() == file["sha256"]
+            )
             for path, file in kept.paths()
         )
 
@@ -121,43 +151,75 @@ class RunInStore(RunDirectory):
         plan = self._store.read([_IN_STATE + PLAN]).get(_IN_STATE + PLAN, b"{}")
         if json.loads(plan).get("run") != self._run:
             raise InputError(
-                f"another run has gone on with the run in {self._store.name} meanwhile, and this one ends; its "
-                "finished shards stay"
+                f"another run has gone on with the run in {self._store.name} meanwhile, and this"
+                " one ends; its finished shards stay"
             )
-        self._sizes |= self._store.sizes()
+        listed = self._store.sizes()
         for path in (path for key in order for path, _ in self._shards[key].paths()):
-            if path.name not in self._sizes:  # the list is older than it, or it is not there
-                self._sizes[path.name] = status(self._store.at(path.name), fresh=True).size
+            if path.name not in listed:  # the list is older than it, or it is not there
+                listed[path.name] = status(self._store.at(path.name), fresh=True).size
+        self._sizes |= listed
         return super().finish(order, set_aside)
 
-    def _write_rejects(self, order: list[str]) -> None:
-        skipped = (kept.key for kept in map(self._shards.__getitem__, order) if kept.record["rejected"])
+    def rejected(self, order: list[str]) -> Iterator[dict[str, Any]]:
+        skipped = (
+            kept.key
+            for kept in filter(None, map(self._shards.get, order))
+            if kept.record["rejected"]
+        )
         records = (self._job.record(key) for key in skipped if key not in self._rejects)
         self._copy(_IN_STATE + record.name for record in records if not record.exists())
-        super()._write_rejects(order)
+        yield from super().rejected(order)
 
     def _make_room(self, places: dict[str, Path]) -> None:
-        """Nothing of an earlier run is in the way."""
+        moved = {
+            path.name: (place.name + file["suffix"], file["bytes"])
+            for key, place in places.items()
+            for path, file in self._shards[key].paths()
+            if path.name != place.name + file["suffix"]
+        }
+        self._store.copy({name: new for name, (new, _) in moved.items()})
+        self._sizes |= dict(moved.values())
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can be gone on with."""
+        """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can
+        be gone on with.
+        """
         new = not (self._out / MANIFEST).exists()
-        skipped = [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS] if manifest["totals"]["rejected"] else []
+        skipped = (
+            [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS]
+            if manifest["totals"]["rejected"]
+            else []
+        )
         parts = parts_in(self._state / MANIFEST)
-        for name in (*(part for part in parts if (self._state / part).exists()), *skipped, MANIFEST):
+        for name in (
+            *(part for part in parts if (self._state / part).exists()),
+            *skipped,
+            MANIFEST,
+        ):
             self._put(name, new and name == MANIFEST)
         shutil.copy(self._state / MANIFEST, self._out)
 
     def _end(self, manifest: dict[str, Any]) -> None:
+        index = self._index(manifest)
+        if index is not None:
+            write_whole(self._state / MDS_INDEX, index)
+            self._put(MDS_INDEX)
         wanted = named_in(manifest["shards"]) | parts_in(self._out / MANIFEST)
         wanted |= {REJECTS} if manifest["totals"]["rejected"] else set()
-        here = {name for name in self._sizes if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)}
+        here = {
+            name
+            for name in self._sizes
+            if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)
+        }
         here |= self._named_earlier() & self._sizes.keys()
         self._store.remove(sorted(here - wanted))
 
 
 def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:
-    """The directory of a run and its store; where it has one, the directory is to be made, for unfinished files."""
+    """The directory of a run and its store; where it has one, the directory is to be made, for
+    unfinished files.
+    """
     path = local_path(os.fspath(output))
     if path is None:
         return Path(tempfile.gettempdir(), f"trietok-{uuid.uuid4().hex}"), Place(os.fspath(output))

@@ -1,12 +1,15 @@
-"""How files are cut into shards, by their names and sizes; of a Parquet file larger than a shard by its footer too.
+"""How files are cut into shards, by their names and sizes; of a Parquet file larger than a shard by
+its footer too.
 
-In: files as a list has them, and the size of a shard. Out: the stretches of each shard; workers read them.
+In: files as a list has them, and the size of a shard. Out: the stretches of each shard; workers
+read them.
 
-A file that is larger than a shard makes shards of its own. A text file is cut into equal ranges of bytes; a line is in
-the range in which it begins. A Parquet file is cut between row groups, once they hold that much text, and a row group
-that is much larger between rows. A packed file is one stretch. Smaller files follow one another in a shard. Where such
-a shard ends depends on its size and on the names around that place, so that the shards of a list with a file more are
-the same again a few shards later.
+A file that is larger than a shard makes shards of its own. A text file is cut into equal ranges of
+bytes; a line is in the range in which it begins. A Parquet file is cut between row groups, once
+they hold that much text, and a row group that is much larger between rows. A packed file is one
+stretch. Smaller files follow one another in a shard. Where such a shard ends depends on its size
+and on the names around that place, so that the shards of a list with a file more are the same again
+a few shards later.
 """
 
 from __future__ import annotations
@@ -15,24 +18,37 @@ import contextlib
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
-from trietok.errors import FileError, FileFormatError, InputError
-from trietok.files.texts import TABLES, TextFile, import_pyarrow, import_zstandard, open_parquet, type_of_column
+from trietok.errors import FileError, FileFormatError, InputError, TemporaryError, is_passing
+from trietok.files.texts import (
+    TABLES,
+    TextFile,
+    import_pyarrow,
+    import_zstandard,
+    open_parquet,
+    type_of_column,
+)
 
 _BATCH_BYTES = 1 << 20
+_COLUMN_BYTES = 1 << 12  # of a batch, at least about: each column of each takes time of its own
 _MOST_ROWS, _LEAST_ROWS = 8192, 16  # of a batch
 _LARGE = 2  # times the size of a shard: row groups of more text are cut
 _MOST_PARTS = 8  # of a row group: each is read from the start of the group
 _UNPACKED = 4  # times its size is about what a packed file holds
 
 
-def read_batches(file: TextFile, table: Any, start: int, end: int | None, names: list[str]) -> Iterator[Any]:
-    """The rows of a Parquet file from one to before another, None for all, in batches of about the same size."""
+def read_batches(
+    file: TextFile, table: Any, start: int, end: int | None, names: list[str]
+) -> Iterator[Any]:
+    """The rows of a Parquet file from one to before another, None for all, in batches of about the
+    same size.
+    """
     metadata, groups, first, last = table.metadata, [], 0, 0
     end = metadata.num_rows if end is None else end
     for group in range(metadata.num_row_groups):
@@ -59,7 +75,9 @@ def read_batches(file: TextFile, table: Any, start: int, end: int | None, names:
 
 
 def check_rows(read: int, wanted: int) -> None:
-    """Raise an OSError where fewer rows, or more, were read: the checksum of a page does not cover its header."""
+    """Raise an OSError where fewer rows, or more, were read: the checksum of a page does not cover
+    its header.
+    """
     if read != wanted:
         raise OSError(f"it has {wanted:,} rows there, and {read:,} could be read")
 
@@ -67,13 +85,16 @@ def check_rows(read: int, wanted: int) -> None:
 def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> int:
     """How many rows make a batch of about the same size, whatever the length of the texts."""
     rows = size = 0
-    leaves = _leaves(table)
-    numbers = [number for number, leaf in enumerate(leaves) if leaf in names or leaf.split(".")[0] in names]
+    wanted = {*names}
+    numbers = [
+        number for number, leaf in enumerate(_leaves(table)) if {leaf, leaf.split(".")[0]} & wanted
+    ]
     for group in row_groups:
         metadata = table.metadata.row_group(group)
         rows += metadata.num_rows
         size += sum(metadata.column(number).total_uncompressed_size for number in numbers)
-    return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES * rows // max(size, 1)))
+    most = max(_BATCH_BYTES, _COLUMN_BYTES * len(numbers))
+    return max(_LEAST_ROWS, min(_MOST_ROWS, most * rows // max(size, 1)))
 
 
 class Stretch(NamedTuple):
@@ -91,14 +112,18 @@ class Shard(NamedTuple):
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
     stretches: tuple[Stretch, ...]
-    known: tuple[tuple[str, ...], ...] = ()  # checksums of such stretches, with which there is a shard already
+    # checksums of such stretches, with which there is a shard already
+    known: tuple[tuple[str, ...], ...] = ()
 
 
 def key_of(stretches: Iterable[Stretch]) -> str:
-    """What names a shard: the names, sizes and versions of its files, and which stretches of them it has.
+    """What names a shard: the names, sizes and versions of its files, and which stretches of them
+    it has.
 
     >>> file = TextFile("a.txt", "txt", None, 9, 17)
-    >>> key_of([Stretch(file)]) == key_of([Stretch(file)]) != key_of([Stretch(file._replace(size=10))])
+    >>> key_of([Stretch(file)]) == key_of([Stretch(file)]) != key_of(
+    ...     [Stretch(file._replace(size=10))]
+    ... )
     True
     """
     content = [[*stretch.file, stretch.start, stretch.end] for stretch in stretches]
@@ -114,8 +139,8 @@ def planned(
 ) -> Iterator[tuple[Stretch, ...]]:
     """The stretches of each shard, of about `most` bytes of text.
 
-    A shard has rows of one file only where files are kept `apart`, however small they are; `set_aside` is told of a
-    file of which the plan cannot be made, and why.
+    A shard has rows of one file only where files are kept `apart`, however small they are;
+    `set_aside` is told of a file of which the plan cannot be made, and why.
     """
     together: list[Stretch] = []
     held = 0
@@ -139,8 +164,13 @@ def planned(
 
 
 def _begins_a_shard(file: TextFile, size: int, most: int) -> bool:
-    """Whether a shard that is half full ends before a file: twice in the bytes of a shard, on average."""
-    return crc32(os.path.basename(file.name).encode("utf-8", "surrogateescape")) * most < 2 * size << 32
+    """Whether a shard that is half full ends before a file: twice in the bytes of a shard, on
+    average.
+    """
+    return (
+        crc32(os.path.basename(file.name).encode("utf-8", "surrogateescape")) * most
+        < 2 * size << 32
+    )
 
 
 def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
@@ -157,11 +187,16 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
 
 
 def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file can be unpacked, and has the column with the texts and those to keep, as far as can be seen."""
+    """See that a file can be unpacked, and has the column with the texts and those to keep, as far
+    as can be seen.
+    """
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
-        told = f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and .parquet have"
+        told = (
+            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and"
+            " .parquet have"
+        )
         raise InputError(told)
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
@@ -169,10 +204,11 @@ def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> Non
 
 
 def check_table(table: Any, file: TextFile, column: str, keep: tuple[str, ...]) -> None:
-    """Raise an InputError where an open Parquet file lacks the column with the texts, or one to keep."""
+    """Raise an InputError where an open Parquet file lacks the column with the texts, or one to
+    keep.
+    """
     _leaf_of(table, file, column)
-    for name in keep:
-        _check_name(table, file, name)
+    _check_names(table, file, keep)
 
 
 def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
@@ -196,15 +232,19 @@ def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
 
 @contextlib.contextmanager
 def damage_told(name: str, advice: str = "") -> Iterator[None]:
-    """Have an error of reading a Parquet file, which lacks a column or is damaged, say which file it is."""
+    """Have an error of reading a Parquet file, which lacks a column or is damaged, say which file
+    it is.
+    """
     try:
         yield
     except InputError as error:
         raise FileFormatError(str(error), path=name) from None
     except (import_pyarrow().ArrowException, OSError) as error:
-        if isinstance(error, FileError):  # it says so
+        if isinstance(error, (FileError, TemporaryError)):  # it says so
             raise
         reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
+        if is_passing(error):
+            raise TemporaryError(f"cannot read {name}: {reason}", path=name) from error
         raise FileFormatError(f"{name} cannot be read: {reason}{advice}", path=name) from error
 
 
@@ -212,7 +252,7 @@ def _leaf_of(table: Any, file: TextFile, column: str) -> int:
     """The number of a Parquet file's column, which has to hold texts."""
     kind = type_of_column(table.schema_arrow, column)
     if kind is None:
-        _check_name(table, file, column)
+        _check_names(table, file, [column])
     try:
         check_text_type(kind, column)
     except InputError as error:
@@ -224,7 +264,11 @@ def _leaves(table: Any) -> list[str]:
     return [table.schema.column(number).path for number in range(len(table.schema))]
 
 
-def _check_name(table: Any, file: TextFile, column: str) -> None:
+def _check_names(table: Any, file: TextFile, columns: Iterable[str]) -> None:
     names = table.schema_arrow.names
-    if names.count(column) != 1:
-        raise InputError(f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}")
+    counts = Counter(names)
+    for column in columns:
+        if counts[column] != 1:
+            raise InputError(
+                f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}"
+            )

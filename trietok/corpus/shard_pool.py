@@ -1,14 +1,16 @@
-"""Shards on several threads or processes, from the standard library's executors; or on an engine, such as Ray or Spark.
+"""Shards on several threads or processes, from the standard library's executors; or on an engine,
+such as Ray or Spark.
 
-In: shards, one after the other, as the plan finds them. Out: the outcome of each, in the order in which they end.
-Only a few shards are submitted before others are done, so planning never runs far ahead.
+In: shards, one after the other, as the plan finds them. Out: the outcome of each, in the order in
+which they end. Only a few shards are submitted before others are done, so planning never runs far
+ahead.
 
-Threads are for texts that the compiled kernel encodes: they share it, with all that it remembers, and it does not hold
-the GIL. Whatever needs the GIL for its work goes on processes.
+Threads are for texts that the compiled kernel encodes: they share it, with all that it remembers,
+and it does not hold the GIL. Whatever needs the GIL for its work goes on processes.
 
-An engine encodes by its map, on whatever machines it has. Its workers are sent the tokenizer, once, and the place of
-each text, and write the shards and their records into the directory of the run, which has to be at the same path on all
-machines, as the files have to be; or put them in a store.
+An engine encodes by its map, on whatever machines it has. Its workers are sent the tokenizer, once,
+and the place of each text, and write the shards and their records into the directory of the run,
+which has to be at the same path on all machines, as the files have to be; or put them in a store.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trietok.corpus.encode_shard import Outcome, ShardEncoder, ShardJob, encode_in_worker, start_worker, versions_here
+from trietok.corpus.encode_shard import (
+    Outcome,
+    ShardEncoder,
+    ShardJob,
+    encode_in_worker,
+    start_worker,
+    versions_here,
+)
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import Shard
 from trietok.errors import InputError, TrietokError
@@ -35,8 +44,12 @@ MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
 Finished = Callable[[Shard, Outcome], None]  # is told what has become of each shard
 
 
-def run_in_threads(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
-    """Encode shards on so many threads of this process; after Ctrl-C unfinished ones are abandoned."""
+def run_in_threads(
+    job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished
+) -> None:
+    """Encode shards on so many threads of this process; after Ctrl-C unfinished ones are
+    abandoned.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     stop = threading.Event()
@@ -54,13 +67,16 @@ def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: 
             _hand_out(partial(submit, encode_in_worker), shards, workers, finished)
     except BrokenProcessPool:
         raise TrietokError(
-            f"a worker process has died, perhaps because memory ran out; fewer workers may do. Finished shards stay in "
-            f"{job.name}; --resume continues"
+            "a worker process has died, perhaps because memory ran out; fewer workers may do."
+            f" Finished shards stay in {job.name}; --resume continues"
         ) from None
 
 
 def _hand_out(
-    submit: Callable[[Shard], Future[Outcome]], shards: Iterator[Shard], workers: int, finished: Finished
+    submit: Callable[[Shard], Future[Outcome]],
+    shards: Iterator[Shard],
+    workers: int,
+    finished: Finished,
 ) -> None:
     from concurrent.futures import FIRST_COMPLETED, wait
 
@@ -79,13 +95,15 @@ def _hand_out(
 
 
 class EncodeElsewhere:
-    """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process it is called.
+    """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process
+    it is called.
 
     Where other versions are installed, which may write other bytes, a call is an InputError.
     """
 
     def __init__(self, job: ShardJob) -> None:
-        self._encoder = RowEncoder(job.tokenizer, job.call_options)  # its pickle is made once, and read once a process
+        # its pickle is made once, and read once a process
+        self._encoder = RowEncoder(job.tokenizer, job.call_options)
         self._job = job._replace(tokenizer=None)
         self._versions = versions_here()
 
@@ -93,7 +111,10 @@ class EncodeElsewhere:
         here = versions_here()
         for name, version in self._versions.items():
             if here[name] != version:
-                told = f"this worker has {name} {here[name]}, and the run began with {name} {version}; install that one"
+                told = (
+                    f"this worker has {name} {here[name]}, and the run began with {name} {version};"
+                    " install that one"
+                )
                 raise InputError(told)
         if self._job.store is None:
             return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
@@ -103,8 +124,11 @@ class EncodeElsewhere:
             return ShardEncoder(job, encoder=self._encoder).encode(shard)
 
 
-def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished) -> None:
-    """Encode shards by an engine's map, which takes a function of a shard and an iterator of shards.
+def run_by_map(
+    map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished
+) -> None:
+    """Encode shards by an engine's map, which takes a function of a shard and an iterator of
+    shards.
 
     It gives the outcomes, in any order, and another thread may take the shards.
     """
@@ -125,12 +149,13 @@ def run_by_map(map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], fi
             shard = handed_out.pop(outcome.number, None) if isinstance(outcome, Outcome) else None
             if shard is None:
                 raise TrietokError(
-                    f"map_shards has given {type(outcome).__name__} for no shard that it was given; it has to give "
-                    "back what the function returns for each, once"
+                    f"map_shards has given {type(outcome).__name__} for no shard that it was given;"
+                    " it has to give back what the function returns for each, once"
                 )
             finished(shard, outcome)
     if handed_out:
         raise TrietokError(
-            f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give back what the "
-            f"function returns for each. Finished shards stay in {job.name}; resume=True goes on"
+            f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give"
+            f" back what the function returns for each. Finished shards stay in {job.name};"
+            " resume=True goes on"
         )

@@ -1,8 +1,9 @@
 """The files of a corpus: which they are, whether they are still the same, and their texts.
 
-In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; and for the stretches of a
-shard, batches of rows, each of them a str or a `BadRow`, with a checksum of what was read of each stretch. Lines end at
-U+000A only, and nothing but that is taken off; the last line of a file ends with it.
+In: paths and globs. Out: a `TextFile` each, in the order given, those of a glob by name; and for
+the stretches of a shard, batches of rows, each of them a str or a `BadRow`, with a checksum of what
+was read of each stretch. Lines end at U+000A only, and nothing but that is taken off; the last line
+of a file ends with it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
@@ -32,12 +33,23 @@ from trietok.errors import (
     imported,
 )
 from trietok.files import texts as text_files
-from trietok.files.elsewhere import Status, identity, is_elsewhere, open_bytes
-from trietok.files.texts import TABLES, BadRow, Text, TextFile, decoded, import_pyarrow, listed, open_parquet, texts_of
+from trietok.files.stores import Status, identity, is_elsewhere, open_bytes
+from trietok.files.texts import (
+    TABLES,
+    BadRow,
+    Text,
+    TextFile,
+    decoded,
+    import_pyarrow,
+    listed,
+    open_parquet,
+    texts_of,
+)
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
-SetAside = Callable[[str, TrietokError], object]  # is told the name of a file, and why it is left out
+# is told the name of a file, and why it is left out
+SetAside = Callable[[str, TrietokError], object]
 
 
 class ChangedFileError(FileError):
@@ -45,15 +57,20 @@ class ChangedFileError(FileError):
 
 
 def check_unchanged(file: TextFile, told: Status | None = None) -> None:
-    """Raise where a file is not what it was any more, by what a list has `told` of it, or by asking."""
+    """Raise where a file is not what it was any more, by what a list has `told` of it, or by
+    asking.
+    """
     if file.is_changed(told):
         raise ChangedFileError(f"{file.name} has changed while it was read", path=file.name)
 
 
-def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | None = None) -> list[TextFile]:
+def find_inputs(
+    paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | None = None
+) -> list[TextFile]:
     """The files behind paths and globs, which are listed and not read.
 
-    `set_aside` is told of a path where there is no file that can be read; without it, that is an error.
+    `set_aside` is told of a path where there is no file that can be read; without it, that is an
+    error.
     """
     found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
@@ -72,21 +89,26 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]], set_aside: SetAside | N
             found[real] = None
             continue
         if not file.size and not is_elsewhere(path) and not os.path.isfile(path):
-            raise InputError(f"{path} is no regular file, and texts are read more than once; copy them to a file")
+            raise InputError(
+                f"{path} is no regular file, and texts are read more than once; copy them to a file"
+            )
         if file.kind is None:
             raise InputError(
-                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also "
-                "with .gz or .zst"
+                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or"
+                " .tsv, these also with .gz or .zst"
             )
     if not found:
         raise InputError("no files are given; give at least one")
     return [file for file in found.values() if file is not None]
 
 
-def changed_since(paths: Iterable[str | os.PathLike[str]], files: Iterable[TextFile]) -> Iterator[FileError]:
+def changed_since(
+    paths: Iterable[str | os.PathLike[str]], files: Iterable[TextFile]
+) -> Iterator[FileError]:
     """What is to be said of the files that are not what they were, by listing all of them again."""
     told: dict[str, Status | None] = {}
-    with contextlib.suppress(FileError):  # there is no such file any more
+    # there is no such file any more; where a store is out, that is an error
+    with contextlib.suppress(FileError):
         told.update(listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True))
     for file in files:
         try:
@@ -95,34 +117,37 @@ def changed_since(paths: Iterable[str | os.PathLike[str]], files: Iterable[TextF
             yield error
 
 
-# ---- lines too long to be held --------------------------------------------------------------------------------------
+# ---- lines too long to be held -------------------------------------------------------------------
 
 LONG = 1 << 23  # bytes of a line that is read in pieces, and of a piece, about
-LONGEST_CHUNK = 1 << 26  # bytes
-LONGEST_JSON = 1 << 26  # bytes; it is held whole
-_PAIR = re.compile(rb"[\xe4-\xe9][\x80-\xbf]{2}(?=[\xe4-\xe9][\x80-\xbf]{2})")  # of three bytes each in UTF-8
+# of three bytes each in UTF-8
+_PAIR = re.compile(rb"[\xe4-\xe9][\x80-\xbf]{2}(?=[\xe4-\xe9][\x80-\xbf]{2})")
 _WINDOW = 1 << 12  # bytes
 
 
 class LongText(NamedTuple):
     """A line that is read and encoded in pieces, so that its length takes no memory.
 
-    The ids of its pieces in a row are those of the line: pieces end where chunks do, at spaces, or between two Chinese
-    characters where those are set apart.
+    The ids of its pieces in a row are those of the line: pieces end where chunks do, at spaces, or
+    between two Chinese characters where those are set apart.
     """
 
     path: str
     start: int  # of the line, in bytes
     end: int  # without its line feed
-    alone: tuple[int, int]  # the first and the last of the characters between which it may be cut too
+    # the first and the last of the characters between which it may be cut too
+    alone: tuple[int, int]
     text_bytes: int  # of the line, with its line feed
 
     def bad_row(self) -> BadRow | None:
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > LONGEST_CHUNK:
-                return BadRow(f"more than {LONGEST_CHUNK:,} bytes without a space; break the line somewhere there")
+            if len(piece) > text_files.LONGEST_LINE:
+                return BadRow(
+                    f"more than {text_files.LONGEST_LINE:,} bytes without a space; break the line"
+                    " somewhere there"
+                )
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
                 return text
@@ -130,7 +155,9 @@ class LongText(NamedTuple):
         return None
 
     def pieces(self) -> Iterator[bytes]:
-        """The pieces, each with the space that it ends at; one of more than `LONGEST_CHUNK` bytes is cut anywhere."""
+        """The pieces, each with the space that it ends at; one of more than `LONGEST_LINE` bytes is
+        cut anywhere.
+        """
         held = b""
         with open_bytes(self.path) as file:
             file.seek(self.start)
@@ -143,7 +170,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > LONGEST_CHUNK:
+                if end or len(held) > text_files.LONGEST_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -151,12 +178,16 @@ class LongText(NamedTuple):
 
 
 def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
-    """The last place of a block, from `start` on, at which a text may be cut; 0 where there is none.
+    """The last place of a block, from `start` on, at which a text may be cut; 0 where there is
+    none.
 
-    It is after a space, or between two of the characters from the first to the last of `alone`. The block is UTF-8,
-    which may be cut off within a character.
+    It is after a space, or between two of the characters from the first to the last of `alone`. The
+    block is UTF-8, which may be cut off within a character.
 
-    >>> last_chunk_end(b"one two three", 0, (1, 0)), last_chunk_end("a東京b".encode(), 0, (0x4E00, 0x9FEF))
+    >>> (
+    ...     last_chunk_end(b"one two three", 0, (1, 0)),
+    ...     last_chunk_end("a東京b".encode(), 0, (0x4E00, 0x9FEF)),
+    ... )
     (8, 4)
     """
     end = block.rfind(b" ", start) + 1
@@ -165,21 +196,27 @@ def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
     window = _WINDOW
     while True:
         first = max(len(block) - window, start)
-        pairs = [match.end() for match in _PAIR.finditer(block, first) if _are_alone(block, match.start(), alone)]
+        pairs = [
+            match.end()
+            for match in _PAIR.finditer(block, first)
+            if _are_alone(block, match.start(), alone)
+        ]
         if pairs or first == start:
             return pairs[-1] if pairs else 0
         window *= 16
 
 
 def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
-    """Whether the two characters of three bytes each at a place are among those that stand alone."""
+    """Whether the two characters of three bytes each at a place are among those that stand
+    alone.
+    """
     try:
         return all(alone[0] <= ord(char) <= alone[1] for char in block[at : at + 6].decode())
     except UnicodeDecodeError:
         return False
 
 
-# ---- the texts of stretches ------------------------------------------------------------------------------------------
+# ---- the texts of stretches ----------------------------------------------------------------------
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -187,9 +224,13 @@ _HALF = re.compile("[\ud800-\udfff]")
 class TextBatch(NamedTuple):
     """Rows that follow one another."""
 
-    rows: Any  # an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of texts
+    # an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of
+    # texts
+    rows: Any
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
-    kept: Any = None  # a table with the columns to keep, a row for each row; None where there are none
+    kept: Any = (
+        None  # a table with the columns to keep, a row for each row; None where there are none
+    )
 
     def texts(self) -> list[Text]:
         """The rows, one by one."""
@@ -202,17 +243,24 @@ class Read:
 
     def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
-        # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's format for streams.
+        # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's
+        # format for streams.
         self.digest = hashlib.sha256()
         self.rows = self.rejected = 0  # how many were handed out, and which of them hold no text
 
     def row(self) -> int:
-        """The number in its file of the row that is handed out next, from 1; lines before a stretch are counted now."""
+        """The number in its file of the row that is handed out next, from 1; lines before a stretch
+        are counted now.
+        """
         file, start = self.stretch.file, self.stretch.start
         if not start or file.kind == "parquet":
             return start + self.rows + 1
         with as_file_error(f"cannot read {file.name}", file.name), open_bytes(file.name) as lines:
-            left, before = start - 1, 1  # a line that ends with the last byte before the stretch counts
+            # a line that ends with the last byte before the stretch counts
+            left, before = (
+                start - 1,
+                1,
+            )
             while left and (block := lines.read(min(left, _BLOCK))):
                 left -= len(block)
                 before += block.count(b"\n")
@@ -224,7 +272,10 @@ Parts = list[tuple[Read, int]]  # how many rows are of which stretch, in their o
 
 
 def read_texts(
-    reads: Iterable[Read], column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+    reads: Iterable[Read],
+    column: str,
+    cut_characters: Cut = lambda: None,
+    keep: tuple[str, ...] = (),
 ) -> Iterator[tuple[TextBatch | LongText, Parts]]:
     """All rows of stretches, in batches, which may have rows of several small files.
 
@@ -235,7 +286,9 @@ def read_texts(
 
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
-        parts = [(read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting]
+        parts = [
+            (read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting
+        ]
         block = b"".join(block if block.endswith(b"\n") else block + b"\n" for _, block in waiting)
         waiting.clear()
         if file.kind != "jsonl":
@@ -246,7 +299,9 @@ def read_texts(
     for read in reads:
         for block in read_blocks(read, column, cut_characters, keep):
             size = len(block) if isinstance(block, bytes) else _BLOCK
-            is_other = waiting and (keep or waiting[0][0].stretch.file.kind != read.stretch.file.kind)
+            is_other = waiting and (
+                keep or waiting[0][0].stretch.file.kind != read.stretch.file.kind
+            )
             if waiting and (is_other or held + size > _BLOCK):
                 yield joined()
                 held = 0
@@ -262,7 +317,9 @@ def read_texts(
 def read_blocks(
     read: Read, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
 ) -> Iterator[bytes | TextBatch | LongText]:
-    """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too long to be held."""
+    """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too
+    long to be held.
+    """
     file = read.stretch.file
     content = _small_file(read)
     if content is not None:
@@ -274,7 +331,9 @@ def read_blocks(
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
-                    yield from _of_batches(read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep)
+                    yield from _of_batches(
+                        read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep
+                    )
             else:
                 yield from _of_lines(read, cut_characters, keep)
     except (FileError, FileFormatError):
@@ -283,11 +342,13 @@ def read_blocks(
     check_unchanged(file)
 
 
-# ---- lines ----------------------------------------------------------------------------------------------------------
+# ---- lines ---------------------------------------------------------------------------------------
 
 
 def _small_file(read: Read) -> bytes | None:
-    """All of a small file of lines, read at once; None for others, and where it is not what it was."""
+    """All of a small file of lines, read at once; None for others, and where it is not what it
+    was.
+    """
     file = read.stretch.file
     is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
     if not is_small or file.kind not in ("txt", "jsonl") or is_elsewhere(file.name):
@@ -303,15 +364,21 @@ def _small_file(read: Read) -> bytes | None:
     return content
 
 
-def _of_lines(read: Read, cut_characters: Cut, keep: tuple[str, ...]) -> Iterator[bytes | TextBatch | LongText]:
+def _of_lines(
+    read: Read, cut_characters: Cut, keep: tuple[str, ...]
+) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
-        compression = text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
+        compression = (
+            text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
+        )
         raw.seek(0)
         if compression is not None:
-            if start:  # a packed file whose name does not say so: the stretch at its start has all of it
+            # a packed file whose name does not say so: the stretch at its start has all of it
+            if start:
                 return
-            blocks = text_files.decompressed(_Summed(read.digest, raw), file._replace(compression=compression))  # type: ignore[arg-type]
+            content: Any = _Summed(read.digest, raw)
+            blocks = text_files.decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
@@ -321,7 +388,9 @@ def _of_lines(read: Read, cut_characters: Cut, keep: tuple[str, ...]) -> Iterato
             if block is not None:
                 yield block
             else:
-                yield from _long_line(lines, file, cut_characters, keep, is_packed=compression is not None)
+                yield from _long_line(
+                    lines, file, cut_characters, keep, is_packed=compression is not None
+                )
 
 
 def _first_line(raw: BinaryIO, start: int, end: int) -> int:
@@ -338,7 +407,9 @@ def _first_line(raw: BinaryIO, start: int, end: int) -> int:
 
 
 def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
-    """The bytes from a place to the end of the line that has the last byte before another, with their checksum."""
+    """The bytes from a place to the end of the line that has the last byte before another, with
+    their checksum.
+    """
     raw.seek(start)
     at = start
     while start < end and (block := raw.read(min(max(end - at, _LITTLE), _BLOCK))):
@@ -354,7 +425,9 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
 
 
 class _Summed:
-    """A file whose bytes go into a checksum as they are read; also one for Arrow, which writes into it."""
+    """A file whose bytes go into a checksum as they are read; also one for Arrow, which writes into
+    it.
+    """
 
     closed = False
 
@@ -414,21 +487,23 @@ class _Lines:
 def _long_line(
     lines: _Lines, file: TextFile, cut_characters: Cut, keep: tuple[str, ...], *, is_packed: bool
 ) -> Iterator[bytes | TextBatch | LongText]:
-    """A line that is longer than a block: as it is, or in pieces where it is too long to be held."""
+    """A line that is longer than a block: as it is, or in pieces where it is too long to be
+    held.
+    """
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = LONGEST_JSON if file.kind == "jsonl" else None if alone is None else LONG
+    most = text_files.LONGEST_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
-        if most is not None and size > most:
+        if size > most:
             break
     else:
         yield b"".join(held)
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(f"a line of {size:,} bytes; JSON of more than {LONGEST_JSON:,} is not read")
+        bad = BadRow(text_files.TOO_LONG.format(text_files.LONGEST_LINE))
         yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -442,15 +517,19 @@ def _long_line(
         yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
 
 
-# ---- lines of JSON --------------------------------------------------------------------------------------------------
+# ---- lines of JSON -------------------------------------------------------------------------------
 
 _MOST_NESTED = 49  # brackets of a value to keep: a Parquet file with more cannot be opened
 _DIGITS = 320  # Python reads numbers of twice as many, whatever limit is set
 _DIGIT = re.compile(rb"[0-9]")
 
 
-def _rows_of_json(block: bytes, number: int, file: TextFile, column: str, keep: tuple[str, ...]) -> TextBatch:
-    """The rows of so many lines of JSON, and the values to keep: by msgspec, and by `json` what that does not read."""
+def _rows_of_json(
+    block: bytes, number: int, file: TextFile, column: str, keep: tuple[str, ...]
+) -> TextBatch:
+    """The rows of so many lines of JSON, and the values to keep: by msgspec, and by `json` what
+    that does not read.
+    """
     keys = keep if "." in column else tuple(key for key in keep if key != column)
     rows: list[Any] = [None] * number
     values: list[list[Any]] = [[None] * number for _ in keys]
@@ -464,7 +543,8 @@ def _rows_of_json(block: bytes, number: int, file: TextFile, column: str, keep: 
         line = lines[place]
         found: Any = text_files.object_of_json(line, column) if isinstance(line, str) else line
         rows[place] = _text_to_keep(found, column, keep)
-        for key, of_key in zip(keys, values, strict=True):  # what is kept of rows without a text goes with them
+        # what is kept of rows without a text goes with them
+        for key, of_key in zip(keys, values, strict=True):
             of_key[place] = found.get(key) if isinstance(rows[place], str) else None
     kept = dict(zip(keys, values, strict=True))
     if len(keys) < len(keep):
@@ -480,10 +560,11 @@ def _may_have_long_number(block: bytes) -> bool:
 
 
 class _JsonReader:
-    """Finds texts and values to keep in lines of JSON, by msgspec, which makes nothing of what else is in them.
+    """Finds texts and values to keep in lines of JSON, by msgspec, which makes nothing of what else
+    is in them.
 
-    It leaves lines out that `json` takes, such as with NaN. Others it takes where what it passes over is not UTF-8, or
-    is a number of too many digits.
+    It leaves lines out that `json` takes, such as with NaN. Others it takes where what it passes
+    over is not UTF-8, or is a number of too many digits.
     """
 
     def __init__(self, msgspec: Any, column: str, keep: tuple[str, ...]) -> None:
@@ -495,20 +576,34 @@ class _JsonReader:
         names = {"text": first, **{f"kept{place}": key for place, key in enumerate(keep)}}
         if inner:  # a field whose own name has the points goes first
             names["whole"] = column
-        fields = [("text", kind), *((name, Any, msgspec.UNSET if name == "whole" else None) for name in [*names][1:])]
+        fields = [
+            ("text", kind),
+            *((name, Any, msgspec.UNSET if name == "whole" else None) for name in [*names][1:]),
+        ]
         line = msgspec.defstruct("Line", fields, rename=names, gc=False)
         self._decoder = msgspec.json.Decoder(line)
         self._nothing = line(nothing)  # stands for a line that is left out
         self._text = attrgetter(".".join(["text"] * (1 + len(inner))))
         self._kept = [attrgetter(f"kept{place}") for place in range(len(keep))]
         self._whole, self._unset = attrgetter("whole") if inner else None, msgspec.UNSET
-        self._errors = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, import_pyarrow().ArrowInvalid)
+        self._errors = (
+            msgspec.MsgspecError,
+            UnicodeDecodeError,
+            RecursionError,
+            import_pyarrow().ArrowInvalid,
+        )
 
     def read(self, block: bytes, number: int) -> tuple[list[Any], list[list[Any]], list[int]]:
-        """The texts of so many lines, the values to keep under each key, and the places of the lines left out."""
+        """The texts of so many lines, the values to keep under each key, and the places of the
+        lines left out.
+        """
         objects, others = self._objects(block, number)
         if self._whole is not None:
-            others += [place for place, one in enumerate(map(self._whole, objects)) if one is not self._unset]
+            others += [
+                place
+                for place, one in enumerate(map(self._whole, objects))
+                if one is not self._unset
+            ]
         values = [list(map(value_of, objects)) for value_of in self._kept]
         for of_key in values:
             if not {dict, list}.isdisjoint(map(type, of_key)):
@@ -516,11 +611,13 @@ class _JsonReader:
         return list(map(self._text, objects)), values, others
 
     def _objects(self, block: bytes, number: int) -> tuple[list[Any], list[int]]:
-        # Within an object no brace that closes is followed by one that opens: so each line is an object.
+        # Within an object no brace that closes is followed by one that opens: so each line is an
+        # object, or several.
         if block.startswith(b"{") and block.count(b"}\n{") == number - 1:
             with contextlib.suppress(*self._errors):
                 one_text(block).validate(full=True)  # whether it is UTF-8
-                return self._decoder.decode_lines(block), []
+                if len(objects := self._decoder.decode_lines(block)) == number:
+                    return objects, []
         objects, others = [self._nothing] * number, []
         for place, line in enumerate(block.split(b"\n", number)[:number]):
             try:
@@ -532,7 +629,9 @@ class _JsonReader:
 
 @lru_cache(maxsize=8)
 def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
-    """The reader of lines; None where msgspec is not installed, or cannot have such keys: as one that comes twice."""
+    """The reader of lines; None where msgspec is not installed, or cannot have such keys: as one
+    that comes twice.
+    """
     try:
         return _JsonReader(imported("msgspec", "corpus"), column, keep)
     except (MissingDependencyError, ValueError):
@@ -574,7 +673,7 @@ def _table_of(kept: dict[str, list[Any]], name: str) -> Any:
     return pa.table(columns) if columns else None
 
 
-# ---- Parquet --------------------------------------------------------------------------------------------------------
+# ---- Parquet -------------------------------------------------------------------------------------
 
 
 def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
@@ -582,16 +681,37 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
     with damage_told(file.name), open_parquet(file.name) as table:
         check_table(table, file, column, keep)
         batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
-        yield from _of_batches(read, batches, column, keep)
+        yield from _of_batches(
+            read, ((batch, text_files.NONE_BAD) for batch in batches), column, keep
+        )
 
 
-def _of_batches(read: Read, batches: Iterable[Any], column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
-    pyarrow, compute, ipc = import_pyarrow(), import_pyarrow("pyarrow.compute"), import_pyarrow("pyarrow.ipc")
+def _of_batches(
+    read: Read,
+    batches: Iterable[tuple[Any, Mapping[int, BadRow]]],
+    column: str,
+    keep: tuple[str, ...],
+) -> Iterator[TextBatch]:
+    pyarrow, compute, ipc = (
+        import_pyarrow(),
+        import_pyarrow("pyarrow.compute"),
+        import_pyarrow("pyarrow.ipc"),
+    )
     writer = None
-    for batch in batches:
+    for batch, bad in batches:
         if writer is None:
             writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
         texts = text_files.column_of(batch, column).cast("large_string")
-        size = 0 if texts.null_count == len(texts) else compute.sum(compute.binary_length(texts)).as_py()
-        yield TextBatch(texts, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None)
+        size = (
+            0
+            if texts.null_count == len(texts)
+            else compute.sum(compute.binary_length(texts)).as_py()
+        )
+        rows = texts
+        if bad:
+            read.digest.update(repr(bad).encode())
+            rows = [bad.get(place, text) for place, text in enumerate(texts_of(texts))]
+        yield TextBatch(
+            rows, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None
+        )

@@ -1,7 +1,8 @@
-"""`TokenizeBatch`: the one function that every engine runs, from a table with texts to a table with ids.
+"""`TokenizeBatch`: the one function that every engine runs, from a table with texts to a table with
+ids.
 
-In: a pyarrow RecordBatch or Table. Out: the same with the columns of an encoding behind its own; where a text has
-several rows, the values of its own row in each of them.
+In: a pyarrow RecordBatch or Table. Out: the same with the columns of an encoding behind its own;
+where a text has several rows, the values of its own row in each of them.
 """
 
 from __future__ import annotations
@@ -23,28 +24,31 @@ _SLICE = 4096  # rows whose texts are strs at one time
 class TokenizeBatch:
     """Put the ids of a column of texts, or of pairs of texts, beside it.
 
-    It is a function of a batch: call it with a pyarrow RecordBatch or Table, or pass it to an engine's map over those
-    (see `docs/corpora.md`). All columns pass through, the texts too. A null text is null in every new column, and so is
-    a pair with a null. The columns and their types do not depend on the batch: `input_ids` list<int32>;
-    `token_type_ids`, `attention_mask`, `special_tokens_mask` list<int8>; `offset_mapping`
-    list<fixed_size_list<int32>[2]>; `length` int32.
+    It is a function of a batch: call it with a pyarrow RecordBatch or Table, or pass it to an
+    engine's map over those (see `docs/corpora.md`). All columns pass through, the texts too. A null
+    text is null in every new column, and so is a pair with a null. The columns and their types do
+    not depend on the batch: `input_ids` list<int32>; `token_type_ids`, `attention_mask`,
+    `special_tokens_mask` list<int8>; `offset_mapping` list<fixed_size_list<int32>[2]>; `length`
+    int32.
 
-    **Overflow.** With `return_overflowing_tokens=True`, `truncation` and `stride`, the columns are those of the
-    tokenizer's own call. In the fast classes a text has as many rows as it has windows: the other columns are repeated
-    in each, and `overflow_to_sample_mapping`, int32, says from which row of the batch it is. In the slow classes a text
-    has one row, with what was cut off: `overflowing_tokens`, list<int32>, and `num_truncated_tokens`, int32.
+    **Overflow.** With `return_overflowing_tokens=True`, `truncation` and `stride`, the columns are
+    those of the tokenizer's own call. In the fast classes a text has as many rows as it has
+    windows: the other columns are repeated in each, and `overflow_to_sample_mapping`, int32, says
+    from which row of the batch it is. In the slow classes a text has one row, with what was cut
+    off: `overflowing_tokens`, list<int32>, and `num_truncated_tokens`, int32.
 
-    Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it again and again, as a
-    worker does for each task, makes the tokenizer once, and keeps its caches.
+    Its pickle leaves out the tokenizer's caches, and is made once. A process that unpickles it
+    again and again, as a worker does for each task, makes the tokenizer once, and keeps its caches.
 
     Args:
         tokenizer: encodes the texts; it must not be changed any more.
         column: the column that holds the texts (with `is_split_into_words`, lists of words).
         pair_column: the column that holds the second text of each pair; None for single texts.
         keep_columns: the columns that pass through; None for all.
-        **call_options: those of the tokenizer's call. They decide which columns there are, as in a call: by default
-            `input_ids`, `token_type_ids` and `attention_mask`, and what `return_special_tokens_mask`, `return_length`,
-            `return_offsets_mapping` and `return_overflowing_tokens` ask for. Rows are not padded, but for
+        **call_options: those of the tokenizer's call. They decide which columns there are, as in a
+            call: by default `input_ids`, `token_type_ids` and `attention_mask`, and what
+            `return_special_tokens_mask`, `return_length`, `return_offsets_mapping` and
+            `return_overflowing_tokens` ask for. Rows are not padded, but for
             `padding="max_length"`.
 
     Raises:
@@ -57,7 +61,8 @@ class TokenizeBatch:
     >>> tokenize = TokenizeBatch(tokenizer, "text", return_token_type_ids=False, return_length=True)
     >>> batch = pyarrow.RecordBatch.from_pydict({"id": [7, 8], "text": ["The people", None]})
     >>> tokenize(batch).to_pylist()
-    [{'id': 7, 'text': 'The people', 'input_ids': [2, 134, 289, 3], 'attention_mask': [1, 1, 1, 1], 'length': 4},
+    [{'id': 7, 'text': 'The people', 'input_ids': [2, 134, 289, 3], 'attention_mask': [1, 1, 1, 1],
+      'length': 4},
      {'id': 8, 'text': None, 'input_ids': None, 'attention_mask': None, 'length': None}]
     """
 
@@ -89,7 +94,8 @@ class TokenizeBatch:
         return self._encoder.names
 
     def output_schema(self, schema: Any) -> Any:
-        """The schema of the result for batches with a given schema, which some engines need beforehand.
+        """The schema of the result for batches with a given schema, which some engines need
+        beforehand.
 
         Args:
             schema: a pyarrow.Schema that has the column.
@@ -117,7 +123,8 @@ class TokenizeBatch:
 
         Raises:
             InputTypeError: the batch is something else, or a column of texts holds none.
-            InputError: a column is missing, one of the new ones is there already, or a text is not UTF-8.
+            InputError: a column is missing, one of the new ones is there already, or a text is not
+                UTF-8.
         """
         pa = import_pyarrow()
         if isinstance(batch, pa.RecordBatch):
@@ -125,7 +132,10 @@ class TokenizeBatch:
         if not isinstance(batch, pa.Table):
             hint = "give it as a pyarrow RecordBatch or Table"
             if isinstance(batch, Mapping):
-                hint = "ask the engine for Arrow batches: dataset.with_format('arrow').map(...), batch_format='pyarrow'"
+                hint = (
+                    "ask the engine for Arrow batches: dataset.with_format('arrow').map(...),"
+                    " batch_format='pyarrow'"
+                )
             raise InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
         schema = self.output_schema(batch.schema)
         done, parts = 0, []
@@ -145,8 +155,9 @@ class TokenizeBatch:
                 kept = [column.take(rows) for column in kept]
             except pa.ArrowInvalid as error:
                 raise InputError(
-                    f"the columns of a batch are too large when they are repeated for each window ({error}); give "
-                    "smaller batches, or say with keep_columns which columns to keep"
+                    "the columns of a batch are too large when they are repeated for each window"
+                    f" ({error}); give smaller batches, or say with keep_columns which columns to"
+                    " keep"
                 ) from error
         return pa.RecordBatch.from_arrays([*kept, *made], schema=schema)
 
@@ -155,10 +166,15 @@ class TokenizeBatch:
         for column in (*self._texts, *(self.keep or ())):
             if names.count(column) != 1:
                 there = "is there twice" if column in names else "is missing"
-                raise InputError(f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}")
+                raise InputError(
+                    f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}"
+                )
         clash = [name for name in self.names if name in (names if self.keep is None else self.keep)]
         if clash:
-            told = f"the batch has a column {clash[0]!r} already; rename it, or take it out before texts are encoded"
+            told = (
+                f"the batch has a column {clash[0]!r} already; rename it, or take it out before"
+                " texts are encoded"
+            )
             raise InputError(told)
         for column in self._texts:
             check_text_type(schema.field(column).type, column, self._words)
@@ -184,15 +200,22 @@ class TokenizeBatch:
                 rows_of = _sources(there, rows.samples)
                 sources += [start + source for source in rows_of]
                 there = [there[source] for source in rows_of]
-                rows = rows._replace(samples=array("i", [first + start + row for row in compress(rows_of, there)]))
+                rows = rows._replace(
+                    samples=array("i", [first + start + row for row in compress(rows_of, there)])
+                )
             made.append(arrow_columns(rows, self.names, there).values())
             number += sum(rows.lengths)
         require_room(number)
-        joined = [each[0] if len(each) == 1 else pa.concat_arrays(each) for each in zip(*made, strict=True)]
+        joined = [
+            each[0] if len(each) == 1 else pa.concat_arrays(each)
+            for each in zip(*made, strict=True)
+        ]
         return joined, sources if len(sources) > len(columns[0]) else None
 
     def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
-        """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a text."""
+        """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a
+        text.
+        """
         lists = list(map(texts_of, columns))
         for name, texts in zip(self._texts, lists, strict=True):
             for row, text in enumerate(texts, first):
@@ -200,15 +223,21 @@ class TokenizeBatch:
                     raise InputError(f"row {row} of column {name!r}: {text.reason}")
                 if self._words and text is not None and None in text:
                     raise InputError(
-                        f"row {row} of column {name!r}: word {text.index(None)} is null; take nulls out of the "
-                        "lists of words"
+                        f"row {row} of column {name!r}: word {text.index(None)} is null; take nulls"
+                        " out of the lists of words"
                     )
         return self._encoder.encode(*(list(compress(texts, there)) for texts in lists))
 
     def __repr__(self) -> str:
         options = {"keep_columns": self.keep and list(self.keep), "pair_column": self.pair_column}
-        shown = {**{name: value for name, value in options.items() if value is not None}, **self.call_options}
-        return f"TokenizeBatch({self._class_name}, {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
+        shown = {
+            **{name: value for name, value in options.items() if value is not None},
+            **self.call_options,
+        }
+        return (
+            f"TokenizeBatch({self._class_name},"
+            f" {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
+        )
 
 
 def _all_valid(columns: list[Any]) -> list[bool]:
@@ -216,13 +245,17 @@ def _all_valid(columns: list[Any]) -> list[bool]:
     pa = import_pyarrow()
     # With its values in place: pyarrow does not count nulls among the values of a dictionary.
     is_coded = pa.types.is_dictionary
-    columns = [column.cast(column.type.value_type) if is_coded(column.type) else column for column in columns]
+    columns = [
+        column.cast(column.type.value_type) if is_coded(column.type) else column
+        for column in columns
+    ]
     valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
     return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
 
 
 def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:
-    """For each row of ids the row it is from: that of its text, or one without a text, which has one row too.
+    """For each row of ids the row it is from: that of its text, or one without a text, which has
+    one row too.
 
     >>> _sources([True, False, True], [0, 0, 1])
     [0, 0, 1, 2]

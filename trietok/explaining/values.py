@@ -1,7 +1,8 @@
-"""The parts of an explanation: the changes of a stage, the tokens with the reasons why they are there, their stories.
+"""The parts of an explanation: the changes of a stage, the tokens with the reasons why they are
+there, their stories.
 
-In: what the trace of a text has noted; the text before a stage and after it. Out: plain values that never change, which
-can be written as JSON, in sequences that make them when they are looked at.
+In: what the trace of a text has noted; the text before a stage and after it. Out: plain values that
+never change, which can be written as JSON, in sequences that make them when they are looked at.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from trietok.showing.characters import code_point, described, visible
 from trietok.text.alignment import AlignedText
 from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
 
-# ---- the story of a token -------------------------------------------------------------------------------------------
+# ---- the story of a token ------------------------------------------------------------------------
 
 _MOST_ENTRIES = 8
 
@@ -37,6 +38,11 @@ def _sentences(token: Token) -> Iterator[str]:
         yield from _of_match(token.match, token.word_text)
     if token.unknown is not None:
         yield _of_unknown(token.unknown, token)
+    if token.kind in ("wordpiece", "unknown") and token.match is None and token.unknown is None:
+        word = _quoted(token.word_text)
+        yield (
+            f"The word {word} is cut by a wordpiece_tokenizer of your own, which gives no reasons."
+        )
     if token.cut is not None:
         yield f"Cut before it: {token.cut.why}." if token.cut.stage else "The text begins here."
     for rejected in token.rejected:
@@ -56,11 +62,21 @@ def _of_match(match: Match, word: str) -> Iterator[str]:
         return
     shown = match.entries[:-1][-_MOST_ENTRIES:]
     shorter = f" (shorter: {', '.join(map(visible, shown))})" if shown else ""
-    yield f"{_quoted(won)} is the longest vocabulary entry at the start of {_quoted(match.left)}{shorter}."
+    yield (
+        f"{_quoted(won)} is the longest vocabulary entry at the start of"
+        f" {_quoted(match.left)}{shorter}."
+    )
     if match.reached > len(won):
-        yield f"Some entries begin with {_quoted(match.left[: match.reached])}, but none of them matches here."
+        yield (
+            f"Some entries begin with {_quoted(match.left[: match.reached])}, but none of them"
+            " matches here."
+        )
     else:
-        yield f"No entry goes on with {_quoted(match.stopped_by)}." if match.stopped_by else "The word ends there."
+        yield (
+            f"No entry goes on with {_quoted(match.stopped_by)}."
+            if match.stopped_by
+            else "The word ends there."
+        )
 
 
 def _of_unknown(unknown: Unknown, token: Token) -> str:
@@ -80,10 +96,18 @@ def _of_unknown(unknown: Unknown, token: Token) -> str:
 
 def _of_added(added: AddedMatch) -> Iterator[str]:
     flags = f" ({', '.join(added.flags)})" if added.flags else ""
-    yield f"{_quoted(added.content)} is an added token{flags}, matched whole before any word is split."
-    for side, ate, flag in (("left", added.ate_left, "lstrip"), ("right", added.ate_right, "rstrip")):
+    yield (
+        f"{_quoted(added.content)} is an added token{flags}, matched whole before any word is"
+        " split."
+    )
+    for side, ate, flag in (
+        ("left", added.ate_left, "lstrip"),
+        ("right", added.ate_right, "rstrip"),
+    ):
         if ate:
-            codes = " ".join(map(code_point, ate[:4])) + (f" and {len(ate) - 4} more" if len(ate) > 4 else "")
+            codes = " ".join(map(code_point, ate[:4])) + (
+                f" and {len(ate) - 4} more" if len(ate) > 4 else ""
+            )
             yield f"Its {flag} took the whitespace on its {side}: {codes}."
     if any(added.touches) and not added.single_word and added.content[:1].isalnum():
         yield f"It is cut out of a word: {touch(added.touches)}. With single_word it would not be."
@@ -137,7 +161,7 @@ class Lazy(Sequence[Value]):
         return f"<{len(self)} {type(self).__name__.lower()}>"
 
 
-# ---- what a stage made of a text, character by character ------------------------------------------------------------
+# ---- what a stage made of a text, character by character -----------------------------------------
 
 ChangeKind = Literal["deleted", "changed", "inserted"]
 # Start and end in the original; the characters before and after; the place in the text before.
@@ -177,7 +201,9 @@ class Change(NamedTuple):
 
 
 class Changes(Lazy[Change]):
-    """The changes of one stage, in the order of the text. They are kept in columns, which a long text needs."""
+    """The changes of one stage, in the order of the text. They are kept in columns, which a long
+    text needs.
+    """
 
     def __init__(self, stage: str) -> None:
         self._stage = stage
@@ -204,7 +230,11 @@ class Changes(Lazy[Change]):
         kind: ChangeKind = "changed"
         if not after:
             kind = "deleted"
-        elif before in after and len(after) > len(before) and not after.replace(before, "", 1).strip():
+        elif (
+            before in after
+            and len(after) > len(before)
+            and not after.replace(before, "", 1).strip()
+        ):
             kind = "inserted"
         why = _why(self._stage, before, after)
         return Change(self._stage, kind, self._starts[index], self._ends[index], before, after, why)
@@ -224,6 +254,10 @@ def _why(stage: str, before: str, after: str) -> str:
             return _reordered(before, after) or "written as one character where there is one (NFC)"
         case "compatibility":
             return _reordered(before, after) or "written as its plain equivalent (NFKC)"
+        case "replace":
+            return (
+                "replaced, as tokenizer.json says" if after else "taken out, as tokenizer.json says"
+            )
         case "accents":
             if not after:
                 return "accent, stripped"
@@ -255,7 +289,8 @@ def differences(before: AlignedText, after: AlignedText) -> Iterator[Difference]
                 yield before.starts[place], before.ends[place], old, new, place
         return
     # Else between the smallest groups of characters of both that stand for the same stretch.
-    (old_text, old_starts, old_ends), (new_text, new_starts, new_ends) = before, after
+    old_text, old_starts, old_ends = before.text, before.starts, before.ends
+    new_text, new_starts, new_ends = after.text, after.starts, after.ends
     i = j = 0
     while i < len(old_text) or j < len(new_text):
         starts = [column[k] for column, k in ((old_starts, i), (new_starts, j)) if k < len(column)]
@@ -286,7 +321,8 @@ TITLES = {
     "chinese": "Chinese characters set apart",
     "compose": "composed (NFC)",
     "compatibility": "composed by compatibility (NFKC)",
-    "words": "cut into words by the analyzer",
+    "replace": "replaced and stripped",
+    "words": "cut into words",
     "whitespace": "split at whitespace",
     "lower-case": "lower case",
     "accents": "accents stripped (NFD)",
@@ -317,9 +353,10 @@ class Match(NamedTuple):
 
     Attributes:
         left: what was left of the word, with the prefix of a piece that continues it.
-        entries: the entries of the vocabulary that `left` begins with, shortest first; the last one won. Entries that
-            are only the prefix do not count.
-        reached: how many characters of `left` some entry begins with: no entry goes on with the next one.
+        entries: the entries of the vocabulary that `left` begins with, shortest first; the last one
+            won. Entries that are only the prefix do not count.
+        reached: how many characters of `left` some entry begins with: no entry goes on with the
+            next one.
         stopped_by: that next character; `""` where the word ended.
     """
 
@@ -333,12 +370,12 @@ class Unknown(NamedTuple):
     """Why a word is the unknown token.
 
     Attributes:
-        reason: `"too-long"`: it has more characters than WordPiece tries; `"no-piece"`: no entry begins what is left;
-            `"not-an-entry"`: it is never split, and is no entry.
+        reason: `"too-long"`: it has more characters than WordPiece tries; `"no-piece"`: no entry
+            begins what is left; `"not-an-entry"`: it is never split, and is no entry.
         covered: the pieces that cover the front of the word.
         left: what no entry begins, with the prefix of a piece that continues a word.
-        start, end: the place in the original of the character at which the cover failed; of the whole word where it is
-            too long.
+        start, end: the place in the original of the character at which the cover failed; of the
+            whole word where it is too long.
         reached: how many characters of `left` some entry begins with, although none ends there.
         char: the character at which the cover failed, as WordPiece was given it.
     """
@@ -359,7 +396,8 @@ class AddedMatch(NamedTuple):
         content: the added token.
         single_word, lstrip, rstrip, normalized, special: its flags.
         ate_left, ate_right: the whitespace that `lstrip` and `rstrip` took.
-        touches: the letters, digits or marks of the original that stand right before and right after it.
+        touches: the letters, digits or marks of the original that stand right before and right
+            after it.
     """
 
     content: str
@@ -387,7 +425,8 @@ class Found(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """An added token that stands in the text and is none there, because a word character touches it.
+    """An added token that stands in the text and is none there, because a word character touches
+    it.
 
     Attributes:
         content: the added token, which has `single_word`.
@@ -406,18 +445,19 @@ class Token(NamedTuple):
 
     Attributes:
         token, id: the token and its id.
-        kind: `"wordpiece"`, `"unknown"`, `"added"`; `"kept"` for a word that is never split; `"special"` for a token of
-            the template; `"padding"`.
+        kind: `"wordpiece"`, `"unknown"`, `"added"`; `"kept"` for a word that is never split;
+            `"special"` for a token of the template; `"padding"`.
         text: 0 or 1, the text it is of; None for a token of the template and for padding.
-        position: which token of that text it is, from 0, also where truncation has removed some; None likewise.
+        position: which token of that text it is, from 0, also where truncation has removed some;
+            None likewise.
         start, end: what it stands for in the original text, half-open, in code points.
         source: those characters.
         type_id: its token type id.
         word: the number of its word in the text; None where it is of no text.
         word_text: the word as WordPiece was given it.
         cut: why the text is cut before it.
-        match: for a piece of WordPiece.
-        unknown: for the unknown token.
+        match, unknown: for a piece of WordPiece and for the unknown token; None where a matcher of
+            your own gave it.
         added: for an added token.
         rejected: the added tokens that stand here and are rejected.
         is_truncated: whether truncation removed it from the first row of ids.
@@ -450,7 +490,7 @@ class Token(NamedTuple):
         >>> tokenizer.explain("people").tokens[1].story
         ['The whole word “people” is an entry.', 'The text begins here.']
         >>> print(tokenizer.explain("A☃!").tokens[1].story[0])
-        The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the rest, “##☃”, at 1 in
-        the text (U+2603 SNOWMAN).
+        The word “a☃” is unknown: it could start with “a”, but no entry matches the start of the
+        rest, “##☃”, at 1 in the text (U+2603 SNOWMAN).
         """
         return list(_sentences(self))

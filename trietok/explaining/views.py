@@ -1,24 +1,20 @@
-"""The views of an explanation: lines for a terminal, HTML, plain values. `Contrast`: two explanations side by side.
+"""The views of an explanation: lines for a terminal, and HTML.
 
-In: an `Explanation`; or two, of two vocabularies or of the two profiles. Out: its views, whose parts are short enough
-to be looked at; the stretches of the text in order, alike or not, each with the stage that made the difference.
+In: an `Explanation`. Out: its views, whose parts are short enough to be looked at.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from trietok.explaining.values import TITLES, Change, Lazy, Token, touch
-from trietok.showing.characters import code_point, cut_to, described, is_hidden, padded, visible, width, wrapped
+from trietok.explaining.values import Change, Token, touch
+from trietok.showing.characters import cut_to, described, is_hidden, padded, visible, width, wrapped
 from trietok.showing.html import (
     COLOURS,
     coloured_token,
     escaped,
-    fragment,
     gap,
     heading,
     note,
@@ -26,18 +22,49 @@ from trietok.showing.html import (
     table,
     title,
 )
-from trietok.showing.report import Report
-from trietok.text.characters import normalize
 
 if TYPE_CHECKING:
-    from trietok.explaining.explanation import ExplainedText, Explanation, Stage
+    from trietok.explaining.tokens import ExplainedText, RowTokens, Stage, Truncation
 
-# ---- what every view shows: the first tokens; changes that belong together, as one ----------------------------------
+
+class Explained(Protocol):
+    """What views show of an explanation."""
+
+    @property
+    def tokenizer(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def texts(self) -> tuple[ExplainedText, ...]: ...
+    @property
+    def rows(self) -> tuple[RowTokens, ...]: ...
+    @property
+    def tokens(self) -> RowTokens: ...
+    @property
+    def truncated(self) -> RowTokens: ...
+    @property
+    def template(self) -> tuple[str, ...]: ...
+    @property
+    def truncation(self) -> Truncation: ...
+    @property
+    def input_ids(self) -> list[Any]: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
+
+
+# ---- what every view shows: the first tokens; changes that belong together, as one ---------------
 
 MOST_SHOWN = 2000  # tokens of a view
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
-_NAMELESS = ("lower-case", "lower-case-around-tokens", "chinese")  # stages whose changes are plain without names
+# stages whose changes are plain without names
+_NAMELESS = (
+    "lower-case",
+    "lower-case-around-tokens",
+    "chinese",
+)
 _LONGEST = 24  # characters that a line of changes joins
 _MOST_LOOKED_AT = 20_000  # changes of a stage
 _MOST_ADDED = 20  # added tokens that a stage found, and as many that it rejected
@@ -53,7 +80,9 @@ class Segment(NamedTuple):
 
 
 def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
-    """The original text, cut into what its first tokens stand for and what is between them, up to the last of them."""
+    """The original text, cut into what its first tokens stand for and what is between them, up to
+    the last of them.
+    """
     found: list[Segment] = []
     position = 0
     for number, token in enumerate(tokens):
@@ -92,14 +121,19 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
     groups: dict[tuple[str, str], list[Place]] = {}
     left_out = max(len(stage.changes) - _MOST_LOOKED_AT, 0)
     for run in runs:
-        before, after = ("".join(chars) for chars in zip(*((each.before, each.after) for each in run), strict=True))
+        before, after = (
+            "".join(chars)
+            for chars in zip(*((each.before, each.after) for each in run), strict=True)
+        )
         names = list(dict.fromkeys(map(described, before)))
-        why = run[0].why if run[0].stage in _NAMELESS else f"{_listed(names)}: {run[0].why}"
+        why = run[0].why if run[0].stage in _NAMELESS else f"{listed(names)}: {run[0].why}"
         key = run[0].kind, why
         if key not in groups and len(groups) == _MOST_REASONS:
             left_out += len(run)
             continue
-        groups.setdefault(key, []).append((run[0].start, run[-1].end, _became(run[0].kind, before, after)))
+        groups.setdefault(key, []).append(
+            (run[0].start, run[-1].end, _became(run[0].kind, before, after))
+        )
     shown = [
         ShownChange(kind, why, places[:_MOST_PLACES], max(len(places) - _MOST_PLACES, 0))
         for (kind, why), places in groups.items()
@@ -108,7 +142,9 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
     shown += [ShownChange("changed", "", found, len(stage.found) - len(found))] if found else []
     for each in stage.rejected[:_MOST_ADDED]:
         why = f"single_word rejects it: {touch(each.touching)}"
-        shown.append(ShownChange("rejected", why, [(each.start, each.end, visible(each.content))], 0))
+        shown.append(
+            ShownChange("rejected", why, [(each.start, each.end, visible(each.content))], 0)
+        )
     return shown, left_out + max(len(stage.rejected) - _MOST_ADDED, 0)
 
 
@@ -125,47 +161,58 @@ def _became(kind: str, before: str, after: str) -> str:
     return f"{visible(before)} → {after.replace(' ', '␣') if is_spaced else after}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Some names; of many the first, and how many more there are."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
 
 
-def _title(explanation: Explanation, number: int) -> str:
+def _title(explanation: Explained, number: int) -> str:
     """What stands over the stages of a text."""
     return f"Stages of text {'AB'[number]}" if len(explanation.texts) > 1 else "Stages"
 
 
 def _in_runs(stages: Sequence[Stage]) -> Iterator[tuple[bool, list[tuple[int, Stage]]]]:
-    """The stages with their numbers; those in a row that changed nothing, which share a line, are together."""
+    """The stages with their numbers; those in a row that changed nothing, which share a line, are
+    together.
+    """
     for is_idle, run in groupby(enumerate(stages, start=1), lambda numbered: numbered[1].is_idle):
         yield is_idle, list(run)
 
 
-def notes(explanation: Explanation) -> Iterator[str]:
+def notes(explanation: Explained) -> Iterator[str]:
     """What there is to say of truncation and of rows."""
     cut = explanation.truncation
     removed = sum(cut.removed)
     if removed:
         of_texts = " and ".join(
-            f"{count:,} of {len(text.tokens):,} tokens" + (f" of text {'AB'[number]}" if len(cut.removed) > 1 else "")
+            f"{count:,} of {len(text.tokens):,} tokens"
+            + (f" of text {'AB'[number]}" if len(cut.removed) > 1 else "")
             for number, (count, text) in enumerate(zip(cut.removed, explanation.texts, strict=True))
             if count
         )
-        yield f"{of_texts} removed on the {cut.side}: {cut.strategy}, max_length {cut.max_length:,}"
+        where = f"{'in' if cut.side == 'middle' else 'on'} the {cut.side}"
+        yield f"{of_texts} removed {where}: {cut.strategy}, max_length {cut.max_length:,}"
     if len(explanation.rows) > 1:
-        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + ", …" * (len(explanation.rows) > 11)
+        sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + ", …" * (
+            len(explanation.rows) > 11
+        )
         stride = f", each repeating {cut.stride}" if cut.stride else ""
         more = len(explanation.rows) - 1
-        yield f"{more} more row{'s' if more > 1 else ''} of what did not fit ({sizes} tokens{stride})"
+        yield (
+            f"{more} more row{'s' if more > 1 else ''} of what did not fit ({sizes} tokens{stride})"
+        )
 
 
-# ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the command gives a colour -
+# ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the
+# command gives a colour -
 
 Styled = tuple[str, str]  # a text, and the name of its style
 Line = list[Styled]
 
-_GLUE = "\N{NO-BREAK SPACE}"  # for a space at which no line is to be broken; `visible` leaves none in a text
+_GLUE = (  # for a space at which no line is to be broken; `visible` leaves none in a text
+    "\N{NO-BREAK SPACE}"
+)
 _NARROW = 64  # columns: a terminal with fewer has the stories below the tokens
 _WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
 _MOST_TEXT = 4000  # characters of the text at the top
@@ -176,8 +223,10 @@ def plain(lines: Iterable[Line]) -> str:
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
-def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = True) -> Iterator[Line]:
-    """The explanation, line by line, with `bars` between the tokens of the text where no colours tell them apart."""
+def explanation_lines(explanation: Explained, columns: int, *, bars: bool = True) -> Iterator[Line]:
+    """The explanation, line by line, with `bars` between the tokens of the text where no colours
+    tell them apart.
+    """
     columns = max(columns, 20)
     named = f" · {visible(explanation.name)}" if explanation.name else ""
     yield [(cut_to(f"{explanation.tokenizer} ({explanation.profile}){named}", columns), "head")]
@@ -195,7 +244,10 @@ def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = Tr
                 yield from (line for each, stage in run for line in _stage(each, stage, columns))
     yield from _around(explanation, columns)
     left = MOST_SHOWN
-    for head, tokens, what in (("Tokens", explanation.tokens, " tokens"), ("Truncated", explanation.truncated, "")):
+    for head, tokens, what in (
+        ("Tokens", explanation.tokens, " tokens"),
+        ("Truncated", explanation.truncated, ""),
+    ):
         shown = tokens[:left]
         if shown or what:
             yield []
@@ -206,7 +258,9 @@ def explanation_lines(explanation: Explanation, columns: int, *, bars: bool = Tr
         left -= len(shown)
 
 
-def _coloured_text(label: str, parts: Sequence[Segment], columns: int, bars: bool) -> Iterator[Line]:
+def _coloured_text(
+    label: str, parts: Sequence[Segment], columns: int, bars: bool
+) -> Iterator[Line]:
     """The text, each token in its colour, broken into lines."""
     line: Line = [(label, "dim")] if label else []
     used = width(label)
@@ -242,10 +296,12 @@ def _style(token: Token | None, colour: int, char: str = "") -> str:
         return "hidden" if is_hidden(char) else ""
     if token.is_truncated:
         return "truncated"
-    return token.kind if token.kind in ("unknown", "special", "padding", "added") else f"token{colour}"
+    return (
+        token.kind if token.kind in ("unknown", "special", "padding", "added") else f"token{colour}"
+    )
 
 
-def _hung(front: Line, text: str, style: str, columns: int) -> Iterator[Line]:
+def hung(front: Line, text: str, style: str, columns: int) -> Iterator[Line]:
     """A text behind the front of a line, broken into lines that begin below where it begins."""
     used = sum(width(part) for part, _ in front)
     for line in wrapped(text, columns - used):
@@ -257,7 +313,7 @@ def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[Line]:
     first, last = stages[0][0], stages[-1][0]
     numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
     titles = "; ".join(stage.title for _, stage in stages)
-    yield from _hung([(numbers, "dim")], f"no change: {titles}", "dim", columns)
+    yield from hung([(numbers, "dim")], f"no change: {titles}", "dim", columns)
 
 
 def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
@@ -274,9 +330,12 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         places = [f"{start}-{end} {text}".replace(" ", _GLUE) for start, end, text in change.places]
         listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
         for line_number, line in enumerate(wrapped(listed, columns - 8)):
-            yield [("      " if line_number == 0 else "        ", ""), (line.replace(_GLUE, " "), change.kind)]
+            yield [
+                ("      " if line_number == 0 else "        ", ""),
+                (line.replace(_GLUE, " "), change.kind),
+            ]
         if change.why:
-            yield from _hung([("        ", "")], change.why, "story", columns)
+            yield from hung([("        ", "")], change.why, "story", columns)
     if more:
         yield [(f"      … and {more:,} more", "dim")]
 
@@ -290,19 +349,21 @@ def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> It
         front = [(" " * used, "")]
     else:
         front = [*front, (what, style), ("  ", "")]
-    yield from _hung(front, why, "story", columns)
+    yield from hung(front, why, "story", columns)
 
 
-def _around(explanation: Explanation, columns: int) -> Iterator[Line]:
+def _around(explanation: Explained, columns: int) -> Iterator[Line]:
     """The stages of the whole call: template and truncation."""
     yield []
-    yield from _hung([("Template", "title"), ("  ", "")], " ".join(explanation.template), "gave", columns)
+    yield from hung(
+        [("Template", "title"), ("  ", "")], " ".join(explanation.template), "gave", columns
+    )
     for line in notes(explanation):
         for number, part in enumerate(wrapped(line, columns - 6)):
             yield [("    " if number == 0 else "      ", ""), (part, "stage")]
 
 
-def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
+def _tokens(explanation: Explained, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
     """A table of tokens; where the terminal is narrow, each story is below its token."""
     is_pair = len(explanation.texts) > 1
     rows: list[tuple[list[str], Token, str]] = []
@@ -330,11 +391,12 @@ def _tokens(explanation: Explanation, tokens: Sequence[Token], columns: int) -> 
         yield [(text, "dim") for text, _ in _cells(heads, widths, "dim")]
     for cells, token, style in rows:
         front = _cells(cells, widths, style)
-        sentences = " ".join(token._replace(is_truncated=False).story)  # they are under a heading of their own
+        # they are under a heading of their own
+        sentences = " ".join(token._replace(is_truncated=False).story)
         if columns < _NARROW:
             yield _fitting(front, columns)
             front = [("    ", "")]
-        yield from _hung(front, sentences, "story", columns)
+        yield from hung(front, sentences, "story", columns)
 
 
 def _cells(cells: list[str], widths: list[int], style: str) -> Line:
@@ -342,7 +404,9 @@ def _cells(cells: list[str], widths: list[int], style: str) -> Line:
     line = [(token, style), (" " * (widths[0] - width(token) + 2), "")]
     styles = ["id", *["dim"] * (len(others) - 3), "place", ""]
     columns = zip(others, widths[1:], styles, strict=True)
-    return line + [(padded(cell, size, right=look == "id") + "  ", look) for cell, size, look in columns]
+    return line + [
+        (padded(cell, size, right=look == "id") + "  ", look) for cell, size, look in columns
+    ]
 
 
 def _fitting(line: Line, columns: int) -> Line:
@@ -365,20 +429,25 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
         yield from [(same[-1], len(same))] if is_padding else [(token, 1) for token in same]
 
 
-# ---- an explanation as one fragment of HTML without scripts; a click on a token opens its story beside it ------------
+# ---- an explanation as one fragment of HTML without scripts; a click on a token opens its story
+# beside it ------------
 
 _MOST_GAVE = 2000  # characters of the text after a stage
 _MOST_SEARCHES = 60  # words
 _MOST_TRIED = 8  # entries looked up in vain, of each piece
-_HINT = "Click a token to see why it is one."
+HINT = "Click a token to see why it is one."
 
 
-def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
-    """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at its token."""
+def explanation_parts(explanation: Explained, reasons: bool) -> Iterator[str]:
+    """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at
+    its token.
+    """
     named = f" · {explanation.name}" if explanation.name else ""
-    counts = ", ".join(f"{n:,} {what.removesuffix('s' * (n == 1))}" for what, n in explanation.counts.items())
+    counts = ", ".join(
+        f"{n:,} {what.removesuffix('s' * (n == 1))}" for what, n in explanation.counts.items()
+    )
     yield heading(explanation.tokenizer, aside=f"{explanation.profile} profile{named} · {counts}")
-    yield from _rows(explanation, "" if reasons else _HINT)
+    yield from rows_html(explanation, "" if reasons else HINT)
     for line in notes(explanation):
         yield note(line)
     tokens, truncated = explanation.tokens, explanation.truncated
@@ -401,8 +470,12 @@ def explanation_parts(explanation: Explanation, reasons: bool) -> Iterator[str]:
         yield title(_title(explanation, number)) + _stages_html(text, reasons)
 
 
-def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | None, int | None]] = ()) -> Iterator[str]:
-    """The row of ids, with tokens marked by text and position; without a hint to read them they have no stories."""
+def rows_html(
+    explanation: Explained, hint: str, marked: Collection[tuple[int | None, int | None]] = ()
+) -> Iterator[str]:
+    """The row of ids, with tokens marked by text and position; without a hint to read them they
+    have no stories.
+    """
 
     def shown(each: Token, colour: int = 0, source: str = "") -> str:
         look = f"tt-c{colour}"
@@ -410,14 +483,20 @@ def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | No
             look = f"tt-{each.kind}"
         elif each.kind in ("added", "kept"):
             look += " tt-added"
-        look += " tt-cut" * each.is_truncated + " tt-differs" * ((each.text, each.position) in marked)
+        look += " tt-cut" * each.is_truncated + " tt-differs" * (
+            (each.text, each.position) in marked
+        )
         return coloured_token(source, each.token, each.id, look, _story(each) if hint else "")
 
     left = MOST_SHOWN
     specials = iter(explanation.tokens.specials)
     lines: list[list[str]] = [[]]
     pad, count, is_left = explanation.tokens.padding or (None, 0, False)
-    filling = [] if pad is None else [padding_tokens(pad.token, count, pad.id, _story(pad) if hint else "")]
+    filling = (
+        []
+        if pad is None
+        else [padding_tokens(pad.token, count, pad.id, _story(pad) if hint else "")]
+    )
     if is_left:
         lines[-1] += filling
     for name in explanation.template:
@@ -430,7 +509,8 @@ def _rows(explanation: Explanation, hint: str, marked: Collection[tuple[int | No
         parts = segments(text, text.tokens[:left])
         left -= min(len(text.tokens), left)
         lines[-1] += [
-            gap(part.text) if part.token is None else shown(part.token, part.colour, part.text) for part in parts
+            gap(part.text) if part.token is None else shown(part.token, part.colour, part.text)
+            for part in parts
         ]
     if not is_left:
         lines[-1] += filling
@@ -447,29 +527,46 @@ def _story(each: Token) -> str:
 
 
 def _stages_html(text: ExplainedText, open_all: bool) -> str:
-    """What each stage did, as a numbered list, with what can be opened open where nobody can open it."""
+    """What each stage did, as a numbered list, with what can be opened open where nobody can open
+    it.
+    """
     items: list[str] = []
     for is_idle, run in _in_runs(text.stages):
         if is_idle:
             titles = "; ".join(stage.title for _, stage in run)
             first, last = run[0][0], run[-1][0]
             span, look = (f"{first}–{last}, ", " tt-span") if last > first else ("", "")
-            items.append(f'<li class="tt-idle{look}" value="{first}">{span}no change: {escaped(titles)}</li>')
+            items.append(
+                f'<li class="tt-idle{look}" value="{first}">{span}no change: {escaped(titles)}</li>'
+            )
         else:
             items += [f'<li value="{number}">{_stage_html(stage)}</li>' for number, stage in run]
-    return f"<ol>{''.join([*items[:-1], items[-1].removesuffix('</li>'), *_searches(text, open_all), '</li>'])}</ol>"
+    opened = [items[-1].removesuffix("</li>"), *_searches(text, open_all), "</li>"]
+    return f"<ol>{''.join([*items[:-1], *opened])}</ol>"
 
 
 def _stage_html(stage: Stage) -> str:
     gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
-    shown = f' <span class="tt-gave tt-mono">{escaped(gave)}</span>' if stage.gave != stage.given else ""
+    shown = (
+        f' <span class="tt-gave tt-mono">{escaped(gave)}</span>'
+        if stage.gave != stage.given
+        else ""
+    )
     return f'<b class="tt-n">{escaped(stage.title)}</b>{shown}{"".join(_changes_html(stage))}'
 
 
 def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
-    """How WordPiece searched each word that is no entry: what it looked up, the longest first, and what it found."""
+    """How WordPiece searched each word that is no entry: what it looked up, the longest first, and
+    what it found.
+    """
+    if text.tokens.has_own_matcher:
+        return
     tokens = [token for token in text.tokens[:MOST_SHOWN] if token.kind in ("wordpiece", "unknown")]
-    words = {token.word_text: token.unknown for token in tokens if token.unknown or token.token != token.word_text}
+    words = {
+        token.word_text: token.unknown
+        for token in tokens
+        if token.unknown or token.token != token.word_text
+    }
     for word, unknown in list(words.items())[:_MOST_SEARCHES]:
         if unknown and unknown.reason != "no-piece":
             continue
@@ -477,15 +574,19 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
         pieces = [match.entries[-1] if match.entries else "" for _, match in searches]
         lines = []
         for piece, (covered, match) in zip(pieces, searches, strict=True):
-            shortest = len(piece) or len(match.left) - (len(word) - covered)  # of nothing but what marks a rest
+            # of nothing but what marks a rest
+            shortest = len(piece) or len(match.left) - (len(word) - covered)
             tried = [escaped(match.left[:end]) for end in range(len(match.left), shortest, -1)]
             if len(tried) > _MOST_TRIED:
                 tried[_MOST_TRIED // 2 : 1 - _MOST_TRIED // 2] = ["…"]
             vain = f"no entry: {', '.join(f'<s>{each}</s>' for each in tried)}" if tried else ""
             end = f"found: <b>{escaped(piece)}</b>" if piece else "nothing is left to try"
             lines.append(f'<p class="tt-mono">{"; ".join(filter(None, [vain, end]))}</p>')
-        shown = _mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
-        yield f'<details class="tt-search"{" open" * open_all}><summary>{shown}</summary>{"".join(lines)}</details>'
+        shown = mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
+        yield (
+            f'<details class="tt-search"{" open" * open_all}><summary>{shown}</summary>'
+            f"{''.join(lines)}</details>"
+        )
     if len(words) > _MOST_SEARCHES:
         yield _why(f"… and {len(words) - _MOST_SEARCHES:,} more words")
 
@@ -493,8 +594,13 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
 def _changes_html(stage: Stage) -> Iterator[str]:
     changes, more = shown_changes(stage)
     for change in changes:
-        places = (f"<small>{start}-{end}</small> <span>{escaped(text)}</span>" for start, end, text in change.places)
-        chips = "".join(f' <span class="tt-ch tt-{change.kind}">{place}</span> ' for place in places)
+        places = (
+            f"<small>{start}-{end}</small> <span>{escaped(text)}</span>"
+            for start, end, text in change.places
+        )
+        chips = "".join(
+            f' <span class="tt-ch tt-{change.kind}">{place}</span> ' for place in places
+        )
         left = f" and {change.more:,} more" if change.more else ""
         yield _why(f"{chips}{left} {escaped(change.why)}")
     if more:
@@ -505,362 +611,6 @@ def _why(html: str) -> str:
     return f'<span class="tt-why">{html}</span>'
 
 
-# ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -------------------------
-
-Names = tuple[str, str]  # what the two sides are called
-Sides = tuple[Sequence[Token], Sequence[Token]]  # the tokens of both
-
-_MOST_CODE_POINTS = 6
-LEFT_AND_RIGHT = ("the left", "the right")
-
-
-def why_differ(
-    left: ExplainedText,
-    right: ExplainedText,
-    left_tokens: Sequence[Token],
-    right_tokens: Sequence[Token],
-    span: tuple[int, int],
-    names: Names = LEFT_AND_RIGHT,
-) -> str:
-    """The first stage, in the order in which texts go through them, that did otherwise on the two sides."""
-    tokens = left_tokens, right_tokens
-    added = [{each.token for each in own if each.kind == "added"} for own in tokens]
-    return (
-        _one_sided(names, "added-tokens", "finds the added token", *(map(visible, each) for each in _only(*added)))
-        or _changing(left, right, "clean", "deletes", "", span, names)
-        or _changing(left, right, "clean", "makes a space of", " ", span, names)
-        or _changing(left, right, "chinese", "sets apart", None, span, names)
-        or _words(tokens, names)
-        or _entries(left, right, tokens, names)
-    )
-
-
-def _changing(
-    left: ExplainedText, right: ExplainedText, name: str, verb: str, to: str | None, span: tuple[int, int], names: Names
-) -> str:
-    """The reason where a stage changed other characters of a stretch: all that it changed, or those changed `to`."""
-    found: list[set[tuple[int, int, str]]] = [
-        {
-            (change.start, change.end, change.before)
-            for stage in text.stages
-            if stage.name == name
-            for change in stage.changes.within(*span)
-            if to is None or change.after == to
-        }
-        for text in (left, right)
-    ]
-    chars = ([described(char) for *_, before in sorted(each) for char in before] for each in _only(*found))
-    return _one_sided(names, name, verb, *chars)
-
-
-def _words(tokens: Sides, names: Names) -> str:
-    """The reason where WordPiece was given other words."""
-    sides = [[next(run).word_text for _, run in groupby(own, lambda token: token.word)] for own in tokens]
-    if sides[0] == sides[1]:
-        return ""
-    joined = ["".join(words) for words in sides]
-    shown = [" ".join(f"“{visible(word)}”" for word in words[:_MOST]) or "nothing" for words in sides]
-    composed = [normalize("NFC", text) for text in joined]
-    stage = "punctuation"
-    if joined[0] != joined[1]:
-        stage = "compose"
-        if composed[0] == composed[1]:  # both look the same
-            points = _code_points_that_differ(*joined)
-            shown = [f"{words} ({point})" for words, point in zip(shown, points, strict=True)]
-        elif joined[0].lower() == joined[1].lower():
-            stage = "lower-case"
-        elif _bare(joined[0]) == _bare(joined[1]):
-            stage = "accents"
-    return f"{TITLES[stage]}: {names[0]} looks up {shown[0]}, {names[1]} {shown[1]}"
-
-
-def _code_points_that_differ(one: str, other: str) -> tuple[str, str]:
-    """The code points of the first character that two texts write otherwise, its marks included."""
-    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    while start > 0 and any(unicodedata.combining(text[start : start + 1] or "a") for text in (one, other)):
-        start -= 1  # a mark that only one of them has belongs to the character before
-
-    def points(text: str) -> str:
-        marks = takewhile(unicodedata.combining, text[start + 1 :])
-        return " ".join(map(code_point, [*text[start : start + 1], *marks][:_MOST_CODE_POINTS]))
-
-    return points(one), points(other)
-
-
-def _entries(left: ExplainedText, right: ExplainedText, tokens: Sides, names: Names) -> str:
-    """The reason where the words are the same."""
-    too_long = [any(each.unknown is not None and each.unknown.reason == "too-long" for each in own) for own in tokens]
-    if too_long[0] != too_long[1]:
-        return f"{TITLES['wordpiece']}: the word is too long for {names[0] if too_long[0] else names[1]}"
-    only = [
-        [
-            f"“{visible(each.token)}”"
-            for each in own
-            if each.kind == "wordpiece" and not other.tokens.has_entry(each.token)
-        ]
-        for own, other in zip(tokens, (right, left), strict=True)
-    ]
-    reason = _one_sided(names, "wordpiece", "has the entry", *only)
-    return reason or f"{TITLES['wordpiece']}: the vocabularies cut the word otherwise"
-
-
-def _bare(text: str) -> str:
-    """Without what the stage of accents strips: the non-spacing marks, of which not all have a combining class."""
-    return "".join(char for char in normalize("NFD", text.lower()) if unicodedata.category(char) != "Mn")
-
-
-def _only(left: set, right: set) -> tuple[set, set]:  # type: ignore[type-arg]  # sets of one kind
-    """What only one of two sets holds."""
-    return left - right, right - left
-
-
-def _one_sided(names: Names, stage: str, verb: str, left: Iterable[str], right: Iterable[str]) -> str:
-    """A reason for what one side alone does, or each by itself; nothing where neither does."""
-    shown = [_listed(list(dict.fromkeys(each))) for each in (left, right)]
-    if shown[0] and shown[1]:
-        return f"{TITLES[stage]}: {names[0]} {verb} {shown[0]}, {names[1]} {shown[1]}"
-    for side, other, found in ((*names, shown[0]), (*reversed(names), shown[1])):
-        if found:
-            return f"{TITLES[stage]}: {side} {verb} {found}, {other} does not"
-    return ""
-
-
-# ---- a contrast for a terminal and as HTML: stretches that are alike in a line, those that differ beside each other --
-
-_MOST_PARTS = 400
-_MOST_TOKENS = 40  # of a stretch that is alike
-
-
-def contrast_lines(contrast: Contrast, columns: int) -> Iterator[Line]:
-    """The contrast, line by line, for a terminal of so many columns."""
-    columns = max(columns, 20)
-    for mark, style, side in (("left ", "left", contrast.left), ("right", "right", contrast.right)):
-        yield [(f"{mark}  ", style), (cut_to(_name(side), columns - 7), "head")]
-    yield []
-    yield [(contrast.summary, "same" if contrast.same_ids else "unknown")]
-    for line in contrast.notes:
-        for text in wrapped(line, columns - 2):
-            yield [("  ", ""), (text, "stage")]
-    yield []
-    for part in contrast.parts[:_MOST_PARTS]:
-        yield from _part(part, columns, is_pair=len(contrast.left.texts) > 1)
-    if len(contrast.parts) > _MOST_PARTS:
-        yield [(f"… and {len(contrast.parts) - _MOST_PARTS:,} more stretches", "dim")]
-
-
-def _name(side: Explanation) -> str:
-    return f"{side.tokenizer} ({side.profile})" + (f" · {visible(side.name)}" if side.name else "")
-
-
-def _part(part: Part, columns: int, is_pair: bool) -> Iterator[Line]:
-    where = padded(("AB"[part.text] + " " if is_pair else "") + f"{part.start}-{part.end}", 9) + " "
-    if not part.differs:
-        yield [("= ", "dim"), (where, "place"), (cut_to(_alike(part.left), max(columns - 12, 8)), "dim")]
-        return
-    yield [("≠ ", "unknown"), (where, "place"), (cut_to(visible(part.source), max(columns - 12, 8)), "stage")]
-    for style, tokens in (("left", part.left), ("right", part.right)):
-        for number, line in enumerate(wrapped(_tokens_of_part(tokens), columns - 12)):
-            yield [(padded(f"    {style}" if number == 0 else "", 12), style), (line, style)]
-    yield from _hung([(" " * 12, "")], part.why, "", columns)
-
-
-def _tokens_of_part(tokens: Sequence[Token]) -> str:
-    if not tokens:
-        return "(no token)"
-    return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + " …" * (len(tokens) > _MOST_TOKENS)
-
-
-def _alike(tokens: Sequence[Token]) -> str:
-    """The tokens of a stretch that is alike; of a long one its ends."""
-    if len(tokens) <= _MOST_TOKENS:
-        return _tokens_of_part(tokens)
-    ends = " ".join(visible(each.token) for each in tokens[-3:])
-    return f"{_tokens_of_part(tokens[:3])} … {ends}  ({len(tokens):,} tokens)"
-
-
-def _row(part: Part) -> str:
-    where = f'<td class="tt-idle tt-place">{part.start}-{part.end}</td>'
-    cells = "".join(f"<td>{_mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right))
-    why = f'<tr class="tt-differs"><td></td><td colspan="3">{escaped(part.why)}</td></tr>'
-    return f'<tr class="tt-differs">{where}<td><b>{escaped(part.source)}</b></td>{cells}</tr>{why}'
-
-
-def _mono(text: str) -> str:
+def mono(text: str) -> str:
+    """A text as HTML, in letters of one width."""
     return f'<span class="tt-mono">{escaped(text)}</span>'
-
-
-# ---- the contrast ---------------------------------------------------------------------------------------------------
-
-Range = tuple[int, int]
-Placed = tuple[int, int, str]  # start and end of a token, and the token
-
-
-class Part(NamedTuple):
-    """A stretch of a text, and the tokens that stand for it on either side.
-
-    Attributes:
-        text: 0 or 1, the text of a pair.
-        start, end: the stretch, half-open, in code points.
-        source: its characters.
-        left, right: the tokens; a side may have none.
-        differs: whether the tokens differ.
-        why: which stage made the difference, and how; `""` where the tokens are the same.
-    """
-
-    text: int
-    start: int
-    end: int
-    source: str
-    left: tuple[Token, ...]
-    right: tuple[Token, ...]
-    differs: bool
-    why: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The attributes; tokens by their text and id."""
-        sides = {
-            name: [{"token": each.token, "id": each.id} for each in tokens]
-            for name, tokens in (("left", self.left), ("right", self.right))
-        }
-        return {**self._asdict(), **sides}
-
-
-class Parts(Lazy[Part]):
-    """The stretches of all texts: what is alike in a row is one, and so is what differs in a row."""
-
-    def __init__(self, texts: Sequence[tuple[ExplainedText, ExplainedText]], names: Names = LEFT_AND_RIGHT) -> None:
-        self._texts = texts
-        self._names = names
-        self._ranges = [
-            (number, *ranges)
-            for number, (left, right) in enumerate(texts)
-            for ranges in _aligned(left.tokens.places, right.tokens.places)
-        ]
-
-    def __len__(self) -> int:
-        return len(self._ranges)
-
-    def item(self, index: int) -> Part:
-        number, left_range, right_range, differs = self._ranges[index]
-        left, right = self._texts[number]
-        left_tokens, right_tokens = left.tokens[slice(*left_range)], right.tokens[slice(*right_range)]
-        both = [*left_tokens, *right_tokens]
-        start, end = min(each.start for each in both), max(each.end for each in both)
-        why = why_differ(left, right, left_tokens, right_tokens, (start, end), self._names) if differs else ""
-        return Part(number, start, end, left.text[start:end], left_tokens, right_tokens, differs, why)
-
-    @property
-    def differing(self) -> int:
-        """How many of them differ."""
-        return sum(differs for *_, differs in self._ranges)
-
-
-def _aligned(left: Sequence[Placed], right: Sequence[Placed]) -> Iterator[tuple[Range, Range, bool]]:
-    """Stretches that both sides cut at the same places, those alike in a row joined: tokens of both, and whether they
-    differ."""
-    i = j = 0
-    alike = (0, 0)
-    while i < len(left) or j < len(right):
-        first_i, first_j = i, j
-        end = -1
-        while True:
-            if i < len(left) and (left[i][0] < end or (end < 0 and (j >= len(right) or left[i][0] <= right[j][0]))):
-                end, i = max(end, left[i][1]), i + 1
-            elif j < len(right) and (right[j][0] < end or end < 0):
-                end, j = max(end, right[j][1]), j + 1
-            else:
-                break
-        if [each[2] for each in left[first_i:i]] != [each[2] for each in right[first_j:j]]:
-            if alike != (first_i, first_j):
-                yield (alike[0], first_i), (alike[1], first_j), False
-            yield (first_i, i), (first_j, j), True
-            alike = i, j
-    if alike != (len(left), len(right)):
-        yield (alike[0], len(left)), (alike[1], len(right)), False
-
-
-@dataclass(frozen=True)
-class Contrast(Report):
-    """Two explanations of the same texts. `str` makes it readable, and a notebook shows it as HTML.
-
-    Attributes:
-        left, right: the explanations.
-        parts: the texts in stretches, alike or not.
-        names: what the two are called in sentences.
-    """
-
-    left: Explanation
-    right: Explanation
-    parts: Parts
-    names: Names = LEFT_AND_RIGHT
-
-    @property
-    def same_ids(self) -> bool:
-        """Whether both give the same ids, special tokens included."""
-        return self.left.input_ids == self.right.input_ids
-
-    ok = same_ids
-
-    @property
-    def notes(self) -> list[str]:
-        """What differs beside the tokens of the texts."""
-        found = []
-        if self.left.template != self.right.template:
-            sides = (" ".join(side.template) for side in (self.left, self.right))
-            found.append("special tokens around: {0} has {2}, {1} {3}".format(*self.names, *sides))
-        if self.left.truncation.removed != self.right.truncation.removed:
-            sides = (" and ".join(map(str, side.truncation.removed)) for side in (self.left, self.right))
-            found.append("truncated: {0} has lost {2} tokens, {1} {3}".format(*self.names, *sides))
-        if not found and not self.parts.differing and not self.same_ids:
-            found.append("the tokens are the same, and have other ids in the two vocabularies")
-        return found
-
-    @property
-    def summary(self) -> str:
-        """The answer in a line."""
-        if self.same_ids:
-            return "the ids are the same"
-        count = self.parts.differing
-        if not count:
-            return "the tokens are the same, the ids are not"
-        return f"the tokens differ in {count:,} place{'' if count == 1 else 's'}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, but for the stories of the tokens."""
-        sides = {
-            name: {"tokenizer": side.tokenizer, "name": side.name, "profile": side.profile, "input_ids": side.input_ids}
-            for name, side in (("left", self.left), ("right", self.right))
-        }
-        parts = [part.to_dict() for part in self.parts]
-        return {"same_ids": self.same_ids, "summary": self.summary, **sides, "notes": self.notes, "parts": parts}
-
-    def to_text(self, width: int = 80) -> str:
-        """Both sides to read on a terminal of so many columns, without colours."""
-        return plain(contrast_lines(self, width))
-
-    def to_html(self) -> str:
-        """Both sides as one fragment of HTML, which needs no script, with the tokens marked that differ."""
-        differing = [part for part in self.parts if part.differs]
-        parts = [heading("Side by side", aside=self.summary)]
-        for side, sides in (
-            (self.left, [part.left for part in differing]),
-            (self.right, [part.right for part in differing]),
-        ):
-            marked = {(each.text, each.position) for tokens in sides for each in tokens}
-            parts.append(f'<div class="tt-side">{note(_name(side))}{"".join(_rows(side, _HINT, marked))}</div>')
-        parts += map(note, self.notes)
-        if differing:
-            heads = "".join(f"<th>{head}</th>" for head in ("", "text", *self.names))
-            rows = "".join(map(_row, differing[:_MOST_PARTS]))
-            parts.append(
-                f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-            )
-        if len(differing) > _MOST_PARTS:
-            parts.append(note(f"… and {len(differing) - _MOST_PARTS:,} more stretches"))
-        return fragment(*parts, label="Two explanations side by side")
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def __repr__(self) -> str:
-        return f"<Contrast: {self.summary}>"

@@ -1,8 +1,9 @@
 """The files of a tokenizer directory: their names, and each format as plain values and back.
 
-In: paths. Out: lists of lines and dicts. Every error names the file, and the line, the key or the place in the JSON
-where one is to blame. Settings are checked here before a tokenizer is made of them. A file is written whole under a
-temporary name, flushed to the disk and then renamed, so a reader sees the old file or the new.
+In: paths. Out: lists of lines and dicts. Every error names the file, and the line, the key or the
+place in the JSON where one is to blame. Settings are checked here before a tokenizer is made of
+them. A file is written whole under a temporary name, flushed to the disk and then renamed, so a
+reader sees the old file or the new.
 """
 
 from __future__ import annotations
@@ -14,11 +15,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, read_vocab_lines
-from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, VocabularyError, as_file_error
-from trietok.named import NamedTuple
+from trietok.disk import HALF_PAIR as HALF_PAIR
+from trietok.disk import HIGHEST_ID as HIGHEST_ID
+from trietok.disk import LARGEST_FILE, Path_, checked_name, open_regular, read_text
+from trietok.errors import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    VocabularyError,
+    as_file_error,
+)
 
 if TYPE_CHECKING:
     from trietok.text.added_tokens import AddedToken
@@ -28,23 +36,31 @@ Check = Callable[[Any], bool]
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
 # The options of the analyzers of Japanese text, and those among them that may name a file.
 ANALYZER_OPTIONS = ("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs")
-_OPTIONS_WITH_PATHS = ("mecab_option", "sudachi_config_path", "sudachi_resource_dir", "sudachi_dict_type")
+_OPTIONS_WITH_PATHS = (
+    "mecab_option",
+    "sudachi_config_path",
+    "sudachi_resource_dir",
+    "sudachi_dict_type",
+)
 _SUDACHI_DICTIONARIES = ("small", "core", "full")
-HIGHEST_ID = 10_000_000  # a higher one is a mistake, and would cost memory for every id below it
 
-# The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved, with a warning.
+# The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved,
+# with a warning.
 WORDPIECE_FAMILY = (
-    "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert Splinter "
-    "DPRQuestionEncoder DPRContextEncoder DPRReader"
+    "Bert DistilBert Electra MobileBert ConvBert SqueezeBert LayoutLM Lxmert Funnel MPNet RetriBert"
+    " Splinter DPRQuestionEncoder DPRContextEncoder DPRReader"
 ).split()
-# A class on the same vocabulary format with stages of its own: no class of the family loads what it has saved.
+# A class on the same vocabulary format with stages of its own: no class of the family loads what it
+# has saved.
 JAPANESE = "BertJapaneseTokenizer"
 # The class of what `trietok train bpe --recipe chinese` writes.
 RECIPE_CLASS = "ChineseBpeTokenizer"
-# Names that transformers 5 writes for a tokenizer without its own class; they do not say of which kind it is.
+# Names that transformers 5 writes for a tokenizer without its own class; they do not say of which
+# kind it is.
 ANY_KIND = ("TokenizersBackend", "PythonBackend")
 
-# What transformers calls a fast tokenizer without its own class; all that it is stands in its tokenizer.json.
+# What transformers calls a fast tokenizer without its own class; all that it is stands in its
+# tokenizer.json.
 GENERIC_FAST = "PreTrainedTokenizerFast"
 
 
@@ -58,7 +74,11 @@ def _is_list_of_str(value: Any) -> bool:
 
 def _is_token(value: Any) -> bool:
     content = value.get("content") if isinstance(value, dict) else value
-    return isinstance(content, str) and content != "" and not any("\ud800" <= char <= "\udfff" for char in content)
+    return (
+        isinstance(content, str)
+        and content != ""
+        and not any("\ud800" <= char <= "\udfff" for char in content)
+    )
 
 
 def _is_list_of_tokens(value: Any) -> bool:
@@ -66,12 +86,17 @@ def _is_list_of_tokens(value: Any) -> bool:
 
 
 def _is_roles_or_tokens(value: Any) -> bool:
-    return _is_list_of_tokens(value) or (isinstance(value, dict) and all(map(_is_token, value.values())))
+    return _is_list_of_tokens(value) or (
+        isinstance(value, dict) and all(map(_is_token, value.values()))
+    )
 
 
 def _is_templates(value: Any) -> bool:
     if isinstance(value, list):
-        pairs = [(item.get("name"), item.get("template")) if isinstance(item, dict) else (None,) for item in value]
+        pairs = [
+            (item.get("name"), item.get("template")) if isinstance(item, dict) else (None,)
+            for item in value
+        ]
     else:
         pairs = list(value.items()) if isinstance(value, dict) else [(value,)]
     return all(isinstance(text, str) for pair in pairs for text in pair)
@@ -90,19 +115,28 @@ def _is_record(value: Any) -> bool:
 
 
 _FLAGS = (
-    "do_lower_case do_basic_tokenize tokenize_chinese_chars strip_accents do_word_tokenize do_subword_tokenize "
-    "clean_up_tokenization_spaces split_special_tokens"
+    "do_lower_case do_basic_tokenize tokenize_chinese_chars strip_accents do_word_tokenize"
+    " do_subword_tokenize clean_up_tokenization_spaces split_special_tokens"
 ).split()
 _SETTINGS: dict[str, tuple[Check, str]] = {
     **dict.fromkeys(_FLAGS, (lambda value: isinstance(value, bool), "true or false")),
     **dict.fromkeys(
-        ("word_tokenizer_type", "subword_tokenizer_type"), (lambda text: isinstance(text, str), "a string")
+        ("word_tokenizer_type", "subword_tokenizer_type"),
+        (lambda text: isinstance(text, str), "a string"),
     ),
-    **dict.fromkeys(ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")),
-    **dict.fromkeys(("padding_side", "truncation_side"), (lambda side: side in ("left", "right"), "'left' or 'right'")),
+    **dict.fromkeys(
+        ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")
+    ),
+    **dict.fromkeys(
+        ("padding_side", "truncation_side"),
+        (lambda side: side in ("left", "right"), "'left' or 'right'"),
+    ),
     **dict.fromkeys(
         ("model_max_length", "max_len"),
-        (lambda size: type(size) in (int, float) and size > 0 and size == size // 1, "a whole number from 1"),
+        (
+            lambda size: type(size) in (int, float) and size > 0 and size == size // 1,
+            "a whole number from 1",
+        ),
     ),
     "never_split": (_is_list_of_str, "a list of strings"),
     "chat_template": (_is_templates, "a template, or a list of objects with a name and a template"),
@@ -116,13 +150,22 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
     "added_tokens_decoder": (lambda value: isinstance(value, dict), "an object id → token"),
     "trietok": (_is_record, "what trietok wrote there"),
 }
-_TOKEN = (_is_token, "a token: a string, or an object with content and flags; not empty, no half of a surrogate pair")
+_TOKEN = (
+    _is_token,
+    (
+        "a token: a string, or an object with content and flags; not empty, no half of a surrogate"
+        " pair"
+    ),
+)
 
 
-def wrong_settings(settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type) -> Iterator[FileFormatError]:
+def wrong_settings(
+    settings: Mapping[str, Any], path: str | os.PathLike[str], kind: type
+) -> Iterator[FileFormatError]:
     """An error for each invalid setting; null is always valid, and so are unknown keys.
 
-    `kind` is the class to be made, and the names of its methods cannot be settings; `path` is for the errors.
+    `kind` is the class to be made, and the names of its methods cannot be settings; `path` is for
+    the errors.
     """
     for key, value in settings.items():
         problem = _wrong(key, value, kind)
@@ -137,25 +180,38 @@ def _wrong(key: str, value: Any, kind: type) -> str:
     if value is None:
         says_nothing = key in ("unk_token", "model_input_names")
         return f"{key} is null, which says nothing; leave it out or give it" if says_nothing else ""
-    if key == "init_inputs" and (not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))):
-        return f"init_inputs is {value!r:.60}; it should be an empty list: no file says where others are"
+    if key == "init_inputs" and (
+        not isinstance(value, list) or (value and getattr(kind, "vocab_files_names", None))
+    ):
+        return (
+            f"init_inputs is {value!r:.60}; it should be an empty list: no file says where"
+            " others are"
+        )
     if key == "extra_special_tokens" and isinstance(value, dict):
         known = {*ROLES, *_SETTINGS, *TOKEN_KEYS, "self", *getattr(kind, "known_settings", set)()}
         for role in value:
             if role in known or hasattr(kind, role) or role.endswith(("_id", "_ids")):
-                return f"extra_special_tokens cannot name a role {role!r:.60}: the name means something else"
+                return (
+                    f"extra_special_tokens cannot name a role {role!r:.60}: the name means"
+                    " something else"
+                )
     is_token = key.endswith("_token") and (isinstance(value, dict) or key in ROLES)
     check, wanted = _SETTINGS.get(key, _TOKEN if is_token else (None, ""))
     return "" if check is None or check(value) else f"{key} is {value!r:.60}; it should be {wanted}"
 
 
 def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Raise where the options of an analyzer, in a file's settings, name a file to open: such is never opened."""
+    """Raise where the options of an analyzer, in a file's settings, name a file to open: such is
+    never opened.
+    """
     for key in ANALYZER_OPTIONS:
         options = settings.get(key) or {}
         for option in _OPTIONS_WITH_PATHS:
             if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
-                what = f"{key} has {option} = {options[option]!r:.60}, which may open any file of this machine"
+                what = (
+                    f"{key} has {option} = {options[option]!r:.60}, which may open any file of this"
+                    " machine"
+                )
                 trust = f"if you trust it, pass {key}={options!r:.200} yourself"
                 raise FileFormatError(f"{path}: {what}; {trust}", path=path)
 
@@ -172,8 +228,19 @@ TOKENIZER_FILE = "tokenizer.json"
 CHAT_TEMPLATE_FILE = "chat_template.jinja"
 CHAT_TEMPLATE_FOLDER = "additional_chat_templates"  # of those with other names
 CONFIG_FILE = "config.json"  # the model's, not the tokenizer's
+BPE_VOCAB_FILE, MERGES_FILE = "vocab.json", "merges.txt"
+RECIPE_LOG_FILE = "train.log"  # of the Chinese recipe, beside its vocab.txt
+# what makes words in a tokenizer.json of `Bpe.save`
+BPE_SPLITTING = (
+    "WhitespaceSplit",
+    "BertPreTokenizer",
+)
 JOURNAL = ".trietok-save.json"  # in a directory whose files are being replaced
-MOST_VALUES, MOST_CONTAINERS = 8_000_000, 1_200_000  # of a JSON file: a million added tokens have fewer
+# of a JSON file: a million added tokens have fewer
+MOST_VALUES, MOST_CONTAINERS = (
+    8_000_000,
+    1_200_000,
+)
 RECORD = "trietok"  # the key of tokenizer_config.json for the settings that only trietok has
 
 
@@ -185,30 +252,49 @@ def has_tokenizer_json(directory: Path_) -> bool:
 def read_json_text(path: Path_) -> str:
     """The text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
-    for what, signs, limit in (("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)):
+    for what, signs, limit in (
+        ("values", ",", MOST_VALUES),
+        ("lists and objects", "[{", MOST_CONTAINERS),
+    ):
         if len(text) > limit and sum(map(text.count, signs)) > limit:
             message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
             raise FileFormatError(f"{os.fspath(path)} {message}", path=path)
     return text
 
 
-def read_json_object(path: Path_) -> dict[str, Any]:
-    """A JSON file that holds one object; raises as `read_json_text`, and where it does not parse or holds another."""
+def read_json(path: Path_) -> Any:
+    """The value of a JSON file; raises as `read_json_text`, and where it does not parse."""
     text = read_json_text(path)
     try:
-        value, _ = _checked(text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text)))
+        value, _ = _checked(
+            text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text))
+        )
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
-    if not isinstance(value, dict):
-        kind = type(value).__name__
-        raise FileFormatError(f"{os.fspath(path)} holds a JSON {kind}, not an object {{...}}", path=path)
     return value
 
 
-def read_added_tokens_of_tokenizer_json(path: Path_, others: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually follows it.
+def read_json_object(path: Path_) -> dict[str, Any]:
+    """A JSON file that holds one object; raises as `read_json`, and where it holds another
+    value.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise FileFormatError(
+            f"{os.fspath(path)} holds a JSON {kind}, not an object {{...}}", path=path
+        )
+    return value
 
-    Raises as `read_json_object`, and where the list is missing. `others` is filled with the members before it.
+
+def read_added_tokens_of_tokenizer_json(
+    path: Path_, others: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually
+    follows it.
+
+    Raises as `read_json_object`, and where the list is missing. `others` is filled with the members
+    before it.
     """
     others = {} if others is None else others
     for key, value in top_level_members(path):
@@ -220,20 +306,40 @@ def read_added_tokens_of_tokenizer_json(path: Path_, others: dict[str, Any] | No
     raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
 
 
+_HEAD = 1 << 14  # bytes of a tokenizer.json, in which every writer has both
+
+
 def lengths_in_tokenizer_json(path: Path_, members: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tokenizer.json holds of truncation and padding, read from the file unless both are in `members`."""
+    """What a tokenizer.json holds of truncation and padding, read from the file unless both are in
+    `members`.
+    """
     found = {key: members[key] for key in ("truncation", "padding") if key in members}
-    for key, value in () if len(found) == 2 else top_level_members(path):
+    if len(found) < 2:
+        try:
+            with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
+                head = file.read(_HEAD).decode("utf-8", "surrogateescape")
+            found |= _lengths_in(top_level_members(path, head))
+        except FileFormatError:  # it is longer, or wrong
+            found |= _lengths_in(top_level_members(path))
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _lengths_in(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in members:
         if key in ("truncation", "padding"):
             found[key] = value
         if key == "model" or len(found) == 2:  # every writer puts the two before the model
             break
-    return {key: value for key, value in found.items() if value is not None}
+    return found
 
 
-def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
-    """The members of a JSON object one after the other, each parsed only when its turn comes."""
-    text, blanks = read_json_text(path), re.compile(r"[ \t\n]*")
+def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[str, Any]]:
+    """The members of a JSON object one after the other, each parsed only when its turn comes.
+
+    `text` is what is known of the file; without it, all is read.
+    """
+    text, blanks = read_json_text(path) if text is None else text, re.compile(r"[ \t\r\n]*")
 
     def past_blanks(position: int) -> int:
         return blanks.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
@@ -246,7 +352,9 @@ def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
 
     def parse(position: int) -> tuple[Any, int]:
         decoder = json.JSONDecoder
-        return _checked(text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position))
+        return _checked(
+            text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position)
+        )
 
     try:
         position = skip(0, "{") + 1
@@ -262,16 +370,21 @@ def top_level_members(path: Path_) -> Iterator[tuple[str, Any]]:
         raise _bad_json(path, error) from None
 
 
-DEEPEST = 40  # containers inside each other: far more than any tokenizer's file has, far fewer than break a program
+# containers inside each other: far more than any tokenizer's file has, far fewer than break a
+# program
+DEEPEST = 40
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
-def _checked(text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]) -> tuple[Any, int]:
+def _checked(
+    text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]
+) -> tuple[Any, int]:
     """A JSON value in a text from `start`, and where it ends.
 
-    `parse` gives both, and takes a function that makes objects of pairs, which costs time. ValueError: the value does
-    not parse, or an object holds a key twice; RecursionError: it is nested deeper than `DEEPEST`.
+    `parse` gives both, and takes a function that makes objects of pairs, which costs time.
+    ValueError: the value does not parse, or an object holds a key twice; RecursionError: it is
+    nested deeper than `DEEPEST`.
     """
     try:
         value, end = parse(None)
@@ -291,38 +404,53 @@ def check_depth(value: Any) -> None:
 
 
 def _holds_all_members(value: Any, text: str, start: int, end: int) -> bool:
-    """Whether a value that was parsed from a stretch of a text has all its members: True is certain.
+    """Whether a value that was parsed from a stretch of a text has all its members: True is
+    certain.
 
-    A text has a colon between each key and its value; any other colon stands in a string. So a member that was lost,
-    since a later one has the same key, has left a colon that is neither counted as a member nor found in a string.
+    A text has a colon between each key and its value; any other colon stands in a string. So a
+    member that was lost, since a later one has the same key, has left a colon that is neither
+    counted as a member nor found in a string.
     """
     levels = list(_levels(value))
     colons = text.count(":", start, end)
     for level in levels:
         colons -= sum([len(container) for container in level if type(container) is dict])
-    if colons and text.find("\\u003", start, end) >= 0:  # a string may hold a colon that is written as \u003a
+    # a string may hold a colon that is written as \u003a
+    if colons and text.find("\\u003", start, end) >= 0:
         return False
     for level in reversed(levels) if colons else ():
         for container in sorted(level, key=len, reverse=True):  # most strings are in the vocabulary
-            inner = [*container, *container.values()] if type(container) is dict else container
-            colons -= "".join([item for item in inner if type(item) is str]).count(":")
+            items = container
+            if type(container) is dict:
+                colons -= "".join(container).count(":")
+                items = container.values()
+            # the ids of a vocabulary are not looked at one by one
+            if colons > 0 and str in set(map(type, items)):
+                colons -= "".join([item for item in items if type(item) is str]).count(":")
             if colons <= 0:
                 return True
     return colons <= 0
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:
-    """The objects and lists of a JSON value, from the outermost inwards; RecursionError if they are too many."""
+    """The objects and lists of a JSON value, from the outermost inwards; RecursionError if they are
+    too many.
+    """
     level = [value]
     for _ in range(DEEPEST):
         level = [item for item in level if type(item) is dict or type(item) is list]
         if not level:
             return
         yield level
-        inner = [container.values() if type(container) is dict else container for container in level]
-        if _LEAVES.issuperset(map(type, chain.from_iterable(inner))):  # of many small containers all at once
+        inner = [
+            container.values() if type(container) is dict else container for container in level
+        ]
+        # of many small containers all at once
+        if _LEAVES.issuperset(map(type, chain.from_iterable(inner))):
             return
-        level = [item for items in inner if not _LEAVES.issuperset(map(type, items)) for item in items]
+        level = [
+            item for items in inner if not _LEAVES.issuperset(map(type, items)) for item in items
+        ]
     if level:
         raise RecursionError
 
@@ -343,9 +471,13 @@ def doubled_keys(pairs: list[tuple[str, Any]]) -> list[str]:
 def _bad_json(path: Path_, error: Exception) -> FileFormatError:
     if isinstance(error, json.JSONDecodeError):
         where = f"{os.fspath(path)}, line {error.lineno}, column {error.colno}"
-        return FileFormatError(f"{where}: not JSON: {error.msg}", path=path, line_number=error.lineno)
+        return FileFormatError(
+            f"{where}: not JSON: {error.msg}", path=path, line_number=error.lineno
+        )
     if isinstance(error, RecursionError):
-        return FileFormatError(f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path)
+        return FileFormatError(
+            f"{os.fspath(path)} is nested too deeply to be a tokenizer's file", path=path
+        )
     return FileFormatError(f"{os.fspath(path)}: {error}", path=path)
 
 
@@ -356,18 +488,25 @@ def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
         VocabularyError: a token holds a newline or a carriage return, which the format cannot keep.
         FileError: the file cannot be written; what was there before is untouched.
     """
-    for token_id, token in enumerate(tokens):
+    text = "\n".join([*tokens, ""])
+    for token_id, token in (
+        enumerate(tokens) if text.count("\n") != len(tokens) or "\r" in text else ()
+    ):
         if "\n" in token or "\r" in token:
-            what = f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot keep"
-            raise VocabularyError(f"{what}; nothing was written", path=path, line_number=token_id + 1, token=token)
-    write_text(path, "".join(token + "\n" for token in tokens))
-
-
-HALF_PAIR = "[\ud800-\udfff]"  # of surrogates: JSON can write them, UTF-8 cannot
+            what = (
+                f"token {token!r} (id {token_id}) holds a line break, which {VOCAB_FILE} cannot"
+                " keep"
+            )
+            raise VocabularyError(
+                f"{what}; nothing was written", path=path, line_number=token_id + 1, token=token
+            )
+    write_text(path, text)
 
 
 def write_json(path: Path_, value: Any) -> None:
-    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at the end."""
+    """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at
+    the end.
+    """
     text = json_text(value, sort_keys=True) + "\n"
     try:
         write_text(path, text)
@@ -380,7 +519,9 @@ class Written(list[str]):
 
 
 def json_text(value: Any, *, sort_keys: bool = False) -> str:
-    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where it is long; takes `Written` as it is."""
+    """`json.dumps(value, indent=2, ensure_ascii=False)`, sooner where it is long; takes `Written`
+    as it is.
+    """
     pieces: list[str] = []
     try:
         _indent(value, sort_keys, "\n", pieces)
@@ -391,36 +532,65 @@ def json_text(value: Any, *, sort_keys: bool = False) -> str:
 
 
 def _indent(value: Any, sort_keys: bool, line: str, pieces: list[str]) -> None:
-    """Append the JSON of a value; `line` is a line's end and the indentation of the line that the value ends on."""
+    """Append the JSON of a value; `line` is a line's end and the indentation of the line that the
+    value ends on.
+    """
     is_object, inner = isinstance(value, dict), line + "  "
     if isinstance(value, Written):
         pieces += value
     elif not isinstance(value, (dict, list, tuple)) or not value:
         pieces.append(json.dumps(value, ensure_ascii=False))
+    elif isinstance(value, dict) and not sort_keys and _is_vocabulary(value):
+        entries = [
+            f"{key}: {number}"
+            for key, number in zip(map(encode_basestring, value), value.values(), strict=True)
+        ]
+        # json takes half as long again
+        pieces += (
+            "{",
+            inner,
+            ("," + inner).join(entries),
+            line,
+            "}",
+        )
     elif _LEAVES.issuperset(map(type, value.values() if isinstance(value, dict) else value)):
-        # With an indent json writes every line in Python. All in one line, with any separators, it writes in C.
-        text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, separators=("," + inner, ": "))
+        # With an indent json writes every line in Python. All in one line, with any separators, it
+        # writes in C.
+        text = json.dumps(
+            value, ensure_ascii=False, sort_keys=sort_keys, separators=("," + inner, ": ")
+        )
         pieces += text[0], inner, text[1:-1], line, text[-1]
     else:
         mark, items = ("{", value.items()) if isinstance(value, dict) else ("[", enumerate(value))
         for key, item in sorted(items) if is_object and sort_keys else items:
-            name = json.dumps({key: 0}, ensure_ascii=False)[1:-2] if is_object else ""  # it need not be a string
+            # it need not be a string
+            name = json.dumps({key: 0}, ensure_ascii=False)[1:-2] if is_object else ""
             pieces.append(f"{mark}{inner}{name}")
             _indent(item, sort_keys, inner, pieces)
             mark = ","
         pieces += line, "}" if is_object else "]"
 
 
+def _is_vocabulary(value: dict[Any, Any]) -> bool:
+    return set(map(type, value)) == {str} and set(map(type, value.values())) == {int}
+
+
 def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -> Written:
-    """Added tokens as a member of a file's object: a list, or an object id → token with sorted keys."""
+    """Added tokens as a member of a file's object: a list, or an object id → token with sorted
+    keys.
+    """
     ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
     for flags in {token.flags for token in tokens.values()}:
         fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
-        ends[flags] = "".join([f',\n      "{name}": {json.dumps(flag)}' for name, flag in fields]) + "\n    }"
+        ends[flags] = (
+            "".join([f',\n      "{name}": {json.dumps(flag)}' for name, flag in fields]) + "\n    }"
+        )
     written = Written()
     for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
         start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
-        written.append(f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}')
+        written.append(
+            f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}'
+        )
     start, end = "{}" if as_object else "[]"
     return Written([start, ",".join(written), "\n  " if tokens else "", end])
 
@@ -433,181 +603,15 @@ def write_text(path: Path_, text: str) -> None:
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:
         size = f"{len(content):,} bytes, more than the {LARGEST_FILE:,} that are read again"
-        raise FileFormatError(f"{os.fspath(path)} would have {size}; nothing was written", path=path)
+        raise FileFormatError(
+            f"{os.fspath(path)} would have {size}; nothing was written", path=path
+        )
     with as_file_error(f"cannot write {os.fspath(path)}", path), replacing(path) as file:
         file.write(content)
 
 
-_PLAIN_KEY = r"\w{1,60}"
-
-
-class JsonPlace(NamedTuple):
-    """A JSON value and its place, so that every error can name the place, the value there and what it should be.
-
-    >>> place = JsonPlace({"stride": "2"}, "truncation", "tokenizer.json")
-    >>> place.member("stride").number()
-    Traceback (most recent call last):
-    trietok.errors.FileFormatError: tokenizer.json: truncation.stride is '2'; it should be a whole number from 0 to
-    10000000
-    """
-
-    value: Any
-    path: str
-    file: str | os.PathLike[str]
-
-    def error(self, problem: str) -> FileFormatError:
-        """An error that begins with the file and the JSON path."""
-        where = f"{os.fspath(self.file)}: {self.path}".removesuffix(": ")
-        return FileFormatError(f"{where} {problem}", path=self.file)
-
-    def wrong(self, wanted: str) -> FileFormatError:
-        """The error for a value that is not `wanted`."""
-        return self.error(f"is {_shown(self.value)}; it should be {wanted}")
-
-    def member(self, key: str) -> JsonPlace:
-        """The value under `key`, which must be there."""
-        step = f".{key}" if re.fullmatch(_PLAIN_KEY, key) else f"[{key!r:.60}]"
-        return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
-
-    def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:
-        """Itself, if it is an object with these keys and no other."""
-        required = tuple(required)
-        if not isinstance(self.value, dict):
-            raise self.wrong("an object with " + ", ".join(required))
-        missing = [key for key in required if key not in self.value]
-        if missing:
-            raise self.error(f"has no {missing[0]!r}, which it must have")
-        unknown = self.value.keys() - {*required, *optional}
-        if unknown:
-            known = ", ".join([*required, *optional])
-            raise self.error(f"has the key {min(unknown)!r:.60}, which trietok does not know; known are {known}")
-        return self
-
-    def members(self, required: Mapping[str, Reader], optional: Mapping[str, Reader] | None = None) -> dict[str, Any]:
-        """What the readers make of the members of an object with these keys and no other; a `type` is not read."""
-        place, readers = self.object(required, optional or ()), {**required, **(optional or {})}
-        return {key: read(place.member(key)) for key, read in readers.items() if key in place.value and key != "type"}
-
-    def items(self) -> list[JsonPlace]:
-        """The items of a list."""
-        if not isinstance(self.value, list):
-            raise self.wrong("a list")
-        return [JsonPlace(item, f"{self.path}[{number}]", self.file) for number, item in enumerate(self.value)]
-
-    def text(self) -> str:
-        """A string that UTF-8 can keep."""
-        if not isinstance(self.value, str):
-            raise self.wrong("a string")
-        if not self.value.isascii() and re.search(HALF_PAIR, self.value):
-            raise self.error(f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot keep it")
-        return self.value
-
-    def flag(self) -> bool:
-        """true or false."""
-        if self.value is not True and self.value is not False:
-            raise self.wrong("true or false")
-        return self.value
-
-    def number(self, highest: int = HIGHEST_ID) -> int:
-        """A whole number from 0; ids are such."""
-        if type(self.value) is not int or not 0 <= self.value <= highest:
-            raise self.wrong(f"a whole number from 0 to {highest}")
-        return self.value
-
-    def choice(self, *names: str) -> str:
-        """One of a few strings."""
-        if self.value not in names or not isinstance(self.value, str):
-            raise self.wrong("one of " + ", ".join(names))
-        return self.value
-
-
-Reader = Callable[[JsonPlace], Any]
-
-
-def _shown(value: Any) -> str:
-    """A value as the file has it, cut short: null, true and false as JSON writes them."""
-    constants = {None: "null", True: "true", False: "false"}
-    return constants[value] if value is None or isinstance(value, bool) else f"{value!r:.60}"
-
-
-# Directories that `trietok train bpe` fills: which they are, and errors about loading them as a WordPiece vocabulary.
-
-BPE_VOCAB_FILE = "vocab.json"
-MERGES_FILE = "merges.txt"
-RECIPE_LOG_FILE = "train.log"  # of the Chinese recipe, beside its vocab.txt
-BPE_SPLITTING = ("WhitespaceSplit", "BertPreTokenizer")  # what makes words in a tokenizer.json of `Bpe.save`
-_FILES = (VOCAB_FILE, BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, RECIPE_LOG_FILE)
-
-
-def trained_kind(path: str) -> Literal["bpe", "recipe"] | None:
-    """Whether a directory, or a file in one, was made by `trietok train bpe`, with the Chinese recipe or without."""
-    directory, files = _files_at(path)
-    if TOKENIZER_FILE in files and VOCAB_FILE not in files:
-        return "bpe" if _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)) else None
-    return "recipe" if _is_of_recipe(directory, files) else None
-
-
-def _files_at(path: str) -> tuple[str, set[str]]:
-    """A directory and its files; none where the path is another file."""
-    directory, file = (path, "") if os.path.isdir(path) else os.path.split(path)
-    files = {name for name in _FILES if os.path.isfile(os.path.join(directory, name))}
-    return directory, files if files >= {file} - {""} else set()
-
-
-def other_kind(path: str) -> str | None:
-    """A sentence: what a directory, or a file in one, holds that has no WordPiece vocabulary, and what reads it."""
-    directory, files = _files_at(path)
-    if {BPE_VOCAB_FILE, MERGES_FILE} <= files and VOCAB_FILE not in files:
-        return _bpe(directory, files)
-    if not _is_of_recipe(directory, files):
-        return None
-    what = f"{directory or '.'} holds a byte-pair encoding of Chinese sentences ({VOCAB_FILE}), made by `trietok train "
-    return what + "bpe --recipe chinese`, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
-
-
-def _bpe(directory: str, files: set[str]) -> str:
-    what = f"{directory or '.'} holds a byte-pair encoding ({BPE_VOCAB_FILE} and {MERGES_FILE})"
-    if TOKENIZER_FILE in files and _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)):
-        made = "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary; trietok.AutoTokenizer loads it"
-        loads = f"and transformers' AutoTokenizer too; tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
-        return f"{what}, {made}, {loads}"
-    return f"{what}, and no WordPiece vocabulary; transformers' AutoTokenizer loads such directories"
-
-
-def has_other_model(directory: str) -> bool:
-    """Whether a directory has a tokenizer.json of another model than WordPiece, or one that cannot be read."""
-    path = os.path.join(directory, TOKENIZER_FILE)
-    return os.path.isfile(path) and _type_in(path, "model") != "WordPiece"
-
-
-def _is_of_bpe_save(path: str) -> bool:
-    return _type_in(path, "model") == "BPE" and _type_in(path, "pre_tokenizer") in BPE_SPLITTING
-
-
-def _type_in(path: str, part: str) -> str | None:
-    """The type of a part of a tokenizer.json; None where it has none that can be read."""
-    try:
-        found = read_json_object(path).get(part)
-    except (TrietokError, ValueError, RecursionError):
-        return None
-    return str(found.get("type")) if isinstance(found, dict) else None
-
-
-def _is_of_recipe(directory: str, files: set[str]) -> bool:
-    if VOCAB_FILE not in files:
-        return False
-    try:
-        if TOKENIZER_CONFIG_FILE in files:  # saved by the class that loads it
-            config = read_json_object(os.path.join(directory, TOKENIZER_CONFIG_FILE))
-            return config.get("tokenizer_class") == RECIPE_CLASS
-        if RECIPE_LOG_FILE not in files or TOKENIZER_FILE in files:
-            return False
-        return "[UNK]" not in read_vocab_lines(os.path.join(directory, VOCAB_FILE))
-    except (TrietokError, ValueError, RecursionError):
-        return False
-
-
-# The files of chat templates: chat_template.jinja, and the folder of those with other names. Nothing here runs one.
+# The files of chat templates: chat_template.jinja, and the folder of those with other names.
+# Nothing here runs one.
 
 DEFAULT = "default"  # the name of the template in chat_template.jinja
 MOST_TEMPLATES = 100
@@ -615,11 +619,17 @@ TEMPLATE_ENDING = ".jinja"
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
-    """The paths, from the directory, of the templates in its folder, sorted; empty where there is no such folder."""
+    """The paths, from the directory, of the templates in its folder, sorted; empty where there is
+    no such folder.
+    """
     folder = os.path.join(directory, CHAT_TEMPLATE_FOLDER)
     try:
         with os.scandir(folder) as entries:
-            found = (entry.name for entry in entries if entry.name.endswith(TEMPLATE_ENDING) and entry.is_file())
+            found = (
+                entry.name
+                for entry in entries
+                if entry.name.endswith(TEMPLATE_ENDING) and entry.is_file()
+            )
             names = sorted(islice(found, MOST_TEMPLATES + 1))
     except (OSError, ValueError):  # there is none, or the directory is no path
         return []
@@ -629,14 +639,21 @@ def template_files(directory: str | os.PathLike[str]) -> list[str]:
 def checked_count(names: list[str], folder: str) -> list[str]:
     """The names; FileFormatError if there are more than `MOST_TEMPLATES`."""
     if len(names) > MOST_TEMPLATES:
-        message = f"{folder} holds more than {MOST_TEMPLATES} chat templates, the most a tokenizer may have"
+        message = (
+            f"{folder} holds more than {MOST_TEMPLATES} chat templates, the most a tokenizer may"
+            " have"
+        )
         raise FileFormatError(message, path=folder)
     return names
 
 
 def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
-    """The templates among the files that were found: one alone as a str, several by their names; None for none."""
-    templates = {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
+    """The templates among the files that were found: one alone as a str, several by their names;
+    None for none.
+    """
+    templates = (
+        {DEFAULT: read_text(found[CHAT_TEMPLATE_FILE])} if CHAT_TEMPLATE_FILE in found else {}
+    )
     for name, path in found.items():
         folder, _, file = name.rpartition("/")
         if folder == CHAT_TEMPLATE_FOLDER:
@@ -645,14 +662,27 @@ def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
 
 
 def files_of(templates: Any) -> tuple[str | None, dict[str, str]]:
-    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of the others."""
+    """What is written for a tokenizer's `chat_template`: chat_template.jinja, and name → text of
+    the others.
+    """
     if templates is None or isinstance(templates, str):
         return templates, {}
-    if not isinstance(templates, dict) or not all(isinstance(text, str) for pair in templates.items() for text in pair):
+    if not isinstance(templates, dict) or not all(
+        isinstance(text, str) for pair in templates.items() for text in pair
+    ):
         wrong = f"chat_template is a str, or a dict of names and templates, not {templates!r:.60}"
         raise InputTypeError(wrong, value=templates)
     others = {name: text for name, text in templates.items() if name != DEFAULT}
     for name in others:
-        if name != os.path.basename(name) or name.startswith(".") or "\0" in name or "\\" in name or not name:
-            raise InputError(f"a chat template is saved as a file of its name, which {name!r:.60} cannot be; rename it")
+        if (
+            name != os.path.basename(name)
+            or name.startswith(".")
+            or "\0" in name
+            or "\\" in name
+            or not name
+        ):
+            raise InputError(
+                f"a chat template is saved as a file of its name, which {name!r:.60} cannot be;"
+                " rename it"
+            )
     return templates.get(DEFAULT), others

@@ -8,16 +8,34 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from trietok.disk import checked_name
-from trietok.errors import InputError, InputTypeError, NotSupportedError, TrietokError, VocabularyError
+from trietok.errors import (
+    InputError,
+    InputTypeError,
+    NotSupportedError,
+    TrietokError,
+    VocabularyError,
+)
 from trietok.files import formats
 from trietok.files.atomic import save_files, save_into
-from trietok.files.formats import CHAT_TEMPLATE_FILE, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, write_json, write_text
+from trietok.files.formats import (
+    CHAT_TEMPLATE_FILE,
+    TOKENIZER_CONFIG_FILE,
+    TOKENIZER_FILE,
+    write_json,
+    write_text,
+)
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
+from trietok.text.changes import is_ours, is_replaced
+from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
+
+# Settings that a program may set on a tokenizer after loading, and that stand in the file where
+# they are no defaults.
+_BY_HAND = ("padding_side", "truncation_side", "model_input_names", "split_special_tokens")
 
 
 def save(
@@ -28,10 +46,15 @@ def save(
     push_to_hub: bool = False,
     **kwargs: Any,
 ) -> tuple[str, ...]:
-    """`tokenizer.save_pretrained(save_directory, ...)`; of the other options those that `save_files_of` has count."""
+    """`tokenizer.save_pretrained(save_directory, ...)`; of the other options those that
+    `save_files_of` has count.
+    """
     if push_to_hub:
-        tokenizer.push_to_hub(save_directory)  # which trietok leaves out: it says what to do instead
-    options = {name: kwargs[name] for name in ("tokenizer_json", "save_jinja_files") if name in kwargs}
+        # which trietok leaves out: it says what to do instead
+        tokenizer.push_to_hub(save_directory)
+    options = {
+        name: kwargs[name] for name in ("tokenizer_json", "save_jinja_files") if name in kwargs
+    }
     paths = save_files_of(tokenizer, save_directory, legacy_format, filename_prefix, **options)
     _say_what_the_model_needs(tokenizer, os.fspath(save_directory))
     return paths
@@ -50,49 +73,201 @@ def save_files_of(
     rust = getattr(tokenizer, "_write_tokenizer_json", None)
     if legacy_format is False and rust is None:
         raise InputError(
-            "a Python tokenizer has only the format that transformers calls legacy; pass None, and tokenizer_json=True "
-            "for a tokenizer.json beside it"
+            "a Python tokenizer has only the format that transformers calls legacy; pass None, and"
+            " tokenizer_json=True for a tokenizer.json beside it"
         )
     if tokenizer_json is False and rust is not None:
         if legacy_format is False:
-            raise InputError("legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes none")
+            raise InputError(
+                "legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes"
+                " none"
+            )
         legacy_format = True
     if legacy_format is True and not getattr(tokenizer, "can_save_slow_tokenizer", True):
-        told = f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass legacy_format=None"
+        told = (
+            f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass"
+            " legacy_format=None"
+        )
         raise InputError(told)
     write_json_file = None if legacy_format is True else rust
     if tokenizer_json and write_json_file is None:
         write_json_file = rust or getattr(tokenizer, "_write_slow_tokenizer_json", None)
         if write_json_file is None:
             raise NotSupportedError(
-                f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family have one",
+                f"a {type(tokenizer).__name__} has no tokenizer.json; BertTokenizer and its family"
+                " have one",
                 name="tokenizer_json",
             )
     unknown, lost = tokenizer.unk_token, ""
+    if unknown is None and "unk_token" in tokenizer.init_kwargs:
+        raise VocabularyError(
+            f"unk_token is None, and a {type(tokenizer).__name__} without an unknown token could"
+            " not be loaded: set tokenizer.unk_token to the token for words that the vocabulary"
+            " cannot cover, such as '[UNK]'"
+        )
     if unknown is not None and unknown not in tokenizer.get_vocab():
         lost = (
-            "neither in the vocabulary nor an added token, so what is saved could not be loaded; add it with "
-            "add_special_tokens({'unk_token': ...})"
+            "neither in the vocabulary nor an added token, so what is saved could not be loaded;"
+            " add it with add_special_tokens({'unk_token': ...})"
         )
-    elif rust is not None and write_json_file is None and unknown is not None and unknown not in tokenizer.vocab:
+    elif (
+        rust is not None
+        and write_json_file is None
+        and unknown is not None
+        and unknown not in tokenizer.vocab
+    ):
         lost = (
-            "an added token, and with a vocab.txt alone an unknown word would have no id; save the tokenizer.json too "
-            "(legacy_format=None)"
+            "an added token, and with a vocab.txt alone an unknown word would have no id; save the"
+            " tokenizer.json too (legacy_format=None)"
         )
     if lost:
         raise VocabularyError(f"the unknown token {unknown!r} is {lost}", token=unknown)
+    _require_roles_added(tokenizer)
+    if is_ours(type(tokenizer).__init__):  # a user's own may make its stages in any way
+        _refuse_what_is_lost(tokenizer, rust is not None and write_json_file is not None)
     if not isinstance(save_directory, (str, os.PathLike)):
         told = f"a directory is named by a str or a path, not {save_directory!r:.60}"
         raise InputTypeError(told, value=save_directory)
     prefix = f"{filename_prefix}-" if filename_prefix else ""
     if "/" in prefix or os.sep in prefix:
-        raise InputError(f"filename_prefix is put before file names, so it holds no separator: {filename_prefix!r}")
+        raise InputError(
+            "filename_prefix is put before file names, so it holds no separator:"
+            f" {filename_prefix!r}"
+        )
     for name in (save_directory, prefix):
         checked_name(name)
-    with_vocabulary, keeps = legacy_format is not False, tokenizer_json is not False
+    keeps = tokenizer_json is not False
+    is_own = is_replaced(tokenizer, ("can_save_slow_tokenizer",))
+    with_vocabulary = legacy_format is not False and (
+        not is_own or bool(tokenizer.can_save_slow_tokenizer)
+    )
     parts = (prefix, filename_prefix, with_vocabulary, write_json_file, keeps, save_jinja_files)
     with tokenizer.holding():  # all files are written from one state
-        return tuple(map(str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))))
+        return tuple(
+            map(
+                str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))
+            )
+        )
+
+
+def _require_roles_added(tokenizer: Any) -> None:
+    """Raise where a role has a token that texts are not searched for: loading adds it, and other
+    ids come of it.
+    """
+    added = tokenizer.added_tokens_encoder
+    for role, value in tokenizer.special_tokens_map.items():
+        for token in value if isinstance(value, list) else [value]:
+            if str(token) not in added:
+                raise VocabularyError(
+                    f"{role} is {str(token)!r}, which is no added token: loading would add it, and"
+                    " find it in texts where it is not found now. Add it with"
+                    f" add_special_tokens({{{role!r}: {value!r}}}), or set the role to an added"
+                    " token or None",
+                    token=str(token),
+                )
+
+
+def unsayable_of_stages(tokenizer: Any) -> Iterator[str]:
+    """What the stages of a tokenizer do that a vocab.txt and a tokenizer_config.json cannot say, in
+    words.
+    """
+    basic, wordpiece = (
+        getattr(tokenizer, name, None) for name in ("basic_tokenizer", "wordpiece_tokenizer")
+    )
+    prefix = getattr(wordpiece, "continuing_subword_prefix", BERT_PREFIX)
+    longest = getattr(wordpiece, "max_input_chars_per_word", BERT_LONGEST_WORD)
+    unknown = str(getattr(wordpiece, "unk_token", tokenizer.unk_token))
+    if prefix != BERT_PREFIX:
+        yield (
+            f"it continues words with {prefix!r}, slow tokenizers with {BERT_PREFIX!r}"
+            " (continuing_subword_prefix)"
+        )
+    if longest != BERT_LONGEST_WORD:
+        told = (
+            f"its longest words have {longest} characters, those of slow tokenizers"
+            f" {BERT_LONGEST_WORD}"
+        )
+        yield f"{told} (max_input_chars_per_word)"
+    if unknown != str(tokenizer.unk_token):
+        yield (
+            f"its unknown token is {unknown!r} in the model and {tokenizer.unk_token!r} as a role:"
+            " set both to one"
+        )
+    if not getattr(basic, "clean_text", True):
+        yield (
+            "its texts are not cleaned (clean_text is false), and slow tokenizers always clean them"
+        )
+    if tokenizer.profile == "fast":
+        return
+    if not getattr(tokenizer, "do_basic_tokenize", True) and getattr(basic, "do_lower_case", False):
+        yield (
+            "do_basic_tokenize is False, and basic_tokenizer.do_lower_case, which still counts, is"
+            " True: set it too"
+        )
+    if not getattr(basic, "do_split_on_punc", True):
+        yield "it keeps words whole that have punctuation (do_split_on_punc is false)"
+
+
+def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
+    """Raise where a stage has settings that the files cannot say; warn of a user's code, and of
+    tokens as they were.
+    """
+    problems = [] if with_json else list(unsayable_of_stages(tokenizer))
+    entries = getattr(getattr(tokenizer, "wordpiece_tokenizer", None), "vocab", None)
+    has_others = (
+        entries is not None
+        and entries is not tokenizer.vocab
+        and set(entries) != set(tokenizer.vocab)
+    )
+    if has_others:
+        problems.append("its wordpiece_tokenizer has other entries than the tokenizer (vocab)")
+    if problems:
+        way = (
+            "add the entries with add_wordpieces, then set tokenizer.wordpiece_tokenizer.vocab ="
+            " tokenizer.vocab"
+            if has_others
+            else (
+                "save it with its tokenizer.json (legacy_format=None)"
+                if tokenizer.profile == "fast"
+                else (
+                    "make the change to a BertTokenizerFast, whose tokenizer.json says some of it,"
+                    " or in the __init__ of a class of your own"
+                )
+            )
+        )
+        raise NotSupportedError(
+            f"the files of this {type(tokenizer).__name__} cannot say what it is, and it would give"
+            f" other ids after loading: {'; '.join(problems)}. Change that, or {way}",
+            name="save_pretrained",
+        )
+    stages = {name: tokenizer.__dict__.get(name) for name in tokenizer._stage_names}
+    own = [f"{name} ({type(stage).__name__})" for name, stage in stages.items() if _is_code(stage)]
+    own += [
+        name
+        for name, value in vars(tokenizer).items()
+        if callable(value) and hasattr(type(tokenizer), name)
+    ]
+    if own:
+        tokenizer.warn_once(
+            "code-not-saved",
+            f"{', '.join(own)} is code of yours, which no file holds: set it again after loading,"
+            " or in the __init__ of a class of your own",
+        )
+    elif tokenizer.profile == "fast" and tokenizer._table.added.remembers(
+        tokenizer.basic_tokenizer
+    ):
+        tokenizer.warn_once(
+            "tokens-as-they-were",
+            "texts are searched for an added token as it was before it was added again with other"
+            " flags, or before the normalization was changed, which no file says: what is loaded"
+            " finds it as it is now",
+        )
+
+
+def _is_code(stage: Any) -> bool:
+    """Whether a stage, or a method that was set on it, is not trietok's."""
+    is_its_own = type(stage).__module__.split(".")[0] == __name__.split(".")[0]
+    return stage is not None and not (is_its_own and not any(map(callable, vars(stage).values())))
 
 
 def _save_held(
@@ -106,7 +281,9 @@ def _save_held(
     save_jinja_files: bool,
 ) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
-    template, named_templates = formats.files_of(tokenizer.chat_template if save_jinja_files else None)
+    template, named_templates = formats.files_of(
+        tokenizer.chat_template if save_jinja_files else None
+    )
     named_paths: list[Path] = []
     first = tokenizer.vocab_size
     added = {token: i for token, i in tokenizer.added_tokens_encoder.items() if i >= first}
@@ -136,7 +313,10 @@ def _save_held(
 
     paths = save_files(directory, write, obsolete=obsolete)
     first = (TOKENIZER_CONFIG_FILE, formats.SPECIAL_TOKENS_MAP_FILE, CHAT_TEMPLATE_FILE)
-    rank = {prefix + name: at for at, name in enumerate((*first, "", formats.ADDED_TOKENS_FILE, TOKENIZER_FILE))}
+    rank = {
+        prefix + name: at
+        for at, name in enumerate((*first, "", formats.ADDED_TOKENS_FILE, TOKENIZER_FILE))
+    }
     paths.sort(key=lambda path: rank.get(path.name, len(first)))
     before = sum(rank.get(path.name, len(first)) < len(first) for path in paths)
     return (*paths[:before], *named_paths, *paths[before:])
@@ -145,7 +325,8 @@ def _save_held(
 def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     """Warn, once for a tokenizer, if it has ids for which its model has no embedding rows.
 
-    The model is the one in the directory; where that has no config.json, the one beside which the tokenizer was loaded.
+    The model is the one in the directory; where that has no config.json, the one beside which the
+    tokenizer was loaded.
     """
     rows = tokenizer.max_id + 1
     there = config_rows(os.path.join(directory, formats.CONFIG_FILE))
@@ -157,25 +338,32 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     source = str(tokenizer.name_or_path)
     is_known = tokenizer.config_rows is not None and os.path.isdir(source)
     if is_known and os.path.realpath(source) != os.path.realpath(directory):
-        command = f"trietok rows -m {quote(source)} --new-tokenizer {quote(directory)} -o {quote(directory + '-model')}"
+        command = (
+            f"trietok rows -m {quote(source)} --new-tokenizer {quote(directory)} -o"
+            f" {quote(directory + '-model')}"
+        )
         advice = f"make a model with a row for every token: {command}"
-    else:  # new rows are made by comparing with the tokenizer that the model was trained with, and that one is gone
+    # new rows are made by comparing with the tokenizer that the model was trained with, and that
+    # one is gone
+    else:
         advice = (
-            f"put the tokenizer that the model was trained with back into {directory} (it is where the model came "
-            "from: the hub, version control, a backup), save this one to a directory of its own, and "
-            f"make a model with a row for every token: trietok rows -m {quote(directory)} --new-tokenizer DIR -o OUT"
+            f"put the tokenizer that the model was trained with back into {directory} (it is where"
+            " the model came from: the hub, version control, a backup), save this one to a"
+            " directory of its own, and make a model with a row for every token: trietok rows -m"
+            f" {quote(directory)} --new-tokenizer DIR -o OUT"
         )
     tokenizer.warn_once(
         "more-rows-than-the-config",
-        f"the tokenizer needs {rows:,} embedding rows, and the model's config.json says it has {has:,}; {advice}",
+        f"the tokenizer needs {rows:,} embedding rows, and the model's config.json says it has"
+        f" {has:,}; {advice}",
     )
 
 
 def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
     """Have the tokenizer.json beside the files of a slow tokenizer give the same ids, or raise.
 
-    `there` is that file; it may not exist, and stays as it is where it gives the ids already. Else a new one is written
-    into `folder`.
+    `there` is that file; it may not exist, and stays as it is where it gives the ids already. Else
+    a new one is written into `folder`.
     """
     if not there.is_file():
         return
@@ -185,29 +373,37 @@ def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
             if write_anew(folder / there.name, there):
                 tokenizer.warn_once(
                     "tokenizer-json-anew",
-                    f"{there} contradicted the settings or the template of what is saved, and is written anew",
+                    f"{there} contradicted the settings or the template of what is saved, and is"
+                    " written anew",
                 )
             return
         from trietok.files.tokenizer_json import read_tokenizer_json  # seldom needed
 
         kept = read_tokenizer_json(there, bpe=True)
-        if {**kept.vocabulary, **{t.content: i for i, t in kept.added_tokens.items()}} == tokenizer.get_vocab():
+        if {
+            **kept.vocabulary,
+            **{t.content: i for i, t in kept.added_tokens.items()},
+        } == tokenizer.get_vocab():
             return
         why = f"a {type(tokenizer).__name__} has other tokens and writes no {TOKENIZER_FILE}"
     except TrietokError as error:
-        if isinstance(error.__cause__, OSError) and getattr(error, "path", None) == str(folder / there.name):
+        if isinstance(error.__cause__, OSError) and getattr(error, "path", None) == str(
+            folder / there.name
+        ):
             raise  # the disk is full, say: no other ids are in question
         why = str(error).replace(f"{folder / there.name}: ", "")
     raise NotSupportedError(
-        f"{there} is read by fast classes and by the package tokenizers, and would give other ids than what is saved; "
-        f"it cannot be brought up to date: {why}. Save into another directory, or with tokenizer_json=False, which "
-        "removes the file",
+        f"{there} is read by fast classes and by the package tokenizers, and would give other ids"
+        f" than what is saved; it cannot be brought up to date: {why}. Save into another directory,"
+        " or with tokenizer_json=False, which removes the file",
         name="tokenizer_json",
     )
 
 
 def config_rows(path: str) -> int | None:
-    """The `vocab_size` of a model's config.json; None where it says none, or there is no such file to read."""
+    """The `vocab_size` of a model's config.json; None where it says none, or there is no such file
+    to read.
+    """
     if not os.path.isfile(path):
         return None
     try:
@@ -218,7 +414,8 @@ def config_rows(path: str) -> int | None:
 
 
 def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
-    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other with its flags.
+    """special_tokens_map.json: a token with the flags of a plain special one as a string, any other
+    with its flags.
 
     So the file does not depend on whether a role was given as a string or an `AddedToken`.
     """
@@ -236,31 +433,53 @@ def _special_tokens_map(tokenizer: Any) -> dict[str, Any]:
 
 
 def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
-    """tokenizer_config.json: the current values of the tokenizer's arguments, and its added tokens."""
+    """tokenizer_config.json: the current values of the tokenizer's arguments, and its added
+    tokens.
+    """
     config = copy.deepcopy(tokenizer.init_kwargs)
     live = {"model_max_length", "clean_up_tokenization_spaces"} | (
         config.keys() & {*tokenizer.known_settings(), *tokenizer.SPECIAL_TOKENS_ATTRIBUTES}
     )
     live -= set(getattr(tokenizer, "options_of_slow", ()))
+    live |= {
+        key for key in _BY_HAND if getattr(tokenizer, key) != getattr(type(tokenizer), key, False)
+    }
     for key in live:  # any other key keeps its value, even if an attribute has the same name
         if hasattr(tokenizer, key):
             config[key] = getattr(tokenizer, key)
+    _take_stage(tokenizer, config)
     config.update(tokenizer.special_tokens_map)
-    own_roles = {role: tokenizer.special_tokens_map_extended.get(role) for role in tokenizer.extra_special_tokens}
-    config["extra_special_tokens"] = {role: token for role, token in own_roles.items() if token is not None}
+    own_roles = {
+        role: tokenizer.special_tokens_map_extended.get(role)
+        for role in tokenizer.extra_special_tokens
+    }
+    config["extra_special_tokens"] = {
+        role: token for role, token in own_roles.items() if token is not None
+    }
     templates = tokenizer.chat_template
     if templates is not None:
         config.pop("chat_template", None)
         if not has_template_files:  # the older format
             is_dict = isinstance(templates, dict)
-            pairs = [{"name": name, "template": text} for name, text in templates.items()] if is_dict else templates
+            pairs = (
+                [{"name": name, "template": text} for name, text in templates.items()]
+                if is_dict
+                else templates
+            )
             config["chat_template"] = pairs
     if tokenizer.init_inputs:
         config["init_inputs"] = copy.deepcopy(tokenizer.init_inputs)
-    for key in (*tokenizer.vocab_files_names, "name_or_path", "tokenizer_file", "special_tokens_map_file"):
+    for key in (
+        *tokenizer.vocab_files_names,
+        "name_or_path",
+        "tokenizer_file",
+        "special_tokens_map_file",
+    ):
         config.pop(key, None)
     config = convert_added_tokens(config, save=True)
-    config["added_tokens_decoder"] = formats.added_tokens_written(tokenizer.added_tokens_decoder, as_object=True)
+    config["added_tokens_decoder"] = formats.added_tokens_written(
+        tokenizer.added_tokens_decoder, as_object=True
+    )
     config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:
@@ -268,8 +487,21 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     return dict(config)
 
 
+def _take_stage(tokenizer: Any, config: dict[str, Any]) -> None:
+    """Put in the settings that its basic tokenizer has now, where they were set on that."""
+    basic = getattr(tokenizer, "basic_tokenizer", None)
+    for key in config.keys() & {"strip_accents", "tokenize_chinese_chars"}:
+        config[key] = getattr(basic, key, config[key])
+    words = getattr(basic, "never_split", None)
+    if "never_split" in config and tokenizer.profile == "slow" and words is not None:
+        if set(words) != set(config["never_split"] or ()):
+            config["never_split"] = sorted(words) or None
+
+
 def _save_templates(directory: Path, prefix: str, templates: Mapping[str, str]) -> list[Path]:
-    """Write the templates with names of their own to their folder, all or none; others that it holds are removed."""
+    """Write the templates with names of their own to their folder, all or none; others that it
+    holds are removed.
+    """
     folder = directory / (prefix + formats.CHAT_TEMPLATE_FOLDER)
     there: list[str] = []
     with contextlib.suppress(OSError):

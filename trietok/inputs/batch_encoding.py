@@ -1,15 +1,18 @@
-"""`BatchEncoding`: a dict of lists or tensors, with transformers' methods (`word_ids`, `char_to_token`, ...).
+"""`BatchEncoding`: a dict of lists or tensors, with transformers' methods (`word_ids`,
+`char_to_token`, ...).
 
-In: `input_ids`, `token_type_ids`, `attention_mask`, ... of one text or a batch. Out: the same, as lists or tensors.
+In: `input_ids`, `token_type_ids`, `attention_mask`, ... of one text or a batch. Out: the same, as
+lists or tensors.
 """
 
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from trietok.errors import InputError, brief
+from trietok import log
+from trietok.errors import InputError, NotSupportedError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.named import NamedTuple
 from trietok.text.changes import public_names
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
         @property
         def is_fast(self) -> bool: ...
         def encodings(self, given: Any, input_ids: Any) -> Any: ...
+        def truncated(self, given: Any, too_long: list[str] | None = None) -> list[Truncated]: ...
 
 
 class CharSpan(NamedTuple):
@@ -41,6 +45,37 @@ class TokenSpan(NamedTuple):
 
     start: int
     end: int
+
+
+class Truncated(NamedTuple):
+    """An item of a call that truncation has cut, a text or a pair.
+
+    Attributes:
+        item: its number in the batch; 0 where there is no batch.
+        spans: for each of its texts what was cut out, in code points; a text that stayed whole has
+            none. Where a text is given as words, these are numbers of words, among them a word that
+            has lost only its last tokens.
+        tokens: how many tokens the item had, special ones included.
+        removed: how many of these were cut out.
+    """
+
+    item: int
+    spans: tuple[list[CharSpan], ...]
+    tokens: int
+    removed: int
+
+    def __str__(self) -> str:
+        of_texts = (
+            " and ".join(f"{start}:{end}" for start, end in spans) or "nothing"
+            for spans in self.spans
+        )
+        return (
+            f"{self.removed} of the {self.tokens} tokens of item {self.item}"
+            f" ([{'], ['.join(of_texts)}])"
+        )
+
+
+OnTruncation = Literal["warn", "error"] | Callable[[Truncated], object] | None
 
 
 # The keys of what calls return.
@@ -67,14 +102,16 @@ class BatchEncoding(UserDict[str, Any]):
         tensor_type: `"np"` or `"pt"` to convert every value at once.
         prepend_batch_axis: give tensors a batch axis of one.
         n_sequences: 1 for single texts, 2 for pairs, None where not known.
-        details: an object that computes `encoding` when it is first needed, and the argument it gets then.
+        details: an object that computes `encoding` when it is first needed, and the argument it
+            gets then.
 
     >>> encoding = BatchEncoding({"input_ids": [[2, 7, 3], [2, 3, 0]]})
     >>> encoding.input_ids[0], encoding["input_ids"][1], encoding[:1]
     ([2, 7, 3], [2, 3, 0], {'input_ids': [[2, 7, 3]]})
     """
 
-    if TYPE_CHECKING:  # the attributes of `__getattr__`: a list or tensor for one text or a batch, as the call says
+    # the attributes of `__getattr__`: a list or tensor for one text or a batch, as the call says
+    if TYPE_CHECKING:
         input_ids: Any
         token_type_ids: Any
         attention_mask: Any
@@ -86,6 +123,10 @@ class BatchEncoding(UserDict[str, Any]):
         num_truncated_tokens: Any
         labels: Any
 
+    # What no call has set: quicker to read of the class than to set.
+    _encodings: Any = None
+    _n_sequences: int | None = None
+
     def __init__(
         self,
         data: Mapping[str, Any] | None = None,
@@ -96,8 +137,11 @@ class BatchEncoding(UserDict[str, Any]):
         *,
         details: tuple[Maker, Any] | None = None,
     ) -> None:
-        self.data: dict[str, Any] = {} if data is None else dict(data)  # faster than UserDict.__init__
-        given: Any = encoding if encoding is None or isinstance(encoding, (list, tuple)) else [encoding]
+        # faster than UserDict.__init__
+        self.data: dict[str, Any] = {} if data is None else dict(data)
+        given: Any = (
+            encoding if encoding is None or isinstance(encoding, (list, tuple)) else [encoding]
+        )
         self._encodings = given
         self._later = details
         self._n_sequences = given[0].n_sequences if n_sequences is None and given else n_sequences
@@ -107,8 +151,9 @@ class BatchEncoding(UserDict[str, Any]):
     @classmethod
     def of_lists(cls, data: dict[str, Any], details: tuple[Maker, Any]) -> BatchEncoding:
         """A result whose values stay lists, made in less time; it keeps `data` itself."""
-        encoding = cls.__new__(cls)
-        encoding.__dict__ = {"data": data, "_encodings": None, "_later": details, "_n_sequences": None}
+        encoding = object.__new__(cls)
+        encoding.data = data
+        encoding._later = details
         return encoding
 
     @property
@@ -120,7 +165,9 @@ class BatchEncoding(UserDict[str, Any]):
 
     @property
     def is_fast(self) -> bool:
-        """Whether it has details, in `encodings`, as results of transformers' Rust tokenizers do."""
+        """Whether it has details, in `encodings`, as results of transformers' Rust tokenizers
+        do.
+        """
         return self._encodings is not None if self._later is None else self._later[0].is_fast
 
     @property
@@ -129,7 +176,9 @@ class BatchEncoding(UserDict[str, Any]):
         return self._worked_out() if self.is_fast else None
 
     def _repr_html_(self) -> str:
-        """The tokens of each row, coloured, over the texts that they are of: how a notebook shows the result."""
+        """The tokens of each row, coloured, over the texts that they are of: how a notebook shows
+        the result.
+        """
         from trietok.showing.html import html_of  # only where somebody looks
 
         given = None if self._later is None else self._later[1]
@@ -161,8 +210,8 @@ class BatchEncoding(UserDict[str, Any]):
         if isinstance(item, slice):
             return {key: value[item] for key, value in self.data.items()}
         raise KeyError(
-            f"invalid key {item!r}: use a string such as 'input_ids', or a slice for a part of the batch; one text's "
-            "details by number are kept by fast tokenizers only"
+            f"invalid key {item!r}: use a string such as 'input_ids', or a slice for a part of the"
+            " batch; one text's details by number are kept by fast tokenizers only"
         )
 
     if not TYPE_CHECKING:  # a type checker shall know a misspelt name
@@ -172,13 +221,16 @@ class BatchEncoding(UserDict[str, Any]):
             if name in data:
                 return data[name]
             kind = type(self).__name__
-            raise AttributeError(f"{kind} has no attribute and no key {name!r}; its keys are {list(data)}")
+            raise AttributeError(
+                f"{kind} has no attribute and no key {name!r}; its keys are {list(data)}"
+            )
 
     def __dir__(self) -> list[str]:
         return public_names(super().__dir__(), map(str, self.data))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The pickle holds the details, not the object that computes them, which would bring the tokenizer with it.
+        # The pickle holds the details, not the object that computes them, which would bring the
+        # tokenizer with it.
         return {"data": self.data, "encodings": self.encodings, "n_sequences": self._n_sequences}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -187,7 +239,9 @@ class BatchEncoding(UserDict[str, Any]):
         self._n_sequences = state.get("n_sequences")
         self._later = None
 
-    def convert_to_tensors(self, tensor_type: Tensors = None, prepend_batch_axis: bool = False) -> Self:
+    def convert_to_tensors(
+        self, tensor_type: Tensors = None, prepend_batch_axis: bool = False
+    ) -> Self:
         """Turn every value into a tensor, in place.
 
         Args:
@@ -204,15 +258,21 @@ class BatchEncoding(UserDict[str, Any]):
             tensor_type = TensorType(tensor_type)
             for key, value in self.data.items():
                 try:
-                    self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+                    self.data[key] = to_tensor(
+                        [value] if prepend_batch_axis else value, tensor_type
+                    )
                 except (ValueError, TypeError, RuntimeError) as error:
                     hint = "; ask for return_tensors=None"
-                    if key != "overflowing_tokens":  # no option makes the rows of that one equally long
+                    # no option makes the rows of that one equally long
+                    if key != "overflowing_tokens":
                         hint = (
-                            " or its nesting is too deep; activate padding and truncation with padding=True, "
-                            "truncation=True"
+                            " or its nesting is too deep; activate padding and truncation with"
+                            " padding=True, truncation=True"
                         )
-                    what = f"unable to create a tensor of {key!r}: its rows have different lengths{hint}"
+                    what = (
+                        f"unable to create a tensor of {key!r}: its rows have different"
+                        f" lengths{hint}"
+                    )
                     raise InputError(what) from error
             return self
 
@@ -224,18 +284,49 @@ class BatchEncoding(UserDict[str, Any]):
             non_blocking: copy without waiting, where possible.
         """
         self.data = {
-            key: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value
+            key: (
+                value.to(device=device, non_blocking=non_blocking)
+                if hasattr(value, "to")
+                else value
+            )
             for key, value in self.data.items()
         }
         return self
 
-    # ---- offsets and words: computed when they are first needed -----------------------------------------------------
+    # ---- offsets and words: computed when they are first needed ----------------------------------
 
     def _details(self, method: str, index: int = 0) -> Encoding:
         encodings: list[Encoding] | None = self._worked_out()
         if not encodings:
             raise InputError(f"{method}() is not available: this was not made from texts")
         return encodings[index]
+
+    def truncated(self) -> list[Truncated]:
+        """What truncation has cut: an entry for each text or pair that lost tokens; none where all
+        is there.
+
+        It looks at the first row of each, and so also tells what further rows hold, where the call
+        returned any.
+
+        Raises:
+            InputError: the encoding was not made from texts, or was pickled.
+
+        >>> import trietok
+        >>> text = "The people of New York"
+        >>> encoding = trietok.BertTokenizer.from_pretrained("trietok-en")(
+        ...     text, truncation=True, max_length=4
+        ... )
+        >>> [
+        ...     (cut.removed, [text[start:end] for start, end in cut.spans[0]])
+        ...     for cut in encoding.truncated()
+        ... ]
+        [(3, ['of New York'])]
+        """
+        if self._later is None:
+            raise InputError(
+                "truncated() is not available: this was not made from texts, or was pickled"
+            )
+        return self._later[0].truncated(self._later[1])
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The tokens of one text."""
@@ -255,15 +346,22 @@ class BatchEncoding(UserDict[str, Any]):
 
     def _located(self, method: str, batch_or_index: int, index: int | None) -> tuple[Encoding, int]:
         if index is None:
-            return self._details(method), batch_or_index
-        return self._details(method, batch_or_index), index
+            batch_or_index, index = 0, batch_or_index
+        encodings = self._encodings  # most often worked out already
+        return (
+            encodings[batch_or_index] if encodings else self._details(method, batch_or_index)
+        ), index
 
-    def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+    def token_to_sequence(
+        self, batch_or_token_index: int, token_index: int | None = None
+    ) -> int | None:
         """The text of the pair, 0 or 1, that a token comes from."""
         details, index = self._located("token_to_sequence", batch_or_token_index, token_index)
         return details.token_to_sequence(index)
 
-    def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+    def token_to_word(
+        self, batch_or_token_index: int, token_index: int | None = None
+    ) -> int | None:
         """The number of the word that a token is part of."""
         details, index = self._located("token_to_word", batch_or_token_index, token_index)
         return details.token_to_word(index)
@@ -276,7 +374,9 @@ class BatchEncoding(UserDict[str, Any]):
         span = details.word_to_tokens(index, sequence_index)
         return None if span is None else TokenSpan(*span)
 
-    def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
+    def token_to_chars(
+        self, batch_or_token_index: int, token_index: int | None = None
+    ) -> CharSpan | None:
         """The code points of the text that a token stands for."""
         details, index = self._located("token_to_chars", batch_or_token_index, token_index)
         span = details.token_to_chars(index)
@@ -292,7 +392,9 @@ class BatchEncoding(UserDict[str, Any]):
     def word_to_chars(
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
     ) -> CharSpan | None:
-        """The code points of the text that a word stands for; None for a word that became no token."""
+        """The code points of the text that a word stands for; None for a word that became no
+        token.
+        """
         details, index = self._located("word_to_chars", batch_or_word_index, word_index)
         span = details.word_to_chars(index, sequence_index)
         return None if span is None else CharSpan(*span)
@@ -303,3 +405,46 @@ class BatchEncoding(UserDict[str, Any]):
         """The number of the word that holds a code point of the text."""
         details, index = self._located("char_to_word", batch_or_char_index, char_index)
         return details.char_to_word(index, sequence_index)
+
+
+def telling(encode: Callable[..., Any], *arguments: Any, options: Mapping[str, Any]) -> Any:
+    """What `encode` gives for the arguments and the options but `on_truncation`, which is told what
+    has been cut.
+    """
+    others = dict(options)
+    on_truncation = others.pop("on_truncation")
+    if not (on_truncation in (None, "warn", "error") or callable(on_truncation)):
+        raise InputError(f"on_truncation is 'warn', 'error' or a function, not {on_truncation!r}")
+    encoding = encode(*arguments, others)
+    if on_truncation is not None:
+        _tell(encoding, on_truncation)
+    return encoding
+
+
+def of_no_text() -> NotSupportedError:
+    """The error of an `on_truncation` for tokens or ids."""
+    return NotSupportedError(
+        "on_truncation tells what part of a text was cut, and tokens and ids are of no text; leave"
+        " it out",
+        name="on_truncation",
+    )
+
+
+def _tell(encoding: Any, on_truncation: OnTruncation) -> None:
+    if not isinstance(encoding, BatchEncoding) or encoding._later is None:
+        raise of_no_text()
+    too_long: list[str] = []
+    found = encoding._later[0].truncated(encoding._later[1], too_long)
+    if too_long and on_truncation == "error":  # the slow profile logs it, and goes on
+        raise InputError(f"truncation cannot cut all: {too_long[0]}")
+    if callable(on_truncation):
+        for truncated in found:
+            on_truncation(truncated)
+    elif found:
+        others = f", and tokens of {len(found) - 1} more" if len(found) > 1 else ""
+        if on_truncation == "error":
+            raise InputError(
+                f"truncation would cut {found[0]}{others}; raise max_length, shorten the texts, or"
+                " see tokenizer.chunks"
+            )
+        log.warning("truncation has cut %s%s", found[0], others)

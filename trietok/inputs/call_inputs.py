@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError, InputTypeError, kind_of
 
 if TYPE_CHECKING:
-    from trietok.text.alignment import Located, Span
+    from trietok.text.alignment import Span
     from trietok.text.chunk_encoder import TextEncoder
+    from trietok.text.stages import Located
 
 
 def is_text_input(value: Any) -> bool:
-    """Whether a value looks like a text, words, or a batch of either, by its first items, as transformers looks."""
+    """Whether a value looks like a text, words, or a batch of either, by its first items, as
+    transformers looks.
+    """
     if isinstance(value, (list, tuple)) and value:
         first = value[0]
-        return isinstance(first, str) or (isinstance(first, (list, tuple)) and (not first or isinstance(first[0], str)))
+        return isinstance(first, str) or (
+            isinstance(first, (list, tuple)) and (not first or isinstance(first[0], str))
+        )
     return isinstance(value, (str, list, tuple))
 
 
@@ -48,30 +53,38 @@ def as_lists(value: Any) -> Any:
 
 
 def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """The two inputs of an item, which messages call `where`; the second None where the item is a single input."""
+    """The two inputs of an item, which messages call `where`; the second None where the item is a
+    single input.
+    """
     if not isinstance(item, (list, tuple)):
         return item, None
     if is_split_into_words and (not item or not isinstance(item[0], (list, tuple))):
         return item, None
     if len(item) != 2:
         raise InputTypeError(
-            f"{where} is a {type(item).__name__} of {len(item)}: a pair has two; pass is_split_into_words=True if it "
-            "is words",
+            f"{where} is a {type(item).__name__} of {len(item)}: a pair has two; pass"
+            " is_split_into_words=True if it is words",
             value=item,
         )
     return item[0], item[1]
 
 
 def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """`pair_of` in the fast profile, where a list of two whose second item is None is not a pair."""
+    """`pair_of` in the fast profile, where a list of two whose second item is None is not a
+    pair.
+    """
     pair = pair_of(item, is_split_into_words, where)
     if pair[1] is None and pair[0] is not item:
-        raise InputTypeError(f"{where} is a pair whose second text is None; give the first alone", value=item)
+        raise InputTypeError(
+            f"{where} is a pair whose second text is None; give the first alone", value=item
+        )
     return pair
 
 
 def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
-    """The ids of one input of the slow profile, which messages call `where`: a text, words, tokens or ids."""
+    """The ids of one input of the slow profile, which messages call `where`: a text, words, tokens
+    or ids.
+    """
     if isinstance(value, str):
         return encoder.ids(value)
     if not isinstance(value, (list, tuple)) or not value:
@@ -82,47 +95,55 @@ def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: s
     kind = str if isinstance(value[0], str) else int
     for position, item in enumerate(value):
         if not isinstance(item, kind):
-            raise InputError(f"{where}: position {position} holds {kind_of(item)} among {kind.__name__}s")
+            raise InputError(
+                f"{where}: position {position} holds {kind_of(item)} among {kind.__name__}s"
+            )
     if kind is int:
         return list(value)
-    return _ids_of_words(encoder, value) if is_split_into_words else encoder.ids_of_tokens(list(value))
+    return (
+        encoder.ids_of_words(value) if is_split_into_words else encoder.ids_of_tokens(list(value))
+    )
 
 
-def ids_of_text(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:
-    """The ids of one input of the fast profile, which messages call `where`: a text, or words if asked for."""
+def ids_of_text(
+    encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str
+) -> list[int]:
+    """The ids of one input of the fast profile, which messages call `where`: a text, or words if
+    asked for.
+    """
     if not is_split_into_words and isinstance(value, str):
         return encoder.ids(value)
     if is_split_into_words and isinstance(value, (list, tuple)):
         for position, word in enumerate(value):
             if not isinstance(word, str):
-                raise InputTypeError(f"{where}: position {position} holds {kind_of(word)} among words", value=word)
-        return _ids_of_words(encoder, value)
+                raise InputTypeError(
+                    f"{where}: position {position} holds {kind_of(word)} among words", value=word
+                )
+        return encoder.ids_of_words(value)
     wanted = "a list of words" if is_split_into_words else "a str"
     raise InputTypeError(f"{where} is {kind_of(value)}; it should be {wanted}", value=value)
 
 
 def has_spans(value: Any, is_split_into_words: bool) -> bool:
     """Whether an input is a text, or words; tokens and ids stand for no text."""
-    return isinstance(value, str) or (is_split_into_words and not (value and isinstance(value[0], int)))
+    return isinstance(value, str) or (
+        is_split_into_words and not (value and isinstance(value[0], int))
+    )
 
 
 def spans_of(encoder: TextEncoder, value: Any, count: int) -> list[Span]:
-    """The spans of a text of `count` tokens, or of words; the spans of a word are relative to its beginning."""
+    """The spans of a text of `count` tokens, or of words; the spans of a word are relative to its
+    beginning.
+    """
     if isinstance(value, str):
         return encoder.spans(value, count)
-    return [span for word in value for span in encoder.spans(word)]
+    return encoder.locate_words(value).spans
 
 
 def locate_input(encoder: TextEncoder, value: Any) -> Located:
-    """The tokens of a text, or of words: each is a text of its own, and every token has its word's number."""
+    """The tokens of a text, or of words: each is a text of its own, and every token has its word's
+    number.
+    """
     if isinstance(value, str):
         return encoder.locate(value)
-    all_words = encoder.locate("")
-    for number, word in enumerate(value):
-        for token_id, token, span, _ in zip(*encoder.locate(word), strict=True):
-            all_words.add(token_id, token, span, number)
-    return all_words
-
-
-def _ids_of_words(encoder: TextEncoder, words: Any) -> list[int]:
-    return [token_id for word in words for token_id in encoder.ids(word)]
+    return encoder.locate_words(value)

@@ -1,8 +1,10 @@
-"""`CallOptions`: all options of a call. `resolve_strategies`: `padding`, `truncation` and `max_length` to `Strategies`.
+"""`CallOptions`: all options of a call. `resolve_strategies`: `padding`, `truncation` and
+`max_length` to `Strategies`.
 
-In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy for padding and one
-for truncation, and the length that both use; values filled up to a length. The rules are those of transformers'
-`_get_padding_truncation_strategies` and `_pad` (4.57.6). The types of what a call takes stand at the end.
+In: the arguments as transformers takes them (True, False, a string, an enum, None). Out: a strategy
+for padding and one for truncation, and the length that both use; values filled up to a length. The
+rules are those of transformers' `_get_padding_truncation_strategies` and `_pad` (4.57.6). The types
+of what a call takes stand at the end.
 """
 
 from __future__ import annotations
@@ -12,12 +14,20 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
-from trietok.errors import ExplicitEnum, InputError, InputTypeError, OptionError, SpecialTokenError, kind_of
+from trietok.errors import (
+    ExplicitEnum,
+    InputError,
+    InputTypeError,
+    OptionError,
+    SpecialTokenError,
+    kind_of,
+)
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.named import NamedTuple
 from trietok.text.untrusted import OPTIONS
 
 if TYPE_CHECKING:
+    from trietok.inputs.batch_encoding import OnTruncation
     from trietok.inputs.tensors import Tensors
 
     class Tokenizer(Protocol):
@@ -64,10 +74,12 @@ def no_pad_token(why: str) -> SpecialTokenError:
 def pad_values(
     values: dict[str, Any], length: int, *, main_input: str, fillers: dict[str, Any], side: str
 ) -> dict[str, Any]:
-    """Fill the values of one text (`input_ids` and what goes with them) up to `length`; the dict is a new one.
+    """Fill the values of one text (`input_ids` and what goes with them) up to `length`; the dict is
+    a new one.
 
     Args:
-        values: key → list, all of the length of `values[main_input]`; keys without a filler stay as they are.
+        values: key → list, all of the length of `values[main_input]`; keys without a filler stay as
+            they are.
         length: the number of ids to reach; a text that has as many or more is left as it is.
         main_input: the key of the list whose length is compared with `length`, such as `input_ids`.
         fillers: key → what to fill with.
@@ -76,22 +88,34 @@ def pad_values(
     missing = length - len(values[main_input])
     if missing:
         check_side("padding_side", side)
-    of_fillers = {key: padded(values[key], fillers[key], missing, side == "left") for key in fillers if key in values}
+    of_fillers = {
+        key: padded(values[key], fillers[key], missing, side == "left")
+        for key in fillers
+        if key in values
+    }
     return {**values, **of_fillers}
 
 
 def check_first_id(first: Any, main: str) -> None:
     """Raise an InputError where the first value of a batch is no id."""
     if not isinstance(first, int):
-        raise InputError(f"{main} holds {kind_of(first)}; it should hold ints, or be an array or tensor")
+        raise InputError(
+            f"{main} holds {kind_of(first)}; it should hold ints, or be an array or tensor"
+        )
 
 
-# A model without a known limit has this one, as in transformers; more than LARGE_INTEGER means no limit.
+# A model without a known limit has this one, as in transformers; more than LARGE_INTEGER means no
+# limit.
 VERY_LARGE_INTEGER = int(1e30)
 LARGE_INTEGER = int(1e20)
 
 Padding = bool | Literal["longest", "max_length", "do_not_pad"] | PaddingStrategy
-Truncation = bool | Literal["longest_first", "only_first", "only_second", "do_not_truncate"] | TruncationStrategy | None
+Truncation = (
+    bool
+    | Literal["longest_first", "only_first", "only_second", "do_not_truncate", "head_tail"]
+    | TruncationStrategy
+    | None
+)
 Side = Literal["right", "left"]
 
 
@@ -123,7 +147,9 @@ class CallOptions(NamedTuple):
     def of_ints(self) -> CallOptions:
         """The same with ints for the whole numbers of numpy and torch."""
         numbers = as_int(self.max_length), as_int(self.stride), as_int(self.pad_to_multiple_of)
-        return self._replace(max_length=numbers[0], stride=numbers[1], pad_to_multiple_of=numbers[2])
+        return self._replace(
+            max_length=numbers[0], stride=numbers[1], pad_to_multiple_of=numbers[2]
+        )
 
 
 _LONGEST_NAME = 100  # characters of a keyword that are compared with the names of options
@@ -135,28 +161,45 @@ _REPLACED = {
     "truncation_strategy": "truncation=...",
 }
 
-OF_TEXTS = ("split_special_tokens", *OPTIONS)  # what decides how a text is split, in calls and in `tokenize`
-OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS)
-OF_DECODING = ("skip_special_tokens", "clean_up_tokenization_spaces", "spaces_between_special_tokens")
+# what decides how a text is split, in calls and in `tokenize`
+OF_TEXTS = (
+    "split_special_tokens",
+    *OPTIONS,
+)
+OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
+OF_DECODING = (
+    "skip_special_tokens",
+    "clean_up_tokenization_spaces",
+    "spaces_between_special_tokens",
+)
 
 
 def reject_unknown(options: Mapping[str, Any], known: Sequence[str] = OF_CALLS) -> None:
-    """Raise an OptionError for unknown keywords, with the one of the known options that may be meant."""
+    """Raise an OptionError for unknown keywords, with the one of the known options that may be
+    meant.
+    """
     reject_replaced(options)
     for name in options:
         from difflib import get_close_matches  # only where something is wrong
 
         near = [] if name in known else get_close_matches(name[:_LONGEST_NAME], known, n=1)
-        repair = f"did you mean {near[0]!r}?" if near else "leave it out; neither the method nor a stage takes it"
+        repair = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else "leave it out; neither the method nor a stage takes it"
+        )
         raise OptionError(f"no such option: {name!r}; {repair}", name=name)
 
 
 def reject_replaced(options: Mapping[str, Any]) -> None:
-    """Raise an OptionError for keywords that transformers has dropped; it says what to write instead."""
+    """Raise an OptionError for keywords that transformers has dropped; it says what to write
+    instead.
+    """
     for name in options:
         if name in _REPLACED:
             raise OptionError(
-                f"transformers has dropped the keyword {name!r}; write {_REPLACED[name]} instead", name=name
+                f"transformers has dropped the keyword {name!r}; write {_REPLACED[name]} instead",
+                name=name,
             )
 
 
@@ -170,7 +213,10 @@ class Strategies(NamedTuple):
     @property
     def cuts(self) -> bool:
         """Whether texts are cut that are too long."""
-        return self.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and self.max_length is not None
+        return (
+            self.truncation is not TruncationStrategy.DO_NOT_TRUNCATE
+            and self.max_length is not None
+        )
 
 
 def resolve_strategies(
@@ -184,7 +230,8 @@ def resolve_strategies(
     """Turn the arguments of a call into strategies.
 
     Raises:
-        InputError: a value is unknown, `max_length` is negative, or does not fit `pad_to_multiple_of`.
+        InputError: a value is unknown, `max_length` is negative, or does not fit
+            `pad_to_multiple_of`.
         SpecialTokenError: padding is asked for and there is no padding token.
     """
     _check_length(max_length)
@@ -197,7 +244,8 @@ def resolve_strategies(
     if max_length is not None and padding is False and truncation is None:
         warn(
             "Truncation-not-explicitly-activated",
-            "max_length is given without truncation: truncating with 'longest_first'; pass truncation=True to say so",
+            "max_length is given without truncation: truncating with 'longest_first'; pass"
+            " truncation=True to say so",
         )
         truncation = TruncationStrategy.LONGEST_FIRST
 
@@ -206,18 +254,24 @@ def resolve_strategies(
         pad = PaddingStrategy.LONGEST if padding is True else PaddingStrategy(padding)
     cut = TruncationStrategy.DO_NOT_TRUNCATE
     if truncation is not False and truncation is not None:
-        cut = TruncationStrategy.LONGEST_FIRST if truncation is True else TruncationStrategy(truncation)
+        cut = (
+            TruncationStrategy.LONGEST_FIRST
+            if truncation is True
+            else TruncationStrategy(truncation)
+        )
     if max_length is not None and padding is True and cut is TruncationStrategy.DO_NOT_TRUNCATE:
         warn(
             "max_length-ignored",
-            "max_length has no effect with padding=True and no truncation; pass padding='max_length' to pad up to it",
+            "max_length has no effect with padding=True and no truncation; pass"
+            " padding='max_length' to pad up to it",
         )
     if max_length is None:
         limited = tokenizer.model_max_length <= LARGE_INTEGER
         if pad is PaddingStrategy.MAX_LENGTH and not limited:
             warn(
                 "Asking-to-pad-to-max_length",
-                "padding='max_length' without max_length, and the model has no maximum: nothing is padded",
+                "padding='max_length' without max_length, and the model has no maximum: nothing is"
+                " padded",
             )
             pad = PaddingStrategy.DO_NOT_PAD
         if cut is not TruncationStrategy.DO_NOT_TRUNCATE and not limited:
@@ -246,7 +300,8 @@ def warn_of_length(tokenizer: Tokenizer, length: int) -> None:
     """Log, once for a tokenizer, that a text has more ids than the model takes."""
     tokenizer.warn_once(
         "sequence-length-is-longer-than-the-specified-maximum",
-        f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes; pass truncation=True",
+        f"a text has {length} tokens, more than the {tokenizer.model_max_length} the model takes;"
+        " pass truncation=True",
     )
 
 
@@ -269,12 +324,14 @@ def _check_whole(name: str, value: Any) -> None:
         raise InputTypeError(f"{name} is {value!r}; it is a whole number or None", value=value)
 
 
-# The types of what a call takes, for type checkers and editors: `Text` and its relatives, and the keywords of methods.
-# A subclass whose `prepare_for_tokenization` takes keywords of its own says so in its `__call__`:
+# The types of what a call takes, for type checkers and editors: `Text` and its relatives, and the
+# keywords of methods. A subclass whose `prepare_for_tokenization` takes keywords of its own says so
+# in its `__call__`:
 #
 #     class Shouting(trietok.BertTokenizer):
 #         if TYPE_CHECKING:
-#             def __call__(self, *args: Any, shout: bool = False, **kwargs: Any) -> BatchEncoding: ...
+#             def __call__(self, *args: Any, shout: bool = False, **kwargs: Any) -> BatchEncoding:
+#             ...
 
 
 if TYPE_CHECKING:
@@ -299,7 +356,8 @@ class Array(Protocol):
     def tolist(self) -> Any: ...
 
 
-# A text; several, or words; a batch of either, or of pairs; a batch of pairs of words. (A str is a sequence of str.)
+# A text; several, or words; a batch of either, or of pairs; a batch of pairs of words. (A str is a
+# sequence of str.)
 Text = str | Sequence[str] | Sequence[Sequence[str]] | Sequence[Sequence[Sequence[str]]] | Array
 TextOrIds = Text | Sequence[int]  # also the ids of a text, which the slow profile takes
 TokenIds = int | Sequence[int] | Array
@@ -332,7 +390,13 @@ class ColumnKeywords(TypedDict, total=False):
     verbose: bool
 
 
-class EncodeKeywords(TextKeywords, ColumnKeywords, total=False):
+class CallTextKeywords(TextKeywords, total=False):
+    """The keywords of a call that transformers does not have."""
+
+    on_truncation: OnTruncation
+
+
+class EncodeKeywords(CallTextKeywords, ColumnKeywords, total=False):
     """The keywords of `encode` beside its parameters."""
 
     is_split_into_words: bool

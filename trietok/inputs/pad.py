@@ -1,6 +1,7 @@
 """Padding encoded texts: one text, a batch, or a list of texts as a data loader hands them over.
 
-In: dicts of lists or tensors. Out: a `BatchEncoding`. The rules are those of `pad` in transformers 4.57.6.
+In: dicts of lists or tensors. Out: a `BatchEncoding`. The rules are those of `pad` in transformers
+4.57.6.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ def pad(
 
     Args:
         padder: defines the padding values, the side, and the column whose length is padded.
-        encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not changed.
-        pad_row: pads one text in place of `pad_one`; it takes the arguments of that function by their names.
+        encoded_inputs: a `BatchEncoding` or dict of lists or tensors, or a list of those. It is not
+            changed.
+        pad_row: pads one text in place of `pad_one`; it takes the arguments of that function by
+            their names.
 
     The other arguments are those of a call. Tensors come back as tensors of their kind.
     """
@@ -76,10 +79,13 @@ def pad(
         "padding_side": padding_side,
         "return_attention_mask": return_attention_mask,
     }
-    pad_row = pad_row or partial(pad_one, padder)
+    if pad_row is None:
+        pad_row = partial(pad_one, padder, fillers=_fillers(padder, main, strategies.padding))
     rows = values[main]
     if not isinstance(rows[0], (list, tuple)):
-        padded = pad_row(values, max_length=strategies.max_length, padding_strategy=strategies.padding, **how)
+        padded = pad_row(
+            values, max_length=strategies.max_length, padding_strategy=strategies.padding, **how
+        )
         return BatchEncoding(padded, tensor_type=return_tensors or kind)
     for key, value in values.items():
         if len(value) != len(rows):
@@ -103,8 +109,12 @@ def pad_one(
     pad_to_multiple_of: int | None = None,
     padding_side: Side | None = None,
     return_attention_mask: bool | None = None,
+    *,
+    fillers: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Pad one text, and give it its attention mask where it has none."""
+    """Pad one text, and give it its attention mask where it has none; `fillers` are those of
+    `_fillers`.
+    """
     values, strategy = dict(encoded_inputs), PaddingStrategy(padding_strategy)
     main = padder.model_input_names[0]
     length = len(values[main])
@@ -117,16 +127,37 @@ def pad_one(
         return values
     if strategy is PaddingStrategy.MAX_LENGTH and max_length is not None:
         length = max_length
-    fillers = {main: padder.pad_token_id, "token_type_ids": padder.pad_token_type_id, "special_tokens_mask": 1}
+    fillers = dict(_fillers(padder, main, strategy) if fillers is None else fillers)
     if with_mask:
         fillers["attention_mask"] = 0
     side = padder.padding_side if padding_side is None else padding_side
-    return pad_values(values, padded_length(length, pad_to_multiple_of), main_input=main, fillers=fillers, side=side)
+    return pad_values(
+        values,
+        padded_length(length, pad_to_multiple_of),
+        main_input=main,
+        fillers=fillers,
+        side=side,
+    )
+
+
+def _fillers(padder: Padder, main: str, strategy: PaddingStrategy) -> dict[str, Any]:
+    """What the columns of a text are filled up with; none where it is not padded."""
+    if strategy is PaddingStrategy.DO_NOT_PAD:
+        return {}
+    return {
+        main: padder.pad_token_id,
+        "token_type_ids": padder.pad_token_type_id,
+        "special_tokens_mask": 1,
+    }
 
 
 def _columns(encoded_inputs: Any, main: str) -> dict[str, Any]:
     """The values by key; those of a list of encodings each a list."""
-    if isinstance(encoded_inputs, (list, tuple)) and encoded_inputs and isinstance(encoded_inputs[0], Mapping):
+    if (
+        isinstance(encoded_inputs, (list, tuple))
+        and encoded_inputs
+        and isinstance(encoded_inputs[0], Mapping)
+    ):
         first = encoded_inputs[0]
         for number, example in enumerate(encoded_inputs):
             if example.keys() < first.keys():
@@ -134,8 +165,12 @@ def _columns(encoded_inputs: Any, main: str) -> dict[str, Any]:
                 raise InputError(f"item {number} has no {', '.join(lacks)}, which item 0 has")
         encoded_inputs = {key: [example[key] for example in encoded_inputs] for key in first}
     if not isinstance(encoded_inputs, Mapping) or main not in encoded_inputs:
-        given = list(encoded_inputs) if isinstance(encoded_inputs, Mapping) else kind_of(encoded_inputs)
-        raise InputError(f"pad needs an encoding, or a list of encodings, with {main}; it was given {given}")
+        given = (
+            list(encoded_inputs) if isinstance(encoded_inputs, Mapping) else kind_of(encoded_inputs)
+        )
+        raise InputError(
+            f"pad needs an encoding, or a list of encodings, with {main}; it was given {given}"
+        )
     return dict(encoded_inputs)
 
 
@@ -144,7 +179,11 @@ def _as_lists(values: dict[str, Any], main: str) -> tuple[dict[str, Any], Tensor
     rows = values[main]
     kind = tensor_type_of(rows) or tensor_type_of(rows[0])
     if kind is None:
-        first = next((row[0] for row in rows if len(row)), 0) if isinstance(rows[0], (list, tuple)) else rows[0]
+        first = (
+            next((row[0] for row in rows if len(row)), 0)
+            if isinstance(rows[0], (list, tuple))
+            else rows[0]
+        )
         kind = tensor_type_of(first)
         if kind is None:
             check_first_id(first, main)

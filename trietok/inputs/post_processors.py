@@ -1,19 +1,21 @@
-"""The post-processors of tokenizer.json: what stands around a text, or two, and with which type ids.
+"""The post-processors of tokenizer.json: what stands around a text, or two, and with which type
+ids.
 
-In: special tokens with their ids, in their order around texts. Out: a value that gives the pieces of a template for one
-text and for two, and that turns into the JSON object of `post_processor`.
+In: special tokens with their ids, in their order around texts. Out: a value that gives the pieces
+of a template for one text and for two, and that turns into the JSON object of `post_processor`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from trietok.inputs.template import Kind, Piece, Template
+from trietok.inputs.template import Piece
+from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from trietok.inputs.template import Kind, Template
 
 
 class TemplatePiece(NamedTuple):
@@ -34,7 +36,8 @@ class TemplateToken(NamedTuple):
     """What a special token of a template stands for: usually one id and one token, of that name.
 
     Attributes:
-        name: the `id` it gives itself in the file; the key it stands under is what the template uses.
+        name: the `id` it gives itself in the file; the key it stands under is what the template
+            uses.
         ids: what is put into the ids.
         tokens: what is put into the tokens; as many.
     """
@@ -44,8 +47,7 @@ class TemplateToken(NamedTuple):
     tokens: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class TemplateProcessing:
+class TemplateProcessing(NamedTuple):
     """Any order of texts and special tokens, with any type ids.
 
     >>> first, text = TemplatePiece("[CLS]", 2), TemplatePiece("A", 0, is_sequence=True)
@@ -58,7 +60,7 @@ class TemplateProcessing:
 
     single: tuple[TemplatePiece, ...]
     pair: tuple[TemplatePiece, ...]
-    special_tokens: Mapping[str, TemplateToken] = field(default_factory=dict)
+    special_tokens: Mapping[str, TemplateToken] = MappingProxyType({})
 
     def pieces(self, pair: bool) -> tuple[Piece, ...]:
         """The template for one text or, with `pair`, for two."""
@@ -107,56 +109,51 @@ class TemplateProcessing:
         }
 
 
-@dataclass(frozen=True)
-class _OneBeforeOneBehind:
-    """What a token before the texts and one behind each have in common. Each token with its id."""
-
-    sep: tuple[str, int]
-    cls: tuple[str, int]
-
-    def special_ids(self) -> list[tuple[str, str, int]]:
-        """Where in the object, the token, the id: of every special token."""
-        return [("sep", *self.sep), ("cls", *self.cls)]
-
-    def renumbered(self, new_ids: Mapping[int, int]) -> Self:
-        """The same with other ids: old id → new id."""
-        (sep, sep_id), (cls, cls_id) = self.sep, self.cls
-        return replace(self, sep=(sep, new_ids.get(sep_id, sep_id)), cls=(cls, new_ids.get(cls_id, cls_id)))
-
-    def to_json(self) -> dict[str, Any]:
-        """The object as tokenizer.json has it."""
-        # asdict keeps the order of the fields, which is that of the keys in the files.
-        values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {"type": type(self).__name__, **values}
-
-
-@dataclass(frozen=True)
-class BertProcessing(_OneBeforeOneBehind):
-    """`[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with the type id 1 from B on. Each token with its id.
+class BertProcessing(NamedTuple):
+    """`[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`, with the type id 1 from B on. Each token with
+    its id.
 
     >>> processor = BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))
     >>> [piece.type_id for piece in processor.pieces(pair=True)]
     [0, 0, 0, 1, 1]
     """
 
+    sep: tuple[str, int]
+    cls: tuple[str, int]
+
     def pieces(self, pair: bool) -> tuple[Piece, ...]:
         """The template for one text or, with `pair`, for two."""
         single = (_special(self.cls, 0), Piece(0, sequence=0), _special(self.sep, 0))
         return (*single, Piece(1, sequence=1), _special(self.sep, 1)) if pair else single
 
+    def special_ids(self) -> list[tuple[str, str, int]]:
+        """Where in the object, the token, the id: of every special token."""
+        return [("sep", *self.sep), ("cls", *self.cls)]
 
-@dataclass(frozen=True)
-class RobertaProcessing(_OneBeforeOneBehind):
+    def renumbered(self, new_ids: Mapping[int, int]) -> BertProcessing:
+        """The same with other ids: old id → new id."""
+        sep, cls = _renumbered(self, new_ids)
+        return self._replace(sep=sep, cls=cls)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object as tokenizer.json has it."""
+        return _object(self)
+
+
+class RobertaProcessing(NamedTuple):
     """`<s> A </s>` and `<s> A </s> </s> B </s>`, all of type id 0. Each token with its id.
 
-    `trim_offsets` says whether the offsets of a token leave out the whitespace, and the `Ġ`, that it begins and ends
-    with; with `add_prefix_space` a single one stays at the front of a text's first token. Ids do not depend on either.
+    `trim_offsets` says whether the offsets of a token leave out the whitespace, and the `Ġ`, that
+    it begins and ends with; with `add_prefix_space` a single one stays at the front of a text's
+    first token. Ids do not depend on either.
 
     >>> processor = RobertaProcessing(sep=("</s>", 2), cls=("<s>", 0))
     >>> [piece.token or piece.sequence for piece in processor.pieces(pair=True)]
     ['<s>', 0, '</s>', '</s>', 1, '</s>']
     """
 
+    sep: tuple[str, int]
+    cls: tuple[str, int]
     trim_offsets: bool = True
     add_prefix_space: bool = True
 
@@ -165,6 +162,19 @@ class RobertaProcessing(_OneBeforeOneBehind):
         sep = _special(self.sep, 0)
         single = (_special(self.cls, 0), Piece(0, sequence=0), sep)
         return (*single, sep, Piece(0, sequence=1), sep) if pair else single
+
+    def special_ids(self) -> list[tuple[str, str, int]]:
+        """Where in the object, the token, the id: of every special token."""
+        return [("sep", *self.sep), ("cls", *self.cls)]
+
+    def renumbered(self, new_ids: Mapping[int, int]) -> RobertaProcessing:
+        """The same with other ids: old id → new id."""
+        sep, cls = _renumbered(self, new_ids)
+        return self._replace(sep=sep, cls=cls)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object as tokenizer.json has it."""
+        return _object(self)
 
 
 PostProcessor = TemplateProcessing | BertProcessing | RobertaProcessing
@@ -179,6 +189,24 @@ def _special(token: tuple[str, int], type_id: int) -> Piece:
     return Piece(type_id, token=token[0], token_id=token[1])
 
 
+def _renumbered(
+    value: BertProcessing | RobertaProcessing, new_ids: Mapping[int, int]
+) -> list[tuple[str, int]]:
+    """The two tokens with other ids: old id → new id."""
+    return [(token, new_ids.get(token_id, token_id)) for token, token_id in (value.sep, value.cls)]
+
+
+def _object(value: BertProcessing | RobertaProcessing) -> dict[str, Any]:
+    """The object as tokenizer.json has it; the order of the fields is that of the keys in the
+    files.
+    """
+    fields = value._asdict().items()
+    return {
+        "type": type(value).__name__,
+        **{name: list(of) if isinstance(of, tuple) else of for name, of in fields},
+    }
+
+
 def template_processing_of(tokenizer: Any, template: Template) -> TemplateProcessing:
     """A template as tokenizer.json has it, with a tokenizer's tokens and their ids."""
     tokens: dict[str, TemplateToken] = {}
@@ -187,7 +215,9 @@ def template_processing_of(tokenizer: Any, template: Template) -> TemplateProces
         if kind == "sequence":
             return TemplatePiece(name, type_id, is_sequence=True)
         token = str(getattr(tokenizer, f"{name}_token")) if kind == "role" else name
-        tokens[token] = TemplateToken(token, (tokenizer.convert_tokens_to_ids(token),), (token,))
+        tokens[token] = TemplateToken(
+            token, tuple(tokenizer._ids_of(tokenizer._table, [token])), (token,)
+        )
         return TemplatePiece(token, type_id)
 
     single, pair = (tuple(piece(*part) for part in parts) for parts in template)

@@ -1,7 +1,8 @@
-"""The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust ones differ.
+"""The two profiles: everything in which the rows of transformers' slow tokenizers and of the Rust
+ones differ.
 
-In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between them: the `InputRules` values that
-`Plan` reads.
+In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between them: the
+`InputRules` values that `Plan` reads.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import InputError, InputTypeError, kind_of
 from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of, whole_pair_of
-from trietok.inputs.truncation import Cut, Cutting, TruncationStrategy, cut_to_more_rows, cut_to_one_row, cut_to_rows
+from trietok.inputs.truncation import (
+    Cut,
+    Cutting,
+    TruncationStrategy,
+    cut_to_more_rows,
+    cut_to_one_row,
+    cut_to_rows,
+)
 from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -25,22 +33,28 @@ class InputRules(NamedTuple):
     """How a profile treats one item of a call, from its texts to the columns of its rows.
 
     Attributes:
-        is_fast: the value of `is_fast` of a tokenizer and of its results: whether these have details.
-        ids_of: a function that gives the ids of one input; its arguments are the encoder, the input, whether it is
-            words, and what errors call it.
+        is_fast: the value of `is_fast` of a tokenizer and of its results: whether these have
+            details.
+        ids_of: a function that gives the ids of one input; its arguments are the encoder, the
+            input, whether it is words, and what errors call it.
         names_of_pair: what errors call the two inputs of a call for one item.
-        check: refuses options that contradict each other, for each item; its arguments are the options, the strategies,
-            and whether the item is a pair.
-        batch_of: a text and its pair, or None, for each item of a batch, which may be words; refuses what is no batch.
+        check: refuses options that contradict each other, for each item; its arguments are the
+            options, the strategies, and whether the item is a pair.
+        batch_of: a text and its pair, or None, for each item of a batch, which may be words;
+            refuses what is no batch.
         cut: how truncation cuts texts of given lengths.
-        overflows_to_rows: whether the tokens that do not fit make more rows, with `overflow_to_sample_mapping`; else
-            they are returned as `overflowing_tokens`, with `num_truncated_tokens`.
-        types_stay: whether texts keep their token type ids when special tokens are left out; else all are 0.
+        overflows_to_rows: whether the tokens that do not fit make more rows, with
+            `overflow_to_sample_mapping`; else they are returned as `overflowing_tokens`, with
+            `num_truncated_tokens`.
+        types_stay: whether texts keep their token type ids when special tokens are left out; else
+            all are 0.
         pads_empty_text: whether a call for one text pads a text without ids.
-        padding_counts: whether the length that is warned of, and `length` of a batch, include padding.
+        padding_counts: whether the length that is warned of, and `length` of a batch, include
+            padding.
         checks_side: whether `padding_side` is checked where nothing is missing.
         length_is_listed: whether `length` of a call for one text is a list of one.
-        columns, columns_of_batch: the order of the columns that a call for one item, and for a batch, returns.
+        columns, columns_of_batch: the order of the columns that a call for one item, and for a
+            batch, returns.
     """
 
     is_fast: bool
@@ -62,9 +76,21 @@ class InputRules(NamedTuple):
 _EMPTY = "the batch is empty; give it at least one text"
 
 
+def _check(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
+    # The Rust tokenizers refuse no combination of options.
+    if options.return_overflowing_tokens and strategies.truncation is TruncationStrategy.HEAD_TAIL:
+        raise InputError(
+            "truncation='head_tail' makes no overflowing tokens; leave return_overflowing_tokens"
+            " out, and ask the result's truncated() for the span that was cut"
+        )
+
+
 def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
+    _check(options, strategies, is_pair)
     if options.return_token_type_ids and not options.add_special_tokens:
-        raise InputError("return_token_type_ids has no meaning with add_special_tokens=False; leave it at None")
+        raise InputError(
+            "return_token_type_ids has no meaning with add_special_tokens=False; leave it at None"
+        )
     if options.return_overflowing_tokens:
         if is_pair and strategies.truncation is TruncationStrategy.LONGEST_FIRST:
             raise InputError(
@@ -76,7 +102,9 @@ def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> 
 
 
 def _slow_batch(items: Any, is_split_into_words: bool) -> Iterator[tuple[Any, Any]]:
-    """The items one by one: an item that is no text or pair is refused after those before it are encoded."""
+    """The items one by one: an item that is no text or pair is refused after those before it are
+    encoded.
+    """
     if not isinstance(items, Iterable):
         raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
     index = -1
@@ -91,10 +119,19 @@ def _rust_batch(items: Any, is_split_into_words: bool) -> list[tuple[Any, Any]]:
         raise InputTypeError(f"a batch is a list, not {kind_of(items)}", value=items)
     if not items:
         raise InputError(_EMPTY)
-    return [whole_pair_of(item, is_split_into_words, f"item {index} of the batch") for index, item in enumerate(items)]
+    return [
+        whole_pair_of(item, is_split_into_words, f"item {index} of the batch")
+        for index, item in enumerate(items)
+    ]
 
 
-_SLOW_FIRST = ("overflowing_tokens", "num_truncated_tokens", "input_ids", "token_type_ids", "special_tokens_mask")
+_SLOW_FIRST = (
+    "overflowing_tokens",
+    "num_truncated_tokens",
+    "input_ids",
+    "token_type_ids",
+    "special_tokens_mask",
+)
 _RUST_COLUMNS = (
     *("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask"),
     *("offset_mapping", "length", "overflow_to_sample_mapping"),
@@ -120,7 +157,7 @@ RUST = InputRules(
     is_fast=True,
     ids_of=ids_of_text,
     names_of_pair=("the text", "the text"),
-    check=lambda options, strategies, is_pair: None,  # the Rust tokenizers refuse no combination of options
+    check=_check,
     batch_of=_rust_batch,
     cut=cut_to_rows,
     overflows_to_rows=True,
@@ -132,7 +169,8 @@ RUST = InputRules(
     columns=_RUST_COLUMNS,
     columns_of_batch=_RUST_COLUMNS,
 )
-# For programs that ask for details and for overflow in rows, and are to get the ids of the slow profile all the same.
+# For programs that ask for details and for overflow in rows, and are to get the ids of the slow
+# profile all the same.
 SLOW_WITH_DETAILS = SLOW._replace(
     is_fast=True,
     check=RUST.check,

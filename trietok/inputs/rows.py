@@ -1,21 +1,26 @@
-"""`Row`: where special tokens, texts and padding stand in one row; it computes each column on request.
+"""`Row`: where special tokens, texts and padding stand in one row; it computes each column on
+request.
 
-In: the pieces of a template, which tokens of each text are kept (windows), and how much padding there is. Out: a column
-of the row; or all of them as an `Encoding`, which `BatchEncoding`'s methods read. That one follows the `Encoding` of
-the tokenizers package (0.22.2).
+In: the pieces of a template, which tokens of each text are kept (windows), and how much padding
+there is. Out: a column of the row; or all of them as an `Encoding`, which `BatchEncoding`'s methods
+read. That one follows the `Encoding` of the tokenizers package (0.22.2).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import PositionError
 from trietok.inputs.template import Piece
-from trietok.inputs.truncation import Windows, padded
-from trietok.text.alignment import Located, Span
+from trietok.inputs.truncation import Windows, padded, size, taken
 from trietok.text.changes import cached_property
+
+if TYPE_CHECKING:
+    from trietok.text.alignment import Span
+    from trietok.text.stages import Located
 
 
 @dataclass
@@ -25,7 +30,8 @@ class Encoding:
     Attributes:
         ids, type_ids, attention_mask, special_tokens_mask: as in the call's result.
         tokens: the tokens.
-        offsets: what each stands for in its text, half-open, in code points; (0, 0) for special tokens and padding.
+        offsets: what each stands for in its text, half-open, in code points; (0, 0) for special
+            tokens and padding.
         word_ids: the number of the word that each is part of; None for special tokens and padding.
         ranges: 0 and, for a pair, 1 → the tokens of that text, half-open.
         overflow: computes `overflowing`, when it is first asked for.
@@ -43,14 +49,16 @@ class Encoding:
 
     @cached_property
     def overflowing(self) -> list[Encoding]:
-        """The rows that hold what truncation left out of this one, whether or not the call returned them.
+        """The rows that hold what truncation left out of this one, whether or not the call returned
+        them.
 
         Of a pair it is every combination of the parts of one text with those of the other.
         """
         return self.overflow()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "overflow": list, "overflowing": self.overflowing}
+        left = {name: value for name, value in self.__dict__.items() if name != "_tokens_of_chars"}
+        return {**left, "overflow": list, "overflowing": self.overflowing}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -74,7 +82,9 @@ class Encoding:
         return ids
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """The text that a token comes from; None for special tokens, padding, and behind the end."""
+        """The text that a token comes from; None for special tokens, padding, and behind the
+        end.
+        """
         _check_position("token_index", token_index)
         for sequence, (start, end) in self.ranges.items():
             if start <= token_index < end:
@@ -92,29 +102,51 @@ class Encoding:
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """The tokens that a word became; None where it became none."""
         _check_position("word_index", word_index)
-        first = last = None
-        for token_index in range(*self._range_of(sequence_index)):
-            word = self.word_ids[token_index]
+        words: list[Any] = self.word_ids
+        if sequence_index in self.ranges:  # within a text they rise
+            first, end = self.ranges[sequence_index]
+            first, end = (
+                bisect_left(words, word_index, first, end),
+                bisect_right(words, word_index, first, end),
+            )
+            return (first, end) if first < end else None
+        found = []
+        for token_index, word in enumerate(words):
             if word is not None and word > word_index:
                 break
-            if word == word_index:
-                first = token_index if first is None else first
-                last = token_index + 1
-        return None if first is None or last is None else (first, last)
+            found += [token_index] * (word == word_index)
+        return (found[0], found[-1] + 1) if found else None
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
         """The code points that a word stands for; None where it became no token."""
         tokens = self.word_to_tokens(word_index, sequence_index)
-        return None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
+        return (
+            None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
+        )
 
     def char_to_token(self, char_index: int, sequence_index: int = 0) -> int | None:
         """The first token of a text that stands for a code point; None where none does."""
         _check_position("char_index", char_index)
-        for token_index in range(*self._range_of(sequence_index)):
+        tokens = self._tokens_of_chars.get(sequence_index)
+        if tokens is None:
+            tokens = self._tokens_of_chars[sequence_index] = self._token_of_each_char(
+                sequence_index
+            )
+        return tokens[char_index] if char_index < len(tokens) else None
+
+    @cached_property
+    def _tokens_of_chars(self) -> dict[int, list[int | None]]:
+        return {}
+
+    def _token_of_each_char(self, sequence_index: int) -> list[int | None]:
+        first, last = self._range_of(sequence_index)
+        tokens: list[int | None] = [None] * max(
+            (end for _, end in self.offsets[first:last]), default=0
+        )
+        for token_index in range(last - 1, first - 1, -1):  # the first of several is written last
             start, end = self.offsets[token_index]
-            if start <= char_index < end:
-                return token_index
-        return None
+            tokens[start:end] = [token_index] * (end - start)
+        return tokens
 
     def char_to_word(self, char_index: int, sequence_index: int = 0) -> int | None:
         """The number of the word that contains a code point; None where no word does."""
@@ -129,8 +161,8 @@ class Encoding:
 def _check_position(name: str, position: int) -> None:
     if position < 0:
         raise PositionError(
-            f"{name} is {position}; characters, tokens and words count from 0, and only the rows of a batch also from "
-            "the end"
+            f"{name} is {position}; characters, tokens and words count from 0, and only the rows of"
+            " a batch also from the end"
         )
 
 
@@ -157,17 +189,18 @@ class Row:
         return sum(map(self._size, self.pieces))
 
     def _size(self, piece: Piece) -> int:
-        start, end = (0, 1) if piece.sequence is None else self.windows[piece.sequence]
-        return end - start
+        return 1 if piece.sequence is None else size(self.windows[piece.sequence])
 
     def padded(self, width: int, pad_left: bool) -> Row:
         """The same row with padding, if it is shorter than `width`."""
         return Row(self.sample, self.pieces, self.windows, max(width - len(self), 0), pad_left)
 
     def left_out_of(self, rows: Sequence[Row]) -> list[Row]:
-        """Of the rows of an item, whose first holds what is kept, those with what this one leaves out.
+        """Of the rows of an item, whose first holds what is kept, those with what this one leaves
+        out.
 
-        Of a pair a row that is not the first has one text as it is there, or none; what it leaves out is of that text.
+        Of a pair a row that is not the first has one text as it is there, or none; what it leaves
+        out is of that text.
         """
         kept = rows[0].windows
         if self.windows == kept:
@@ -176,9 +209,15 @@ class Row:
         if len(self.windows) == 1 or len(same) != 1:
             return []
         cut, other = same[0], 1 - same[0]
-        return [row for row in rows if row.windows[other] == self.windows[other] and row.windows[cut] != kept[cut]]
+        return [
+            row
+            for row in rows
+            if row.windows[other] == self.windows[other] and row.windows[cut] != kept[cut]
+        ]
 
-    def column(self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any) -> list[Any]:
+    def column(
+        self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any
+    ) -> list[Any]:
         """A column.
 
         Args:
@@ -191,12 +230,13 @@ class Row:
             if piece.sequence is None:
                 column.append(special(piece))
             else:
-                start, end = self.windows[piece.sequence]
-                column += values[piece.sequence][start:end]
+                column += taken(values[piece.sequence], self.windows[piece.sequence])
         return padded(column, padding, self.missing, self.pad_left)
 
     def filled(self, value: Callable[[Piece], int | None], padding: int) -> list[int]:
-        """A column in which all tokens of a piece have one value; a piece whose value is None has no place in it."""
+        """A column in which all tokens of a piece have one value; a piece whose value is None has
+        no place in it.
+        """
         column: list[int] = []
         for piece in self.pieces:
             number = value(piece)
@@ -218,13 +258,17 @@ class Row:
 
     def special_tokens_mask(self) -> list[int]:
         """1 for each special token and for padding, 0 for each token of a text."""
-        return self.filled(lambda piece: int(piece.sequence is None) if piece.is_in_mask else None, 1)
+        return self.filled(
+            lambda piece: int(piece.sequence is None) if piece.is_in_mask else None, 1
+        )
 
     def offsets(self, values: Sequence[Sequence[Span]]) -> list[Span]:
         """The spans in the texts."""
         return self.column(values, lambda piece: (0, 0), (0, 0))
 
-    def encoding(self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int) -> Encoding:
+    def encoding(
+        self, texts: Sequence[Located], pad_id: int | None, pad_token: str | None, pad_type: int
+    ) -> Encoding:
         """The row as an `Encoding`, with all columns."""
         ranges: dict[int, Span] = {}
         position = self.missing if self.pad_left else 0
@@ -236,7 +280,9 @@ class Row:
         return Encoding(
             ids=self.ids([text.ids for text in texts], pad_id),
             type_ids=self.type_ids(pad_type),
-            tokens=self.column([text.tokens for text in texts], lambda piece: piece.token, pad_token),
+            tokens=self.column(
+                [text.tokens for text in texts], lambda piece: piece.token, pad_token
+            ),
             offsets=self.offsets([text.spans for text in texts]),
             word_ids=self.column([text.words for text in texts], lambda piece: None, None),
             special_tokens_mask=self.special_tokens_mask(),

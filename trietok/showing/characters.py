@@ -1,7 +1,8 @@
-"""Characters to read: their code points and names, and forms in which none of them vanishes or does harm.
+"""Characters to read: their code points and names, and forms in which none of them vanishes or does
+harm.
 
-In: characters. Out: text that is printable, without surrogates, controls, or what turns the direction of writing; lines
-of it that fit a terminal; lists in a sentence.
+In: characters. Out: text that is printable, without surrogates, controls, or what turns the
+direction of writing; lines of it that fit a terminal; lists in a sentence.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from collections.abc import Iterable, Sequence
 
 # Unicode gives controls no names but these aliases, which unicodedata does not tell.
 _CONTROLS = (
-    "NULL|START OF HEADING|START OF TEXT|END OF TEXT|END OF TRANSMISSION|ENQUIRY|ACKNOWLEDGE|ALERT|BACKSPACE|"
-    "CHARACTER TABULATION|LINE FEED|LINE TABULATION|FORM FEED|CARRIAGE RETURN|SHIFT OUT|SHIFT IN|DATA LINK ESCAPE|"
-    "DEVICE CONTROL ONE|DEVICE CONTROL TWO|DEVICE CONTROL THREE|DEVICE CONTROL FOUR|NEGATIVE ACKNOWLEDGE|"
-    "SYNCHRONOUS IDLE|END OF TRANSMISSION BLOCK|CANCEL|END OF MEDIUM|SUBSTITUTE|ESCAPE|INFORMATION SEPARATOR FOUR|"
-    "INFORMATION SEPARATOR THREE|INFORMATION SEPARATOR TWO|INFORMATION SEPARATOR ONE"
+    "NULL|START OF HEADING|START OF TEXT|END OF TEXT|END OF"
+    " TRANSMISSION|ENQUIRY|ACKNOWLEDGE|ALERT|BACKSPACE|CHARACTER TABULATION|LINE FEED|LINE"
+    " TABULATION|FORM FEED|CARRIAGE RETURN|SHIFT OUT|SHIFT IN|DATA LINK ESCAPE|DEVICE CONTROL"
+    " ONE|DEVICE CONTROL TWO|DEVICE CONTROL THREE|DEVICE CONTROL FOUR|NEGATIVE"
+    " ACKNOWLEDGE|SYNCHRONOUS IDLE|END OF TRANSMISSION BLOCK|CANCEL|END OF"
+    " MEDIUM|SUBSTITUTE|ESCAPE|INFORMATION SEPARATOR FOUR|INFORMATION SEPARATOR THREE|INFORMATION"
+    " SEPARATOR TWO|INFORMATION SEPARATOR ONE"
 ).split("|")
 _LABELS = {"Cc": "control", "Cs": "surrogate", "Co": "private-use", "Cn": "reserved"}
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs")  # categories
-_SHORT = "NUL TAB LF CR ESC DEL NBSP SHY ZWSP ZWNJ ZWJ LRM RLM WJ BOM"  # names by which Unicode, too, knows them
+_SHORT = (  # names by which Unicode, too, knows them
+    "NUL TAB LF CR ESC DEL NBSP SHY ZWSP ZWNJ ZWJ LRM RLM WJ BOM"
+)
 _ABBREVIATIONS = {unicodedata.lookup(short): short for short in _SHORT.split()}
 _DOTTED_CIRCLE = "\u25cc"
 
@@ -43,7 +48,10 @@ def name(char: str) -> str:
         return _CONTROLS[ord(char)]
     if char == "\x7f":
         return "DELETE"
-    return unicodedata.name(char, "") or f"<{_LABELS.get(unicodedata.category(char), 'unnamed')}-{ord(char):04X}>"
+    return (
+        unicodedata.name(char, "")
+        or f"<{_LABELS.get(unicodedata.category(char), 'unnamed')}-{ord(char):04X}>"
+    )
 
 
 def described(char: str) -> str:
@@ -56,7 +64,8 @@ def described(char: str) -> str:
 
 
 def is_hidden(char: str) -> bool:
-    """Whether a character shows nothing of itself, or does more to its surroundings than to be seen.
+    """Whether a character shows nothing of itself, or does more to its surroundings than to be
+    seen.
 
     >>> [is_hidden(char) for char in ("a", " ", "\\u3000", "\\n", "\\u200d", "\\ud800")]
     [False, False, True, True, True, True]
@@ -65,7 +74,8 @@ def is_hidden(char: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """A text in which nothing is hidden: hidden characters as abbreviations or code points in angle brackets.
+    """A text in which nothing is hidden: hidden characters as abbreviations or code points in angle
+    brackets.
 
     >>> visible("a\\u200db\\n\\x01"), visible("\\u0301")
     ('a⟨ZWJ⟩b⟨LF⟩⟨U+0001⟩', '◌́')
@@ -86,7 +96,7 @@ def short_name(char: str) -> str:
     return _ABBREVIATIONS.get(char) or code_point(char)
 
 
-# ---- columns of a terminal: how many a printable text takes, and lines that fit --------------------------------------
+# ---- columns of a terminal: how many a printable text takes, and lines that fit ------------------
 
 
 def width(text: str) -> int:
@@ -134,7 +144,8 @@ def cut_to(text: str, columns: int) -> str:
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """The lines of a text: broken at spaces where they can be, within a word where it is too long; at least one.
+    """The lines of a text: broken at spaces where they can be, within a word where it is too long;
+    at least one.
 
     >>> wrapped("one two three", 8), wrapped("東京タワー", 5)
     (['one two', 'three'], ['東京', 'タワ', 'ー'])
@@ -157,7 +168,7 @@ def wrapped(text: str, columns: int) -> list[str]:
     return [*lines, line] if line or not lines else lines
 
 
-# ---- lists in a sentence --------------------------------------------------------------------------------------------
+# ---- lists in a sentence -------------------------------------------------------------------------
 
 
 def first_few(names: Sequence[str], most: int = 10) -> str:
@@ -171,14 +182,18 @@ def first_few(names: Sequence[str], most: int = 10) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
-    """Rows of cells as lines; `right` are the numbers of the columns whose cells end below one another.
+    """Rows of cells as lines; `right` are the numbers of the columns whose cells end below one
+    another.
 
     >>> aligned([("word", "count", "now"), ("東京", "12", "東 京")], right=[1])
     ['word  count  now', '東京     12  東 京']
     """
     sizes = [max(map(width, column)) for column in zip(*rows, strict=True)]
     lines = (enumerate(zip(row, sizes, strict=True)) for row in rows)
-    return ["  ".join([padded(*cell, right=number in right) for number, cell in line]).rstrip() for line in lines]
+    return [
+        "  ".join([padded(*cell, right=number in right) for number, cell in line]).rstrip()
+        for line in lines
+    ]
 
 
 def number_of(count: int, what: str) -> str:

@@ -1,8 +1,10 @@
-"""Fragments of HTML for notebooks and pages: escaped text, tables, coloured tokens, and the style sheet of all of them.
+"""Fragments of HTML for notebooks and pages: escaped text, tables, coloured tokens, and the style
+sheet of all of them.
 
-In: texts and values; the columns of a `BatchEncoding` with its texts. Out: HTML that needs no script and nothing from
-elsewhere, and is readable in light and dark. The colours of tokens are those of Okabe and Ito, which people with any
-kind of colour vision can tell apart, and no colour is the only sign of anything.
+In: texts and values; the columns of a `BatchEncoding` with its texts. Out: HTML that needs no
+script and nothing from elsewhere, and is readable in light and dark. The colours of tokens are
+those of Okabe and Ito, which people with any kind of colour vision can tell apart, and no colour is
+the only sign of anything.
 """
 
 from __future__ import annotations
@@ -11,28 +13,30 @@ import contextlib
 import html
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import NotSupportedError
 from trietok.showing.characters import described, is_hidden, short_name
 
-if TYPE_CHECKING:
-    from trietok.inputs.batch_encoding import Maker
-    from trietok.inputs.rows import Encoding
-
-
-# Every rule of the style sheet begins with the class of a fragment, so the page around it keeps its looks.
+# Every rule of the style sheet begins with the class of a fragment, so the page around it keeps its
+# looks.
 _SHEET = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 STYLE = f"<style>{_SHEET.replace(chr(10), '')}</style>"
 
 
 def fragment(*parts: str, label: str) -> str:
-    """A whole fragment: the style sheet and the parts, which are HTML already; a screen reader calls it `label`."""
-    return f'<div class="tt" role="group" aria-label="{html.escape(label)}">{STYLE}{"".join(parts)}</div>'
+    """A whole fragment: the style sheet and the parts, which are HTML already; a screen reader
+    calls it `label`.
+    """
+    return (
+        '<div class="tt" role="group"'
+        f' aria-label="{html.escape(label)}">{STYLE}{"".join(parts)}</div>'
+    )
 
 
 def escaped(text: str) -> str:
-    """A text as HTML, in which nothing is hidden: hidden characters are small labels with the name as a hint.
+    """A text as HTML, in which nothing is hidden: hidden characters are small labels with the name
+    as a hint.
 
     >>> escaped("<b>"), escaped("\\ud800")
     ('&lt;b&gt;', '<span class="tt-x" title="U+D800 &lt;surrogate-D800&gt;">U+D800</span>')
@@ -47,29 +51,46 @@ def _label(char: str) -> str:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = (), mono: Collection[int] = ()
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[int] = (),
+    mono: Collection[int] = (),
 ) -> str:
-    """A table of texts that are not escaped; `right` and `mono` as a `Table` of a report has them."""
+    """A table of texts that are not escaped; `right` and `mono` as a `Table` of a report has
+    them.
+    """
     head = _cells("th", heads, right, ())
     body = "".join(f"<tr>{_cells('td', row, right, mono)}</tr>" for row in rows)
-    return f'<div class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return (
+        "<div"
+        f' class="tt-wrap"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def bars(name: str, rows: Iterable[tuple[str, float, str]]) -> str:
-    """A picture: for each row what it is called, a bar as long as its share of 1 says, and its number as a text."""
+    """A picture: for each row what it is called, a bar as long as its share of 1 says, and its
+    number as a text.
+    """
     body = "".join(
-        f'<tr><th>{escaped(label)}</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="tt-track" width="100" height="8"/><rect width="{100 * share:.1f}" height="8"/></svg></td>'
-        f'<td class="tt-r">{escaped(number)}</td></tr>'
+        f'<tr><th>{escaped(label)}</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none"'
+        ' aria-hidden="true"><rect class="tt-track" width="100" height="8"/><rect'
+        f' width="{100 * share:.1f}" height="8"/></svg></td><td'
+        f' class="tt-r">{escaped(number)}</td></tr>'
         for label, share, number in rows
     )
-    return f'{title(name)}<div class="tt-wrap"><table class="tt-bars"><tbody>{body}</tbody></table></div>'
+    return (
+        f'{title(name)}<div class="tt-wrap"><table'
+        f' class="tt-bars"><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _cells(kind: str, texts: Sequence[str], right: Collection[int], mono: Collection[int]) -> str:
     cells = []
     for number, text in enumerate(texts):
-        names = " ".join(name for name, columns in (("tt-r", right), ("tt-mono", mono)) if number in columns)
+        names = " ".join(
+            name for name, columns in (("tt-r", right), ("tt-mono", mono)) if number in columns
+        )
         look = f' class="{names}"' if names else ""
         cells += [f"<{kind}{look}>", "<br>".join(map(escaped, text.split("\n"))), f"</{kind}>"]
     return "".join(cells)
@@ -92,12 +113,16 @@ def note(text: str, kind: str = "") -> str:
 
 
 def coloured_token(source: str, piece: str, token_id: object, look: str, story: str) -> str:
-    """One token over its source in the text, with its id, looking as a class of the style sheet says.
+    """One token over its source in the text, with its id, looking as a class of the style sheet
+    says.
 
     A click on it opens its story, which is HTML; `""` for none.
     """
     below = escaped(piece) if source and piece != source else ""
-    shown = f'<span class="tt-s">{escaped(source or piece)}</span> <i class="tt-p">{below}</i> <i>{token_id}</i>'
+    shown = (
+        f'<span class="tt-s">{escaped(source or piece)}</span> <i class="tt-p">{below}</i>'
+        f" <i>{token_id}</i>"
+    )
     if not story:
         return f'<span class="tt-t {look}">{shown}</span> '
     summary = f'<summary class="tt-t {look}">{shown}</summary>'
@@ -114,17 +139,21 @@ def gap(text: str) -> str:
     return f'<span class="tt-gap">{escaped(text)}</span>'
 
 
-# ---- a result in a notebook -----------------------------------------------------------------------------------------
+# ---- a result in a notebook ----------------------------------------------------------------------
 
 _MOST_ROWS, _MOST_TOKENS, _MOST_CHARACTERS = 10, 2000, 100_000
 COLOURS = 4  # tokens take turns with them
 
 
-def html_of(columns: Mapping[str, Any], encodings: Sequence[Encoding] | None, maker: Maker | None, given: Any) -> str:
-    """The tokens of the first rows over the texts that they are of; the details of other rows are not computed.
+def html_of(
+    columns: Mapping[str, Any], encodings: Sequence[Any] | None, maker: Any, given: Any
+) -> str:
+    """The tokens of the first rows over the texts that they are of; the details of other rows are
+    not computed.
 
-    Those of the rows that are shown `maker` computes where there are none, from what was `given`, if that is known: the
-    encoder, the texts, and whether the call was for one item.
+    `encodings` are those of `inputs.rows`. Those of the rows that are shown `maker`, a plan,
+    computes where there are none, from what was `given`, if that is known: the encoder, the texts,
+    and whether the call was for one item.
     """
     shapes = ", ".join(f"{name} {_shape(value)}".strip() for name, value in columns.items())
     parts = [heading("BatchEncoding", aside=shapes)]
@@ -135,7 +164,8 @@ def html_of(columns: Mapping[str, Any], encodings: Sequence[Encoding] | None, ma
         stages = getattr(encoder, "stages", None)
         unknown = unknown if stages is None else stages.wordpiece.unk_token
         if encodings is None and samples:
-            with contextlib.suppress(NotSupportedError):  # nobody can tell where the tokens are from
+            # nobody can tell where the tokens are from
+            with contextlib.suppress(NotSupportedError):
                 encodings = maker.encodings((encoder, samples, one), None)
     count = _rows_of(columns.get("input_ids"))
     shown = list(encodings or ())[:_MOST_ROWS]
@@ -184,7 +214,7 @@ def _rows_of(ids: Any) -> int:
     return len(ids) if isinstance(ids, list) and ids and not isinstance(ids[0], int) else 1
 
 
-def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterator[str]:
+def _row(row: Any, texts: Sequence[Any], unknown: str, most: int) -> Iterator[str]:
     sequence_ids = row.sequence_ids
     position = 0
     text_before: int | None = None
@@ -212,7 +242,10 @@ def _row(row: Encoding, texts: Sequence[Any], unknown: str, most: int) -> Iterat
             word = row.word_ids[number]
             source = text[word][start:end] if word is not None else ""
         look = "tt-unknown" if piece == unknown and source != unknown else f"tt-c{number % COLOURS}"
-        told = f"<b>{number}</b> <em>id {token_id}</em> <em>{start}-{end}</em> <em>word {row.word_ids[number]}</em>"
+        told = (
+            f"<b>{number}</b> <em>id {token_id}</em> <em>{start}-{end}</em> <em>word"
+            f" {row.word_ids[number]}</em>"
+        )
         yield coloured_token(source, piece, token_id, look, told)
 
 

@@ -1,16 +1,14 @@
-"""`AlignedText`: a text together with the original span of each of its characters. `Located`: tokens with their spans.
+"""`AlignedText`: a text together with the original span of each of its characters.
 
-In: a text, then the changes that each stage makes to it. Out: the changed text, and for each of its characters the
-half-open span of code points of the original text that the character stands for.
+In: a text, then the changes that each stage makes to it. Out: the changed text, and for each of its
+characters the half-open span of code points of the original text that the character stands for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
-
-from trietok.named import NamedTuple
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 if TYPE_CHECKING:
     from trietok.text.characters import TranslationTable
@@ -22,6 +20,7 @@ StageName = Literal[
     "chinese",
     "compose",
     "compatibility",
+    "replace",
     "words",
     "whitespace",
     "lower-case",
@@ -31,11 +30,13 @@ StageName = Literal[
     "wordpiece",
     "characters",
 ]
-RejectedMatch = tuple[int, int, str]  # where an added token stands that `single_word` forbids there, and its content
+# where an added token stands that `single_word` forbids there, and its content
+RejectedMatch = tuple[int, int, str]
 
 
 class Watch:
-    """Is told what the stages do, in the order in which they do it; one that keeps it can explain tokens afterwards.
+    """Is told what the stages do, in the order in which they do it; one that keeps it can explain
+    tokens afterwards.
 
     This one takes no notice.
     """
@@ -43,14 +44,17 @@ class Watch:
     def changed(self, stage: StageName, before: AlignedText, after: AlignedText) -> None:
         """A stage has been given `before`, and gave `after`, which may be the same.
 
-        The cleaning of a text sets Chinese characters apart in the same pass: its `after` is that of `"chinese"`.
+        The cleaning of a text sets Chinese characters apart in the same pass: its `after` is that
+        of `"chinese"`.
         """
 
     def cut(self, stage: StageName, whole: AlignedText, rejected: Sequence[RejectedMatch]) -> None:
         """`whole` is about to be cut at the added tokens in it, without the `rejected` ones."""
 
     def part(self, stage: StageName, part: AlignedText, content: str | None) -> None:
-        """The next part of the text: an added token, or what lies between two where `content` is None."""
+        """The next part of the text: an added token, or what lies between two where `content` is
+        None.
+        """
         if content is None:
             self.between(stage, part)
         else:
@@ -79,91 +83,85 @@ Span = tuple[int, int]
 Ids = list[int]
 
 
-class Located(NamedTuple):
-    """The tokens of a text; all lists have one item a token.
-
-    Attributes:
-        ids: their ids.
-        tokens: what they are shown as.
-        spans: what they stand for in the text: half-open, in code points.
-        words: the number of the word or added token that each is part of, from 0.
-    """
-
-    ids: list[int]
-    tokens: list[str]
-    spans: list[Span]
-    words: list[int]
-
-    @classmethod
-    def empty(cls) -> Located:
-        """No tokens yet."""
-        return cls([], [], [], [])
-
-    def add(self, token_id: int, token: str, span: Span, word: int) -> None:
-        """Take one more in."""
-        self.ids.append(token_id)
-        self.tokens.append(token)
-        self.spans.append(span)
-        self.words.append(word)
-
-    def next_word(self) -> int:
-        """The number that the next word gets."""
-        return self.words[-1] + 1 if self.words else 0
-
-
-class AlignedText(NamedTuple):
+class AlignedText:
     """A text and, for each of its characters, where it begins and ends in the original.
 
-    >>> aligned = AlignedText.of("İx").each(str.lower)
+    It has those methods of a str by which stages change a text: what is written for a str does the
+    same with spans.
+
+    >>> aligned = AlignedText.of("İx").lower()
     >>> aligned.text == "i\\u0307x", list(aligned.starts), aligned.span(0, 2)
     (True, [0, 0, 1], (0, 1))
     """
 
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
+    __slots__ = ("ends", "starts", "text")
+
+    def __init__(self, text: str, starts: Sequence[int], ends: Sequence[int]) -> None:
+        self.text, self.starts, self.ends = text, starts, ends
 
     @classmethod
     def of(cls, text: str) -> AlignedText:
         """The original text, each character with its own span."""
         return cls(text, range(len(text)), range(1, len(text) + 1))
 
-    def cut(self, start: int, end: int) -> AlignedText:
-        """A stretch of it."""
-        return AlignedText(self.text[start:end], self.starts[start:end], self.ends[start:end])
+    def __str__(self) -> str:
+        return self.text
+
+    def __getitem__(self, stretch: slice) -> AlignedText:
+        return AlignedText(self.text[stretch], self.starts[stretch], self.ends[stretch])
 
     def span(self, start: int, end: int) -> Span:
         """What the characters from `start` to `end` stand for."""
         return self.starts[start], self.ends[end - 1]
 
     def written_as(self, text: str) -> AlignedText:
-        """Another text of the same length; each character has the span of the one in its place here."""
+        """Another text of the same length; each character has the span of the one in its place
+        here.
+        """
         return AlignedText(text, self.starts, self.ends)
+
+    def with_places(self, text: str, places: Sequence[int]) -> AlignedText:
+        """Another text; each character has the span of the one in its place here."""
+        return AlignedText(
+            text, [self.starts[place] for place in places], [self.ends[place] for place in places]
+        )
 
     def each(self, change: Callable[[str], str | None]) -> AlignedText:
         """Change each character by itself; the characters it becomes all have its span."""
         changed = [change(char) or "" for char in self.text]
         if sum(map(len, changed)) == len(changed) == sum(map(bool, changed)):
             return self.written_as("".join(changed))
-        places = [i for i, chars in enumerate(changed) for _ in chars]
-        starts, ends = ([column[i] for i in places] for column in (self.starts, self.ends))
-        return AlignedText("".join(changed), starts, ends)
+        return self.with_places(
+            "".join(changed), [i for i, chars in enumerate(changed) for _ in chars]
+        )
 
-    def translated(self, table: TranslationTable) -> AlignedText:
-        """Change each character as `str.translate` does."""
+    def each_kind(self, change: Callable[[str], str | None]) -> AlignedText:
+        """`each` for a change that depends on the character only: it is asked once for each
+        different one.
+        """
+        changed = {char: change(char) for char in set(self.text)}
+        return self.each(changed.__getitem__)
+
+    def isascii(self) -> bool:
+        """As of a str."""
+        return self.text.isascii()
+
+    def isprintable(self) -> bool:
+        """As of a str."""
+        return self.text.isprintable()
+
+    def translate(self, table: TranslationTable) -> AlignedText:
+        """As of a str: change each character by a table."""
         if self.text.translate(table) == self.text:
             return self
         return self.each_kind(lambda char: char.translate(table))
 
-    def each_kind(self, change: Callable[[str], str | None]) -> AlignedText:
-        """`each` for a change that depends on the character only: it is asked once for each different one."""
-        changed = {char: change(char) for char in set(self.text)}
-        return self.each(changed.__getitem__)
-
-    def lowered(self) -> AlignedText:
-        """Lower-case it, as `str.lower` does."""
-        # The lower case of a capital sigma depends on its neighbours; its length does not.
-        return self.each_kind(str.lower).written_as(self.text.lower())
+    def lower(self) -> AlignedText:
+        """As of a str. The lower case of a capital sigma depends on its neighbours; its length does
+        not.
+        """
+        lowered = self.text.lower()
+        return (self if self.text.isascii() else self.each_kind(str.lower)).written_as(lowered)
 
     def forwards(self) -> AlignedText:
         """Widen spans until neither starts nor ends ever decrease."""
@@ -171,8 +169,13 @@ class AlignedText(NamedTuple):
         return AlignedText(self.text, starts, list(accumulate(self.ends, max)))
 
 
+# what a stage changes in the same way with spans and without
+Text = TypeVar("Text", str, AlignedText)
+
+
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """The place of each of the words that a text was split into; between the words there is only whitespace.
+    """The place of each of the words that a text was split into; between the words there is only
+    whitespace.
 
     >>> list(places("ab  c!", ["ab", "c", "!"]))
     [('ab', 0, 2), ('c', 4, 5), ('!', 5, 6)]
@@ -184,8 +187,12 @@ def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
         yield word, start, end
 
 
-def piece_spans(aligned: AlignedText, start: int, end: int, pieces: Sequence[str], prefix: str) -> list[Span]:
-    """The spans of the pieces that cover the characters of a word from `start` to `end`; one piece covers them all."""
+def piece_spans(
+    aligned: AlignedText, start: int, end: int, pieces: Sequence[str], prefix: str
+) -> list[Span]:
+    """The spans of the pieces that cover the characters of a word from `start` to `end`; one piece
+    covers them all.
+    """
     if len(pieces) == 1:
         return [aligned.span(start, end)]
     spans: list[Span] = []

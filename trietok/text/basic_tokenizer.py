@@ -1,22 +1,23 @@
-"""Basic tokenization: clean, set Chinese characters apart, compose, split at whitespace, lower-case, strip accents,
-split off punctuation.
+"""Basic tokenization: clean, set Chinese characters apart, compose, split at whitespace,
+lower-case, strip accents, split off punctuation.
 
-In: a text without added tokens. Out: words, each ready for WordPiece. The rules are those of `BasicTokenizer` in
-transformers 4.57.6; each stage here is one pass in C over the whole text (`str.translate`, `normalize`,
-`str.lower`). The readable version that goes character by character is the oracle in `tests/reference/`.
+In: a text without added tokens. Out: words, each ready for WordPiece. The rules are those of
+`BasicTokenizer` in transformers 4.57.6; each stage here is one pass in C over the whole text
+(`str.translate`, `normalize`, `str.lower`). The readable version that goes character by character
+is the oracle in `tests/reference/`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import product
+from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
-from trietok.text import characters as rust_characters
-from trietok.text.changes import Changeable
+from trietok.text.alignment import AlignedText, StageName, Watch, places
+from trietok.text.changes import Changeable, is_replaced
 from trietok.text.characters import (
     CHINESE_CLASS,
     REPLACEMENT_CHARACTER,
@@ -30,13 +31,28 @@ from trietok.text.characters import (
     is_whitespace,
     normalize,
 )
+from trietok.text.normalizers import (
+    LOWERCASE,
+    EachCharacter,
+    Lower,
+    NormalForm,
+    NormalFormOfPython,
+    Step,
+    run,
+    stages_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from trietok.text.pipeline import Pipeline
 
-def cleaning_table(is_control: Callable[[str], bool], tokenize_chinese_chars: bool) -> TranslationTable:
-    """Deletes NUL, U+FFFD and control characters, turns whitespace into a space, sets Chinese characters apart.
+
+def cleaning_table(
+    is_control: Callable[[str], bool], tokenize_chinese_chars: bool
+) -> TranslationTable:
+    """Deletes NUL, U+FFFD and control characters, turns whitespace into a space, sets Chinese
+    characters apart.
 
     Args:
         is_control: whether a character is deleted; it is not asked of printable ones.
@@ -56,7 +72,8 @@ def cleaning_table(is_control: Callable[[str], bool], tokenize_chinese_chars: bo
     return TranslationTable(replacement)
 
 
-# Shared by every tokenizer of the process: what a table makes of a character depends only on the table's own options.
+# Shared by every tokenizer of the process: what a table makes of a character depends only on the
+# table's own options.
 _CLEANING = {chinese: cleaning_table(is_control, chinese) for chinese in (True, False)}
 PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_punctuation(char) else char)
 MARKS = TranslationTable(lambda char: None if is_nonspacing_mark(char) else char)
@@ -68,11 +85,54 @@ def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
     return re.compile(f"[{REPLACEMENT_CHARACTER}{CHINESE_CLASS if tokenize_chinese_chars else ''}]")
 
 
+def cleaning_step(table: TranslationTable, tokenize_chinese_chars: bool) -> Step:
+    """The step that cleans by a `cleaning_table`."""
+
+    def changes(text: str) -> bool:
+        return not text.isprintable() or _to_clean(tokenize_chinese_chars).search(text) is not None
+
+    return EachCharacter("clean", table, changes)
+
+
+def _is_beyond_ascii(text: str) -> bool:
+    return not text.isascii()
+
+
+@lru_cache(maxsize=4)
+def _steps(tokenize_chinese_chars: bool, composes: bool) -> tuple[Step, ...]:
+    cleaning = cleaning_step(_CLEANING[tokenize_chinese_chars], tokenize_chinese_chars)
+    return (cleaning, NormalFormOfPython("NFC", "compose")) if composes else (cleaning,)
+
+
+@lru_cache(maxsize=4)
+def _steps_of_words(lowers: bool, strips: bool) -> tuple[Step, ...]:
+    stripping = (
+        NormalFormOfPython("NFD", "accents"),
+        EachCharacter("accents", MARKS, _is_beyond_ascii),
+    )
+    return (*([Lower()] if lowers else ()), *(stripping if strips else ()))
+
+
+# transformers' names for the steps. Texts go through them only where one is replaced: they go by
+# characters.
+STEPS = (
+    "_clean_text",
+    "_tokenize_chinese_chars",
+    "_is_chinese_char",
+    "_run_strip_accents",
+    "_run_split_on_punc",
+)
+
+
 class BasicTokenizer(Changeable):
-    """Splits a text into words and punctuation, with the parameters of transformers' `BasicTokenizer`.
+    """Splits a text into words and punctuation, with the parameters of transformers'
+    `BasicTokenizer`.
+
+    A subclass may override its steps under transformers' names, such as `_run_split_on_punc`.
 
     Args:
-        do_lower_case: lower-case every word, and strip accents unless `strip_accents` says otherwise.
+        do_lower_case: lower-case every word, and strip accents unless `strip_accents` says
+            otherwise.
         never_split: words that are left as they are, neither lower-cased nor split at punctuation.
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
@@ -84,7 +144,10 @@ class BasicTokenizer(Changeable):
     ['A', 'Ph.D.', 'in', 'C', '+', '+']
     """
 
+    is_berts = True  # whether it cuts as BERT does
+    is_local = True  # whether it cuts what lies between two spaces by itself
     composes = True  # to NFC, so that one character written in two ways is one
+    _tells_never_split = True  # to `_run_split_on_punc`; Google's takes the word alone
 
     def __init__(
         self,
@@ -117,22 +180,76 @@ class BasicTokenizer(Changeable):
             The words in order; none is empty or holds whitespace.
         """
         if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-        words = self.clean(text).split()
+            raise InputTypeError(
+                f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+            )
         kept = self.never_split
         if never_split:  # a set is taken as it is where it can be: special tokens may be many
             alone = not kept and isinstance(never_split, (set, frozenset))
             kept = never_split if alone else {*kept, *never_split}  # type: ignore[assignment]
+        if is_replaced(self, STEPS):
+            return self._words_by_steps(text, kept)
+        words = self.clean(text).split()
         if kept and not kept.isdisjoint(words):
             return [piece for word in words for piece in self._split_word(word, kept)]
         if not words:
             return words
-        # No word is kept as it is, so each stage can run on the whole text: no stage changes a space or looks across
-        # one.
+        # No word is kept as it is, so each stage can run on the whole text: no stage changes a
+        # space or looks across one.
         text = self.normalize(" ".join(words))
         if self.do_split_on_punc and (not kept or kept.isdisjoint(text.split())):
             return text.translate(PUNCTUATION).split()
-        return [piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)]
+        return [
+            piece for word in text.split(" ") for piece in self._split_on_punctuation(word, kept)
+        ]
+
+    def words_of(self, part: str, kept: Collection[str]) -> list[str]:
+        """The words of a text as it is between added tokens."""
+        return self.tokenize(part, kept)
+
+    def places(
+        self, part: AlignedText, kept: Collection[str], watch: Watch
+    ) -> Iterator[tuple[AlignedText, int, int]]:
+        """The words of `words_of` with their spans: each by its place in a text; `watch` is told of
+        each step.
+        """
+        cleaned = run(self.steps, part, watch)
+        for text, start, end in places(cleaned.text, cleaned.text.split()):
+            word, is_kept = cleaned[start:end], text in kept
+            watch.split(cleaned, start, end, is_kept)
+            if is_kept:
+                for stage in stages_of(self.word_steps):
+                    watch.changed(stage, word, word)
+            else:
+                word = run(self.word_steps, word, watch)
+            for _, first, last in places(word.text, self._split_on_punctuation(word.text, kept)):
+                yield word, first, last
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is done with a text before it is cut into words."""
+        return _steps(bool(self.tokenize_chinese_chars), self.composes)
+
+    @property
+    def word_steps(self) -> tuple[Step, ...]:
+        """What is done with a word that is not kept as it is."""
+        return _steps_of_words(bool(self.do_lower_case), self.strips_accents)
+
+    @property
+    def stages(self) -> tuple[StageName, ...]:
+        """What the options switch on, in order: the steps, and the cuts."""
+        first = self._cleaning_stages() + stages_of(self.steps[1:])
+        punctuation: tuple[StageName, ...] = ("punctuation",) if self.do_split_on_punc else ()
+        return (*first, "whitespace", *stages_of(self.word_steps), *punctuation)
+
+    def _cleaning_stages(self, clean_text: bool = True) -> tuple[StageName, ...]:
+        names: tuple[StageName, ...] = ("clean",) if clean_text else ()
+        return (*names, "chinese") if self.tokenize_chinese_chars else names
+
+    @property
+    def strips_accents(self) -> bool:
+        """Whether accents are stripped; `strip_accents` of None follows `do_lower_case`."""
+        return bool(self.do_lower_case if self.strip_accents is None else self.strip_accents)
 
     @property
     def cleaning_table(self) -> TranslationTable:
@@ -140,10 +257,10 @@ class BasicTokenizer(Changeable):
         return _CLEANING[bool(self.tokenize_chinese_chars)]
 
     def clean(self, text: str) -> str:
-        """Delete control characters, make all whitespace spaces, set Chinese characters apart, compose (NFC)."""
-        if not text.isprintable() or _to_clean(bool(self.tokenize_chinese_chars)).search(text):
-            text = text.translate(self.cleaning_table)
-        return self.compose(text)
+        """Delete control characters, make all whitespace spaces, set Chinese characters apart,
+        compose (NFC).
+        """
+        return run(self.steps, text)
 
     def compose(self, text: str) -> str:
         """To NFC."""
@@ -151,12 +268,7 @@ class BasicTokenizer(Changeable):
 
     def normalize(self, text: str) -> str:
         """Lower-case and strip accents, as the options say."""
-        if self.do_lower_case:
-            text = text.lower()
-        strip_accents = self.do_lower_case if self.strip_accents is None else self.strip_accents
-        if strip_accents and not text.isascii():
-            text = normalize("NFD", text).translate(MARKS)
-        return text
+        return run(self.word_steps, text)
 
     def _split_word(self, word: str, kept: Collection[str]) -> list[str]:
         return self._split_on_punctuation(word if word in kept else self.normalize(word), kept)
@@ -166,8 +278,55 @@ class BasicTokenizer(Changeable):
             return word.split()
         return word.translate(PUNCTUATION).split()
 
+    # ---- transformers' names for the steps -------------------------------------------------------
 
-# ---- as the Rust tokenizers do it: BertNormalizer, then BertPreTokenizer ---------------------------------------------
+    def _words_by_steps(self, text: str, kept: Collection[str]) -> list[str]:
+        """The words of a text by the steps in transformers' order, of which a user has replaced
+        some.
+        """
+        text = self._clean_text(text)
+        if self.tokenize_chinese_chars:
+            text = self._tokenize_chinese_chars(text)
+        words: list[str] = []
+        for word in self.compose(text).split():
+            if word not in kept:
+                word = word.lower() if self.do_lower_case else word
+                word = self._run_strip_accents(word) if self.strips_accents else word
+            words += (
+                self._run_split_on_punc(word, kept)
+                if self._tells_never_split
+                else self._run_split_on_punc(word)
+            )
+        return " ".join(words).split()
+
+    def _clean_text(self, text: str) -> str:
+        """Delete control characters, and make each whitespace a space."""
+        return text.translate(_CLEANING[False])
+
+    def _tokenize_chinese_chars(self, text: str) -> str:
+        """Put spaces around Chinese characters."""
+        return "".join(f" {char} " if self._is_chinese_char(ord(char)) else char for char in text)
+
+    def _is_chinese_char(self, cp: int) -> bool:
+        """Whether a code point is a Chinese character."""
+        return is_chinese_char(cp)
+
+    def _run_strip_accents(self, text: str) -> str:
+        """Decompose a word, and delete its marks."""
+        return normalize("NFD", text).translate(MARKS)
+
+    def _run_split_on_punc(
+        self, text: str, never_split: Collection[str] | None = None
+    ) -> list[str]:
+        """A word cut around punctuation; one of `never_split` stays whole."""
+        if not self.do_split_on_punc or (never_split is not None and text in never_split):
+            return [text]
+        # a number for each mark
+        parts = groupby(enumerate(text, 1), lambda at: is_punctuation(at[1]) and at[0])
+        return ["".join(char for _, char in part) for _, part in parts]
+
+
+# ---- as the Rust tokenizers do it: BertNormalizer, then BertPreTokenizer -------------------------
 #
 # They have other Unicode tables, compose nothing, and strip accents before they lower-case.
 
@@ -183,15 +342,34 @@ def _rust_cleaning_table(clean_text: bool, tokenize_chinese_chars: bool) -> Tran
     return TranslationTable(replacement)
 
 
-_RUST_CLEANING = {options: _rust_cleaning_table(*options) for options in product((True, False), repeat=2)}
-RUST_PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_in("punctuation", char) else char)
+_RUST_CLEANING = {
+    options: _rust_cleaning_table(*options) for options in product((True, False), repeat=2)
+}
+RUST_PUNCTUATION = TranslationTable(
+    lambda char: f" {char} " if is_in("punctuation", char) else char
+)
 RUST_MARKS = TranslationTable(lambda char: None if is_in("marks", char) else char)
-LOWER = TranslationTable(lambda char: rust_characters.lower_case().get(ord(char), char))
 
 
 @cache
 def _any_of(*names: str) -> re.Pattern[str]:
     return re.compile(f"[{character_class(*names)}]")
+
+
+@lru_cache(maxsize=32)
+def _rust_steps(
+    cleans: bool, chinese: bool, strips: bool, lowers: bool, composes: bool
+) -> tuple[Step, ...]:
+    def changes(text: str) -> bool:
+        if text.isascii():
+            return cleans and not text.isprintable()
+        to_clean = cleans and _any_of("deleted", "space").search(text) is not None
+        return to_clean or (chinese and _any_of("chinese").search(text) is not None)
+
+    cleaning = EachCharacter("clean", _RUST_CLEANING[cleans, chinese], changes)
+    stripping = NormalForm("NFD"), EachCharacter("accents", RUST_MARKS, _is_beyond_ascii)
+    steps = [*([cleaning] if cleans or chinese else ()), *(stripping if strips else ())]
+    return (*steps, *([LOWERCASE] if lowers else ()), *([NormalForm("NFC")] if composes else ()))
 
 
 class RustBasicTokenizer(BasicTokenizer):
@@ -223,14 +401,29 @@ class RustBasicTokenizer(BasicTokenizer):
         self.clean_text = clean_text
 
     @property
-    def strips_accents(self) -> bool:
-        """Whether accents are stripped; `strip_accents` of None follows `do_lower_case`."""
-        return bool(self.do_lower_case if self.strip_accents is None else self.strip_accents)
+    def steps(self) -> tuple[Step, ...]:
+        options = (
+            self.clean_text,
+            self.tokenize_chinese_chars,
+            self.strips_accents,
+            self.do_lower_case,
+        )
+        return _rust_steps(*map(bool, options), self.composes_at_last)
 
     @property
-    def rust_cleaning_table(self) -> TranslationTable:
-        """What cleaning makes of each character."""
-        return _RUST_CLEANING[bool(self.clean_text), bool(self.tokenize_chinese_chars)]
+    def word_steps(self) -> tuple[Step, ...]:
+        return ()
+
+    @property
+    def stages(self) -> tuple[StageName, ...]:
+        cleaning = self._cleaning_stages(self.clean_text)
+        others = stages_of(self.steps[bool(cleaning) :])
+        return (*cleaning, *others, "punctuation" if self.is_berts else "words")
+
+    @property
+    def normalizing_options(self) -> tuple[object, ...]:
+        """The options that decide what a text is normalized to."""
+        return self.do_lower_case, self.tokenize_chinese_chars, self.strip_accents, self.clean_text
 
     def tokenize(self, text: str, never_split: Iterable[str] | None = None) -> list[str]:
         """Split `text` into words.
@@ -241,13 +434,22 @@ class RustBasicTokenizer(BasicTokenizer):
         """
         return self.words(self.normalized(text))
 
+    def words_of(self, part: str, kept: Collection[str]) -> list[str]:
+        return self.words(part)
+
+    def places(
+        self, part: AlignedText, kept: Collection[str], watch: Watch
+    ) -> Iterator[tuple[AlignedText, int, int]]:
+        """The words of a normalized text: each by its place in it."""
+        return ((part, start, end) for _, start, end in places(part.text, self.words(part.text)))
+
     def normalized(self, text: str) -> str:
         """The text as BertNormalizer leaves it.
 
         >>> RustBasicTokenizer().normalized("Ünı 世")
         'unı  世 '
         """
-        return self.normalize(self.clean(text))
+        return run(self.steps, text)
 
     def normalized_each(self, texts: list[str]) -> list[str]:
         """`normalized` of each of some texts, sooner."""
@@ -257,31 +459,24 @@ class RustBasicTokenizer(BasicTokenizer):
 
     def clean(self, text: str) -> str:
         """Delete control characters, make all whitespace spaces, set Chinese characters apart."""
-        if text.isascii():
-            to_change = self.clean_text and not text.isprintable()
-        else:
-            to_clean = self.clean_text and _any_of("deleted", "space").search(text) is not None
-            to_change = to_clean or (self.tokenize_chinese_chars and _any_of("chinese").search(text) is not None)
-        return text.translate(self.rust_cleaning_table) if to_change else text
+        return run([step for step in self.steps if step.stage == "clean"], text)
 
     def normalize(self, text: str) -> str:
         """Strip accents and lower-case, as the options say."""
-        if text.isascii():
-            return text.lower() if self.do_lower_case else text
-        if self.strips_accents:
-            text = rust_characters.nfd(text).translate(RUST_MARKS)
-        text = text.translate(LOWER) if self.do_lower_case else text
-        return rust_characters.nfc(text) if self.composes_at_last else text
+        return run([step for step in self.steps if step.stage != "clean"], text)
 
     def words(self, normalized: str) -> list[str]:
-        """Cut a normalized text at whitespace and around punctuation, whatever `do_split_on_punc` says."""
+        """Cut a normalized text at whitespace and around punctuation, whatever `do_split_on_punc`
+        says.
+        """
         if not self.clean_text:
             normalized = _any_of("split_space").sub(" ", normalized)
         return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
 
 
 class RustWordSplitter(RustBasicTokenizer):
-    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it; fingerprints hold its name.
+    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it;
+    fingerprints hold its name.
 
     Args:
         switches: those of `RustBasicTokenizer`.
@@ -294,7 +489,9 @@ class RustWordSplitter(RustBasicTokenizer):
     ['Now,', 'now!']
     """
 
-    def __init__(self, *switches: Any, composes_at_last: bool = False, splits_punctuation: bool = True) -> None:
+    def __init__(
+        self, *switches: Any, composes_at_last: bool = False, splits_punctuation: bool = True
+    ) -> None:
         super().__init__(*switches)
         self.composes_at_last, self.do_split_on_punc = composes_at_last, splits_punctuation
 
@@ -302,3 +499,38 @@ class RustWordSplitter(RustBasicTokenizer):
         if self.do_split_on_punc:
             return super().words(normalized)
         return [word for word in _any_of("split_space").sub(" ", normalized).split(" ") if word]
+
+
+class PipelineSplitter(RustBasicTokenizer):
+    """Splits a text into words as a `Pipeline` does.
+
+    Args:
+        pipeline: what a text goes through.
+        switches: those of `RustBasicTokenizer`, of a BertNormalizer that comes first; without them
+            there is none.
+
+    >>> from trietok.text.pipeline import Pipeline, digits_cut, whitespace_cuts
+    >>> pipeline = Pipeline((LOWERCASE,), (digits_cut(True), *whitespace_cuts("WhitespaceSplit")))
+    >>> PipelineSplitter(pipeline).tokenize("May 24th")
+    ['may', '2', '4', 'th']
+    """
+
+    def __init__(self, pipeline: Pipeline, *switches: Any) -> None:
+        super().__init__(*(switches or (False, False, False, False)))
+        self.pipeline = pipeline
+        self.is_berts, self.is_local = pipeline.is_berts, pipeline.is_local
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return super().steps + self.pipeline.normalizers
+
+    def normalized_each(self, texts: list[str]) -> list[str]:
+        return list(map(self.normalized, texts))
+
+    def places(
+        self, part: AlignedText, kept: Collection[str], watch: Watch
+    ) -> Iterator[tuple[AlignedText, int, int]]:
+        return ((part, start, end) for start, end in self.pipeline.places(part.text))
+
+    def words(self, normalized: str) -> list[str]:
+        return [normalized[start:end] for start, end in self.pipeline.places(normalized)]

@@ -1,16 +1,16 @@
 """Byte-pair encoding: a word to tokens, by the merges in their order.
 
-In: a word. Out: its tokens, each with the place of its first character. It gives what the BPE model of tokenizers
-0.22.2 gives for the same vocabulary and merges.
+In: a word. Out: its tokens, each with the place of its first character. It gives what the BPE model
+of tokenizers 0.22.2 gives for the same vocabulary and merges.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from trietok.errors import VocabularyError
+from trietok.named import NamedTuple
 from trietok.text.changes import Changeable
 
 
@@ -20,7 +20,8 @@ class BpeParts(NamedTuple):
     Attributes:
         vocab: token → id.
         merges: the pairs of tokens, in the order they were learnt.
-        unk_token: stands for a character that the vocabulary does not hold; None leaves such characters out.
+        unk_token: stands for a character that the vocabulary does not hold; None leaves such
+            characters out.
         continuing_subword_prefix: marks a token that continues a word.
         end_of_word_suffix: marks a token at the end of a word.
     """
@@ -35,11 +36,13 @@ class BpeParts(NamedTuple):
         """Pair → its place among the merges, and what it becomes.
 
         Raises:
-            VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown token is not.
+            VocabularyError: a merge has or makes a token that is not in the vocabulary, or the
+                unknown token is not.
         """
         if self.unk_token is not None and self.unk_token not in self.vocab:
             raise VocabularyError(
-                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass unk_token=None",
+                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass"
+                " unk_token=None",
                 token=self.unk_token,
             )
         marked = len(self.continuing_subword_prefix or "")
@@ -49,8 +52,9 @@ class BpeParts(NamedTuple):
             for token in (left, right, merged):
                 if token not in self.vocab:
                     raise VocabularyError(
-                        f"merge {rank}, {left!r} and {right!r}, needs the token {token!r}, which is not in the "
-                        "vocabulary; vocabulary and merges have to come from one training",
+                        f"merge {rank}, {left!r} and {right!r}, needs the token {token!r}, which is"
+                        " not in the vocabulary; vocabulary and merges have to come from one"
+                        " training",
                         token=token,
                     )
             ranks[left, right] = rank, merged
@@ -58,7 +62,8 @@ class BpeParts(NamedTuple):
 
 
 class BpeTokenizer(Changeable):
-    """Splits words by merges: the earliest merge that applies is made first, the leftmost of several.
+    """Splits words by merges: the earliest merge that applies is made first, the leftmost of
+    several.
 
     Args:
         parts: vocabulary, merges and marks.
@@ -86,11 +91,16 @@ class BpeTokenizer(Changeable):
         return [symbols[number] for number in self._merged(symbols)]
 
     def places_of(self, word: str) -> list[tuple[str, int, int]]:
-        """The tokens of one word, each with the place of its first character and the one behind its last."""
+        """The tokens of one word, each with the place of its first character and the one behind its
+        last.
+        """
         symbols, places = self._characters(word)
         first = list(self._merged(symbols))
         behind = [*first[1:], len(symbols)]
-        return [(symbols[start], places[start], places[end - 1] + 1) for start, end in zip(first, behind, strict=False)]
+        return [
+            (symbols[start], places[start], places[end - 1] + 1)
+            for start, end in zip(first, behind, strict=False)
+        ]
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of the words between whitespace."""
@@ -113,7 +123,9 @@ class BpeTokenizer(Changeable):
         return symbols, places
 
     def _merged(self, symbols: list[str]) -> Iterable[int]:
-        """Make the merges; return which symbols are left. They stay where they are, each knowing its neighbours."""
+        """Make the merges; return which symbols are left. They stay where they are, each knowing
+        its neighbours.
+        """
         ranks = self._ranks
         end = len(symbols)
         after = list(range(1, end + 1))
@@ -146,9 +158,15 @@ class BpeTokenizer(Changeable):
         return (place for place, is_gone in enumerate(gone) if not is_gone)
 
     def without(self, entries: Collection[str]) -> BpeTokenizer:
-        """The same without some entries and the merges that have or make them; the unknown token stays."""
+        """The same without some entries and the merges that have or make them; the unknown token
+        stays.
+        """
         gone = set(entries) - {self.unk_token}
         marked = len(self.continuing_subword_prefix)
-        merges = [pair for pair in self.parts.merges if gone.isdisjoint((*pair, pair[0] + pair[1][marked:]))]
+        merges = [
+            pair
+            for pair in self.parts.merges
+            if gone.isdisjoint((*pair, pair[0] + pair[1][marked:]))
+        ]
         vocab = {token: token_id for token, token_id in self.vocab.items() if token not in gone}
         return BpeTokenizer(self.parts._replace(vocab=vocab, merges=merges))

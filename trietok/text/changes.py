@@ -1,7 +1,7 @@
 """Detect that an attribute of an object, or a method of its class, has changed, by one comparison.
 
-In: a `Version`, shared by all objects that a cache depends on. Out: `version.mark` is a new object after any of them
-changes. A change of any other object does not change the mark.
+In: a `Version`, shared by all objects that a cache depends on. Out: `version.mark` is a new object
+after any of them changes. A change of any other object does not change the mark.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import get_ident
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import WeakSet
 
@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _Value = TypeVar("_Value")
-# What threads are in the middle of: by a key of its own, the thread, and what puts it right in a forked child.
+# What threads are in the middle of: by a key of its own, the thread, and what puts it right in a
+# forked child.
 _UNDER_WAY: dict[object, tuple[int, Callable[[], None]]] = {}
+_process = os.getpid()  # in which nothing is left of another process's threads
 
 
 @contextmanager
 def under_way(put_right: Callable[[], None]) -> Iterator[None]:
-    """A context for a change in steps. `put_right` is called in a child that another thread forks meanwhile, since
-    there nobody goes on with the change, nor releases its locks."""
+    """A context for a change in steps. `put_right` is called in a child that another thread forks
+    meanwhile, since there nobody goes on with the change, nor releases its locks.
+    """
+    # a child, in which a hook of the program's comes before the one below
+    if os.getpid() != _process:
+        _put_right_in_child()
     step = object()
     try:
         _UNDER_WAY[step] = get_ident(), put_right
@@ -36,6 +42,8 @@ def under_way(put_right: Callable[[], None]) -> Iterator[None]:
 
 
 def _put_right_in_child() -> None:
+    global _process
+    _process = os.getpid()  # first: what puts right may be a change itself
     for step, (thread, put_right) in list(_UNDER_WAY.items()):
         if thread != get_ident():
             put_right()
@@ -46,9 +54,39 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_put_right_in_child)
 
 
+class ForkableLock:
+    """A lock that its thread may take again, and that is free in a forked child whichever other
+    thread had it.
+
+    A thread that forks while it has the lock, as a signal's handler may, has it in the child too.
+
+    >>> lock = ForkableLock()
+    >>> with lock.held(), lock.held():
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    @contextmanager
+    def held(self, put_right: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """A context that one thread at a time is in; `put_right` is called in a child that another
+        thread forks while a thread is in it, or waits.
+        """
+
+        def renew() -> None:
+            if not self._lock._is_owned():  # type: ignore[attr-defined]  # else the thread that forked goes on with it
+                self._lock = RLock()
+                put_right()
+
+        with under_way(renew), self._lock:
+            yield
+
+
 class cached_property(functools.cached_property[_Value]):  # as Python calls it
-    """Python's own, without the lock that it has before 3.12: all objects of a class share it, and a child that is
-    forked while another thread works a value out would wait for it for ever."""
+    """Python's own, without the lock that it has before 3.12: all objects of a class share it, and
+    a child that is forked while another thread works a value out would wait for it for ever.
+    """
 
     if not TYPE_CHECKING:
 
@@ -85,8 +123,9 @@ class Version:
 class ChangeableType(ABCMeta):
     """The type of classes whose methods may be replaced while their objects are in use.
 
-    It notices when an attribute of a class is set or deleted, as `unittest.mock.patch.object` and a notebook do. It is
-    an `ABCMeta`, so that a class can inherit from an abstract base class as well.
+    It notices when an attribute of a class is set or deleted, as `unittest.mock.patch.object` and a
+    notebook do. It is an `ABCMeta`, so that a class can inherit from an abstract base class as
+    well.
     """
 
     _watching: WeakSet[Version]
@@ -97,13 +136,19 @@ class ChangeableType(ABCMeta):
         type.__setattr__(cls, "_foreign", {})
 
     def has_foreign(cls, names: tuple[str, ...]) -> bool:
-        """Whether a method or property of one of these names is not trietok's own; remembered until one is replaced."""
+        """Whether a method or property of one of these names is not trietok's own; remembered until
+        one is replaced.
+        """
         remembered = cls.__dict__.get("_foreign", {})  # none yet while the class is made
         answer: bool | None = remembered.get(names)
         if answer is None:
             methods = [getattr(cls, name, None) for name in names]
-            answer = not all(method is None or is_ours(getattr(method, "fget", method)) for method in methods)
-            remembered[names] = answer  # a patch by another thread has put another dict in its place
+            answer = not all(
+                method is None or is_ours(getattr(method, "fget", method)) for method in methods
+            )
+            remembered[names] = (
+                answer  # a patch by another thread has put another dict in its place
+            )
         return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -126,14 +171,18 @@ class ChangeableType(ABCMeta):
             kind._note_patch()
 
     def watch_class(cls, version: Version) -> None:
-        """Have `version` bumped when a method of the class, or of one that it inherits from, is replaced."""
+        """Have `version` bumped when a method of the class, or of one that it inherits from, is
+        replaced.
+        """
         cls._watching.add(version)
 
 
 class Changeable(metaclass=ChangeableType):
-    """An object of which others can see that a public attribute, or a method of its class, has changed.
+    """An object of which others can see that a public attribute, or a method of its class, has
+    changed.
 
-    >>> class Thing(Changeable): pass
+    >>> class Thing(Changeable):
+    ...     pass
     >>> thing, version = Thing(), Version()
     >>> thing.watch(version)
     >>> before = version.mark
@@ -149,7 +198,9 @@ class Changeable(metaclass=ChangeableType):
     mark: object = None  # a new object after each change of a public attribute
 
     def watch(self, version: Version) -> None:
-        """Have `version` bumped after each change of a public attribute, and of the class's methods."""
+        """Have `version` bumped after each change of a public attribute, and of the class's
+        methods.
+        """
         type(self).watch_class(version)
         watchers = self.__dict__.setdefault("_watchers", WeakSet())
         watchers.add(version)
@@ -163,7 +214,8 @@ class Changeable(metaclass=ChangeableType):
     def __setattr__(self, name: str, value: object) -> None:
         with under_way(self._note_change):
             object.__setattr__(self, name, value)
-            if not name.startswith("_"):
+            # a method, such as `_run_split_on_punc`
+            if not name.startswith("_") or hasattr(type(self), name):
                 self._note_change()
 
     def __delattr__(self, name: str) -> None:
@@ -178,7 +230,11 @@ class Changeable(metaclass=ChangeableType):
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("mark", "_watchers")}
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("mark", "_watchers")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, mark=object())
@@ -186,22 +242,33 @@ class Changeable(metaclass=ChangeableType):
 
 
 def public_names(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
-    """The names that `dir` shows of an object: without those of its internals, which begin with one underscore.
+    """The names that `dir` shows of an object: without those of its internals, which begin with one
+    underscore.
 
     >>> public_names(["_table", "__len__", "encode"], ["pad_token"])
     ['__len__', 'encode', 'pad_token']
     """
-    return sorted({name for name in names if not name.startswith("_") or name.startswith("__")}.union(more))
+    return sorted(
+        {name for name in names if not name.startswith("_") or name.startswith("__")}.union(more)
+    )
 
 
 def is_ours(function: object) -> bool:
-    """Whether a function belongs to this library, and is not a user's function, a mock or a wrapper in its place.
+    """Whether a function belongs to this library, and is not a user's function, a mock or a wrapper
+    in its place.
 
     >>> is_ours(Changeable.__setattr__), is_ours(len)
     (True, False)
     """
     home = getattr(function, "__globals__", {}).get("__name__", "")
     return bool(home.split(".")[0] == __name__.split(".")[0])
+
+
+def is_replaced(holder: Any, names: tuple[str, ...]) -> bool:
+    """Whether one of these methods is not trietok's own: of a tokenizer, or of a stage of trietok's
+    or a subclass.
+    """
+    return not holder.__dict__.keys().isdisjoint(names) or type(holder).has_foreign(names)
 
 
 _Key = TypeVar("_Key")
@@ -214,14 +281,14 @@ class ReadOnlyDict(dict[_Key, _Value]):
     >>> view["b"] = 2
     Traceback (most recent call last):
     ...
-    TypeError: this dict is read-only; change the tokenizer with add_tokens, remove_tokens, assign_unused or
-    add_wordpieces, or copy the dict with dict(...)
+    TypeError: this dict is read-only; change the tokenizer with add_tokens, remove_tokens,
+    assign_unused or add_wordpieces, or copy the dict with dict(...)
     """
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(
-            "this dict is read-only; change the tokenizer with add_tokens, remove_tokens, assign_unused or "
-            "add_wordpieces, or copy the dict with dict(...)"
+            "this dict is read-only; change the tokenizer with add_tokens, remove_tokens,"
+            " assign_unused or add_wordpieces, or copy the dict with dict(...)"
         )
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse

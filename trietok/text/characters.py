@@ -1,9 +1,10 @@
-"""Which characters are whitespace, control, punctuation or Chinese: every such rule of both profiles is here.
+"""Which characters are whitespace, control, punctuation or Chinese: every such rule of both
+profiles is here.
 
-In: a character. Out: a truth value; and a text's normal forms. BERT's classes are those of Google's `tokenization.py`
-and of transformers' `tokenization_utils.py` and `models/bert/tokenization_bert.py` (4.57.6), both on Python's own
-`unicodedata` tables; so characters newer than Python's Unicode version count as unassigned here exactly as they do
-there.
+In: a character. Out: a truth value; and a text's normal forms. BERT's classes are those of Google's
+`tokenization.py` and of transformers' `tokenization_utils.py` and
+`models/bert/tokenization_bert.py` (4.57.6), both on Python's own `unicodedata` tables; so
+characters newer than Python's Unicode version count as unassigned here exactly as they do there.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import Any, Literal
 
 REPLACEMENT_CHARACTER = "\ufffd"
 
-# The blocks that hold Chinese characters, both ends included. Hiragana, Katakana and Hangul are written in words and
-# are left out. The same eight ranges are in Google's tokenization.py and in transformers' tokenization_bert.py.
+# The blocks that hold Chinese characters, both ends included. Hiragana, Katakana and Hangul are
+# written in words and are left out. The same eight ranges are in Google's tokenization.py and in
+# transformers' tokenization_bert.py.
 CHINESE_RANGES = (
     (0x4E00, 0x9FFF),  # CJK Unified Ideographs
     (0x3400, 0x4DBF),  # Extension A
@@ -48,7 +50,8 @@ def is_whitespace(char: str) -> bool:
 
 
 def is_control(char: str) -> bool:
-    r"""Whether transformers deletes `char` as a control character: any category C*, so unassigned ones too.
+    r"""Whether transformers deletes `char` as a control character: any category C*, so unassigned
+    ones too.
 
     >>> [is_control(c) for c in ("\x00", "\u200b", "\ud800", "\n", "a")]
     [True, True, True, False, False]
@@ -66,7 +69,8 @@ def is_control_google(char: str) -> bool:
 
 
 def is_punctuation(char: str) -> bool:
-    """Whether `char` becomes a token of its own: every ASCII sign that is no letter or digit, and category P*.
+    """Whether `char` becomes a token of its own: every ASCII sign that is no letter or digit, and
+    category P*.
 
     >>> [is_punctuation(c) for c in ("$", "^", "。", "€", "a")]
     [True, True, True, False, False]
@@ -97,8 +101,8 @@ def is_nonspacing_mark(char: str) -> bool:
 def lower_each(text: str) -> str:
     """Lower-case every character by itself, as transformers' slow `tokenize` does.
 
-    Python's `str.lower` looks at the neighbours of one letter only: a capital sigma that ends a word becomes a final
-    one. Here it always becomes the ordinary one.
+    Python's `str.lower` looks at the neighbours of one letter only: a capital sigma that ends a
+    word becomes a final one. Here it always becomes the ordinary one.
 
     >>> lower_each("ΟΔΟΣ"), "ΟΔΟΣ".lower()
     ('οδοσ', 'οδος')
@@ -106,18 +110,30 @@ def lower_each(text: str) -> str:
     return text.replace("Σ", "σ").lower()
 
 
+def without_marks(text: str) -> str:
+    """A text without the characters that normalization may put in another order."""
+    return (
+        text
+        if text.isascii()
+        else "".join([char for char in text if not unicodedata.combining(char)])
+    )
+
+
 LONG_RUN = 256  # marks
 # A run that may be all marks: no characters of the commonest scripts are put in order.
-_STARTERS = "\x00-\u02ff\u0370-\u0482\u048a-\u058f\u3000-\u3029\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3"
+_STARTERS = (
+    "\x00-\u02ff\u0370-\u0482\u048a-\u058f\u3000-\u3029\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3"
+)
 _NO_SURE_STARTERS = f"[^{_STARTERS}]{{{LONG_RUN + 1}}}"
 
 
 def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     """`unicodedata.normalize` in linear time.
 
-    CPython puts the marks behind a character in order by insertion: a word of 100,000 marks in the wrong order takes it
-    8 seconds. Here the marks of long runs are sorted beforehand by their combining class, and marks of one class stay
-    in order. That is Unicode's canonical ordering, so no result changes.
+    CPython puts the marks behind a character in order by insertion: a word of 100,000 marks in the
+    wrong order takes it 8 seconds. Here the marks of long runs are sorted beforehand by their
+    combining class, and marks of one class stay in order. That is Unicode's canonical ordering, so
+    no result changes.
 
     >>> normalize("NFC", "cafe\u0301") == "caf\u00e9"
     True
@@ -127,20 +143,30 @@ def normalize(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
         return unicodedata.normalize(form, text)
     words = text.split(" ")
     parts: Literal["NFD", "NFKD"] = "NFKD" if "K" in form else "NFD"
-    whole = [unicodedata.normalize(form, _ordered(word, parts) if len(word) > LONG_RUN else word) for word in words]
+    whole = [
+        unicodedata.normalize(form, _ordered(word, parts) if len(word) > LONG_RUN else word)
+        for word in words
+    ]
     return " ".join(whole)
 
 
 def _ordered(word: str, form: Literal["NFD", "NFKD"]) -> str:
     decomposed = "".join([unicodedata.normalize(form, char) for char in word])
     runs = groupby(decomposed, lambda char: unicodedata.combining(char) > 0)
-    return "".join(["".join(sorted(run, key=unicodedata.combining) if is_mark else run) for is_mark, run in runs])
+    return "".join(
+        [
+            "".join(sorted(run, key=unicodedata.combining) if is_mark else run)
+            for is_mark, run in runs
+        ]
+    )
 
 
 class TranslationTable(dict[int, Any]):
-    """A table for `str.translate` that computes a code point's replacement when the code point is first met.
+    """A table for `str.translate` that computes a code point's replacement when the code point is
+    first met.
 
-    Only code points of the basic multilingual plane are cached, so a table never holds more than 65,536 entries.
+    Only code points of the basic multilingual plane are cached, so a table never holds more than
+    65,536 entries.
 
     Args:
         replacement: what a character becomes: a string, or None to delete it.
@@ -166,7 +192,7 @@ _MARK_SIGNS = TranslationTable(
 )
 
 
-# ---- the Unicode tables of the Rust tokenizers, the same on every Python ---------------------------------------------
+# ---- the Unicode tables of the Rust tokenizers, the same on every Python -------------------------
 #
 # `tests/parity/derive_rust_ranges.py` derives the file, which is read when a class is first needed.
 
@@ -197,7 +223,12 @@ def boundaries(name: str) -> tuple[int, ...]:
 def is_in(name: str, char: str) -> bool:
     """Whether a character is in a class.
 
-    >>> is_in("deleted", "\\u200b"), is_in("deleted", "\\u0378"), is_in("punctuation", "。"), is_in("marks", "\\u0301")
+    >>> (
+    ...     is_in("deleted", "\\u200b"),
+    ...     is_in("deleted", "\\u0378"),
+    ...     is_in("punctuation", "。"),
+    ...     is_in("marks", "\\u0301"),
+    ... )
     (True, False, True, True)
     """
     return bisect_right(boundaries(name), ord(char)) % 2 == 1
@@ -206,13 +237,16 @@ def is_in(name: str, char: str) -> bool:
 @functools.cache
 def _changed() -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
-    for begin, end in _ranges(*(_lines().keys() - {"word", "chinese", "lower"})):
+    for begin, end in _ranges(
+        "deleted", "space", "split_space", "punctuation", "marks", "decomposed", "nonstarters"
+    ):
         changed[begin:end] = b"\1" * (end - begin)
     return changed
 
 
 def is_unchanged(char: str) -> bool:
-    """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones; False if in doubt.
+    """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones;
+    False if in doubt.
 
     >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
     [True, False, True, False, False, False]
@@ -248,11 +282,14 @@ def lower_case() -> dict[int, str]:
         span, _, change = part.partition("/")
         first, _, last = span.partition("-")
         step, delta = int(change[0]), int(change[1:], 16)
-        table.update((code, chr(code + delta)) for code in range(int(first, 16), int(last, 16) + 1, step))
+        table.update(
+            (code, chr(code + delta)) for code in range(int(first, 16), int(last, 16) + 1, step)
+        )
     return table
 
 
-_same_in_python: set[str] = set()  # characters met, of the basic plane, with the same normal forms in Python and Rust
+# characters met, of the basic plane, with the same normal forms in Python and Rust
+_same_in_python: set[str] = set()
 
 
 def nfd(text: str) -> str:
@@ -265,7 +302,8 @@ def nfd(text: str) -> str:
 
 
 def nfc(text: str) -> str:
-    """The canonical composition of Unicode 9: no newer character comes of it, and newer marks stay where they are.
+    """The canonical composition of Unicode 9: no newer character comes of it, and newer marks stay
+    where they are.
 
     >>> nfc("e\\u0301") == "é", nfc("e\\u08d3\\u0301") == "e\\u08d3\\u0301"
     (True, True)
@@ -275,24 +313,37 @@ def nfc(text: str) -> str:
     return _by_python("NFC", text)
 
 
+def normal_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """A normal form of Unicode 9.
+
+    >>> normal_form("NFKC", "ﬁ ①"), normal_form("NFKD", "㋿")
+    ('fi 1', '㋿')
+    """
+    return _by_python(form, text)
+
+
 def combining_class(char: str) -> int:
     """The class by which marks are put in order; 0 for those that are newer than Unicode 9."""
     return unicodedata.combining(char) if is_in("nonstarters", char) else 0
 
 
-def _by_python(form: Literal["NFC", "NFD"], text: str) -> str:
+def _by_python(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
     """A normal form by Python, which may know more characters, but gives the others the same form.
 
-    So each stretch between newer characters that Python decomposes or reorders is normalized by itself.
+    So each stretch between newer characters that Python decomposes or reorders is normalized by
+    itself.
     """
-    if not _newer(set(text)):
+    is_same = _has_same_parts if "K" in form else _is_same_in_python
+    if all(map(is_same, set(text))) if "K" in form else not _newer(set(text)):
         return _stretch(form, text)
-    stretches = ("".join(chars) for _, chars in groupby(text, _is_same_in_python))
-    return "".join(_stretch(form, chars) if _is_same_in_python(chars[0]) else chars for chars in stretches)
+    stretches = ("".join(chars) for _, chars in groupby(text, is_same))
+    return "".join(_stretch(form, chars) if is_same(chars[0]) else chars for chars in stretches)
 
 
-def _stretch(form: Literal["NFC", "NFD"], text: str) -> str:
-    """A normal form of characters that are the same in Python, without the newer characters that they compose to."""
+def _stretch(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """A normal form of characters that are the same in Python, without the newer characters that
+    they compose to.
+    """
     whole = normalize(form, text)
     newer = {ord(char): normalize("NFD", char) for char in _newer(set(whole).difference(text))}
     return whole.translate(newer) if newer else whole
@@ -312,27 +363,38 @@ def _is_same_in_python(char: str) -> bool:
     return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))
 
 
-# Word characters, which may not touch an added token with `single_word`, are those of `\w` in Unicode Technical
-# Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks, decimal digits, connector punctuation,
-# joiners. Python's own `\w` has no marks and more digits. The package `regex` has these; where it is not installed,
-# as in a browser, the table of the Rust tokenizers stands for it.
+def _has_same_parts(char: str) -> bool:
+    """Whether Python takes a character apart as Rust does, in the forms that know compatible
+    characters too.
+    """
+    is_newer = unicodedata.decomposition(char).startswith("<") and not is_in("compatible", char)
+    return not is_newer and _is_same_in_python(char)
 
 
-# What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust tokenizers does not have yet.
-# `tests/text/test_word_characters.py` holds both equal.
+# Word characters, which may not touch an added token with `single_word`, are those of `\w` in
+# Unicode Technical Standard 18, annex C, which the Rust tokenizers use: alphabetic, marks, decimal
+# digits, connector punctuation, joiners. Python's own `\w` has no marks and more digits. The
+# package `regex` has these; where it is not installed, as in a browser, the table of the Rust
+# tokenizers stands for it.
+
+
+# What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust
+# tokenizers does not have yet. `tests/text/test_word_characters.py` holds both equal.
 _NEWER = """
-    558 58b-58c 5c8-5c9 88f b53-b54 c5c cdc 1acf-1af0 208f 209d-209f a7ce-a7cf a7d2 a7d4 a7dd a7e2 a7f1 ab6c-ab6d
-    107bb-107bf 10940-10959 10ec5-10ec7 10ecb-10ecf 10ed9-10eee 10ef0-10efb 11b0a 11b60-11b67 11db0-11ddb 11de0-11de9
-    11df0-11df1 1246f 12475-1247f 12550-12686 16ea0-16eb8 16ebb-16ed3 16ff2-16ff6 187f8-187ff 18cd6-18cda 18d09-18d20
-    18d80-18df2 18e00-19191 191a0-191d2 1b123-1b128 1b168 1d127-1d128 1d250-1d252 1d25b-1d25c 1d25f 1d280-1d281 1d6a6
-    1df1f-1df24 1df2b-1df81 1df90-1df96 1dfcd-1dfff 1e6c0-1e6de 1e6e0-1e6f5 1e6fe-1e6ff 2b73a-2b73f 2b81e 2cea2-2cead
-    323b0-33479 3d000-3fc3f
+    558 58b-58c 5c8-5c9 88f b53-b54 c5c cdc 1acf-1af0 208f 209d-209f a7ce-a7cf a7d2 a7d4 a7dd
+    a7e2 a7f1 ab6c-ab6d 107bb-107bf 10940-10959 10ec5-10ec7 10ecb-10ecf 10ed9-10eee 10ef0-10efb
+    11b0a 11b60-11b67 11db0-11ddb 11de0-11de9 11df0-11df1 1246f 12475-1247f 12550-12686
+    16ea0-16eb8 16ebb-16ed3 16ff2-16ff6 187f8-187ff 18cd6-18cda 18d09-18d20 18d80-18df2
+    18e00-19191 191a0-191d2 1b123-1b128 1b168 1d127-1d128 1d250-1d252 1d25b-1d25c 1d25f
+    1d280-1d281 1d6a6 1df1f-1df24 1df2b-1df81 1df90-1df96 1dfcd-1dfff 1e6c0-1e6de 1e6e0-1e6f5
+    1e6fe-1e6ff 2b73a-2b73f 2b81e 2cea2-2cead 323b0-33479 3d000-3fc3f
 """
 
 
 @functools.cache
 def word_runs() -> Any:
-    """A compiled pattern of as many word characters as there are; `regex`'s or, where it is not installed, `re`'s.
+    """A compiled pattern of as many word characters as there are; `regex`'s or, where it is not
+    installed, `re`'s.
 
     >>> word_runs().findall("co-op_é ² ⅷ")
     ['co', 'op_é', 'ⅷ']

@@ -1,36 +1,40 @@
-"""Text to ids, tokens and spans, with the tokens and options of one moment and with a cache per chunk.
+"""Text to ids, tokens and spans, with the tokens and options of one moment and with a cache per
+chunk.
 
 In: a text. Out: its ids, without special tokens around; or its tokens, or their spans.
 
-In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC, lower-casing, accents,
-punctuation, WordPiece), and so does the split at added tokens when none of them holds whitespace. So the ids of a text
-are those of its chunks in a row, and `chunk → ids` can be cached: a text whose chunks are all cached costs one
-`str.split` and one dict lookup per chunk. A chunk that is not cached goes through the stages, and its words have a
-cache of their own. Only words of ASCII and Chinese characters have a way around the stages.
+In BERT everything after the split at whitespace stays within a chunk (Chinese spacing, NFC,
+lower-casing, accents, punctuation, WordPiece), and so does the split at added tokens when none of
+them holds whitespace. So the ids of a text are those of its chunks in a row, and `chunk → ids` can
+be cached: a text whose chunks are all cached costs one `str.split` and one dict lookup per chunk. A
+chunk that is not cached goes through the stages, and its words have a cache of their own. Only
+words of ASCII and Chinese characters have a way around the stages. Chunks that an added token such
+as "new york" may reach across are one, a window (`trietok.text.terms`).
 
-Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that `str.split` takes for
-whitespace and BERT deletes ("a\\x0bb" is one word): when a chunk is encoded for the first time, it is checked for such
-characters. An added token such as "new york" extends over several chunks: if a chunk ends with the first word of such a
-token, `ids` leaves the fast path and searches the whole text for added tokens; if it finds one, it splits there first.
+Chunks are cut at spaces only. Other whitespace stays in its chunk, and so do the characters that
+`str.split` takes for whitespace and BERT deletes ("a\\x0bb" is one word): when a chunk is encoded
+for the first time, it is checked for such characters.
 
-Spans are cached in the same way, relative to the start of the chunk, as differences between successive boundaries; one
-running sum over the differences gives the spans of the text.
+Spans are cached in the same way, relative to the start of the chunk, as differences between
+successive boundaries; one running sum over the differences gives the spans of the text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from operator import sub
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trietok.text.alignment import Located, Span
-from trietok.text.characters import lower_each
-from trietok.text.kernel.chosen import (
+from trietok.text.alignment import Span
+from trietok.text.kernel.choosing import (
+    CODE_POINTS_OF_A_TEXT,
     TEXT_AT_ONCE_BEFORE_KERNEL,
     Classifier,
+    RustClassifier,
     SlowClassifier,
     kernel_at_work,
     new_kernel,
@@ -39,44 +43,46 @@ from trietok.text.kernel.chosen import (
     text_before_kernel,
     threads_allowed,
 )
-from trietok.text.kernel.plain import ListRows
-from trietok.text.memory import STOP, CacheInfo, Characters, IdTuple, MayBeSpaced, Memory, NotOne, Tokens
-from trietok.text.trie import Prefilter
+from trietok.text.kernel.plain import Form, ListRows
+from trietok.text.memory import CacheInfo, IdTuple, Known, Memory, NotOne, WordMemory
+from trietok.text.stages import Located
 from trietok.text.vocabulary import Vocabulary
+from trietok.text.word_search import Prefilter
 
 if TYPE_CHECKING:
     from trietok.text.kernel._kernel import Kernel
-    from trietok.text.kernel._kernel import Vocabulary as KernelVocabulary
     from trietok.text.kernel.plain import Rows
     from trietok.text.stages import Stages
 
-# str.split splits at these, BERT deletes them.
-_DELETED_WHITESPACE = "[\x0b\x0c\x1c-\x1f\x85]"
 # Words and punctuation of printable ASCII: every sign is punctuation.
 ASCII_WORDS = r"[A-Za-z0-9]+|[^A-Za-z0-9]"
-# The Chinese path of texts: without it plain Python takes five times as long for Chinese. These characters are words in
-# both profiles, each by itself, and no stage changes them; rarer ones go the way of all words.
+# The Chinese path of texts: without it plain Python takes five times as long for Chinese. These
+# characters are words in both profiles, each by itself, and no stage changes them; rarer ones go
+# the way of all words.
 _CHINESE = "\u4e00-\u9fef"
 # Punctuation between them; it composes with no mark.
 CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
-# Runs without Chinese; and without this punctuation too, at which a text is cut unless it holds strange characters:
-# BERT finds no special word in `、[\u0301CLS]\u0301、`, whose accents go after it has looked, and would in a part.
+# Runs without Chinese; and without this punctuation too, at which a text is cut unless it holds
+# strange characters: BERT finds no special word in `、[\u0301CLS]\u0301、`, whose accents go after
+# it has looked, and would in a part.
 _NOT_CHINESE = f"([^{_CHINESE}]+)", f"([^{_CHINESE}{CHINESE_PUNCTUATION}]+)"
 _STRANGE_TO_CHINESE = f"[^ -~{_CHINESE}{CHINESE_PUNCTUATION}]"
-# Each is compiled where a text first needs it, and kept: all of them would be a tenth of the time to import this.
+# Each is compiled where a text first needs it, and kept: all of them would be a tenth of the time
+# to import this.
 _compiled = cache(re.compile)
 MOST_VARIANTS = 16
 
 
 class TextEncoder:
-    """Encodes texts by the stages, without a cache; `ChunkEncoder` has one. Apart from the cache, neither ever changes.
+    """Encodes texts by the stages, without a cache; `ChunkEncoder` has one. Apart from the cache,
+    neither ever changes.
 
     Args:
         stages: what a text goes through.
     """
 
     remembers = False
-    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel.chosen`
+    kernel: Kernel | None = None  # does what `ids` does, sooner; see `trietok.text.kernel.choosing`
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
@@ -90,9 +96,38 @@ class TextEncoder:
         """The ids of `text`, between those of two lists."""
         return [*front, *self.ids(text), *back]
 
-    def rows(self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed) -> Rows:
-        """The ids of each of `texts`; `threads` says how many threads the kernel may use, None stands for one."""
+    def rows(
+        self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed
+    ) -> Rows:
+        """The ids of each of `texts`; `threads` says how many threads the kernel may use, None
+        stands for one.
+        """
         return ListRows(map(self.ids, texts))
+
+    def columns(
+        self,
+        texts: tuple[Any, ...],
+        form: Form,
+        threads: Callable[[int], int] | None = threads_allowed,
+    ) -> dict[str, Any] | Rows | None:
+        """The columns of a call for several texts, or pairs of texts one behind the other.
+
+        Returns:
+            The columns by name; their rows, cut and not padded, where one has more ids than a row
+            may have, or arrays are wanted and they have several widths, or a pair has to be cut;
+            None where there are no texts or something else than str.
+        """
+        if set(map(type, texts)) != {str}:
+            return None
+        return ListRows(map(self.ids, texts)).columns_or_rows(form)
+
+    def count(self, text: str) -> int:
+        """How many ids `text` has."""
+        return len(self.ids(text))
+
+    def counts(self, texts: list[str], around: int = 0) -> list[int]:
+        """How many ids each of `texts` has, and `around` more."""
+        return [self.count(text) + around for text in texts]
 
     def ids_of_tokens(self, tokens: list[str]) -> list[int]:
         """The ids of a text that is given as tokens."""
@@ -106,6 +141,23 @@ class TextEncoder:
         """The tokens of `text` with their ids, spans and words."""
         return self.stages.locate(text)
 
+    def ids_of_words(self, words: Sequence[str]) -> list[int]:
+        """The ids of words, each of which is a text of its own."""
+        return [*chain.from_iterable(map(self.ids, words))]
+
+    def locate_words(self, words: Sequence[str]) -> Located:
+        """The tokens of words, each of which is a text of its own; every token has the number of
+        its word.
+        """
+        all_words = Located.empty()
+        for number, word in enumerate(words):
+            ids, tokens, spans, _ = self.locate(word)
+            all_words.ids.extend(ids)
+            all_words.tokens.extend(tokens)
+            all_words.spans.extend(spans)
+            all_words.words.extend([number] * len(ids))
+        return all_words
+
     def spans(self, text: str, count: int = -1) -> list[Span]:
         """The span of each token of `text`: half-open, in code points.
 
@@ -116,11 +168,14 @@ class TextEncoder:
         return self.stages.spans(text)
 
     def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
-        """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
+        """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces,
+        and its span.
+        """
         return self.stages.words_between(text)
 
     def chunks(self, text: str) -> list[str]:
-        """What lies between spaces of `text`, where each chunk has the words by itself that it has in the text.
+        """What lies between spaces of `text`, where each chunk has the words by itself that it has
+        in the text.
 
         Where that does not hold, the whole text is the only chunk.
         """
@@ -130,17 +185,21 @@ class TextEncoder:
         """Where a text may be cut, beside spaces, so that its ids are those of the parts in a row.
 
         Returns:
-            The first and the last of the characters between any two of which it may be cut, (1, 0) for none; or None,
-            where it may not be cut at spaces either.
+            The first and the last of the characters between any two of which it may be cut, (1, 0)
+            for none; or None, where it may not be cut at spaces either.
         """
         return None
 
     def as_text(self) -> TextEncoder:
-        """The encoder of texts in which special tokens are text, as transformers' `split_special_tokens` has it."""
+        """The encoder of texts in which special tokens are text, as transformers'
+        `split_special_tokens` has it.
+        """
         return self._variant(None)
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> TextEncoder:
-        """The encoder of texts that can give, of the tokens of `special`, only those of `allowed`."""
+        """The encoder of texts that can give, of the tokens of `special`, only those of
+        `allowed`.
+        """
         return self._variant((special, allowed))
 
     def _variant(self, key: tuple[frozenset[str], frozenset[str]] | None) -> TextEncoder:
@@ -160,52 +219,11 @@ class TextEncoder:
         """Clear the caches."""
 
 
-class WordMemory(Memory):
-    """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share it."""
-
-    __slots__ = (
-        *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
-        *("kernel_vocabulary", "stages"),
-    )
-
-    def __init__(self, stages: Stages, limit: int) -> None:
-        super().__init__(self._ids_of_word, limit)
-        self.stages = stages
-        self._vocab = stages.vocab
-        self._wordpiece = stages.wordpiece
-        self._longest = stages.wordpiece.max_input_chars_per_word if stages.wordpiece.vocab is stages.vocab else -1
-        # The entries that are added tokens too, perhaps with another id; tokens added later beside them are none.
-        self._also_added = frozenset(stages.vocab.keys() & stages.added.encoder.flat().keys())
-        self._unknown = stages.wordpiece.unk_token
-        self._unknown_ids: IdTuple | None = None
-        self.kernel_vocabulary: KernelVocabulary | None = None  # what the kernels of these encoders share
-
-    def _ids_of_word(self, word: str) -> IdTuple:
-        token_id = self._vocab.get(word)
-        if token_id is not None and len(word) <= self._longest and word not in self._also_added:
-            return (token_id,)
-        if self.kernel_vocabulary is not None:
-            ids = self.kernel_vocabulary.ids(word)
-            if ids is not None:
-                return tuple(ids)
-        pieces = self._wordpiece.pieces_of(word)
-        if len(pieces) == 1 and pieces[0] is self._unknown:  # the commonest of those that are added tokens too
-            if self._unknown_ids is None:
-                self._unknown_ids = (self.stages.to_id(self._unknown),)
-            return self._unknown_ids
-        if self._also_added.isdisjoint(pieces):
-            try:
-                return tuple(map(self._vocab.__getitem__, pieces))
-            except KeyError:  # of a WordPiece stage with entries of its own
-                pass
-        return tuple(map(self.stages.to_id, pieces))
-
-
 class ChunkEncoder(TextEncoder):
     """Encodes texts chunk by chunk.
 
     Args:
-        stages: what a text goes through; see `can_remember`.
+        stages: what a text goes through; they `go_by_chunks`.
         vocabulary: the vocabulary without the added tokens.
         limit: how many bytes the caches may take.
         words_are_of: everything that the ids of words depend on.
@@ -213,7 +231,6 @@ class ChunkEncoder(TextEncoder):
     """
 
     remembers = True
-    _classifier_of: Callable[..., Classifier] = SlowClassifier
 
     def __init__(
         self,
@@ -225,58 +242,45 @@ class ChunkEncoder(TextEncoder):
     ) -> None:
         super().__init__(stages)
         basic, wordpiece = stages.basic, stages.wordpiece
-        assert basic is not None  # `can_remember` has checked it
+        assert basic is not None  # `go_by_chunks` has checked it
         self.limit = limit
         self.words_are_of = words_are_of
-        self._words: WordMemory = WordMemory(stages, limit // 4) if earlier is None else earlier._words
+        self._words: WordMemory = (
+            WordMemory(stages, limit // 4) if earlier is None else earlier._words
+        )
         self._basic = basic
         self._wordpiece = wordpiece
         self._vocab: Mapping[str, int] = stages.vocab
         self._vocabulary = vocabulary
         self._added = stages.added
         self._special = frozenset(stages.special)
-        self._lowers = stages.lowers
         self._lowers_words = stages.lowers or basic.do_lower_case
-        self._split_punctuation = basic.do_split_on_punc
         self._chinese_apart = basic.tokenize_chinese_chars
-        self._has_spaces = self._added.search.has_spaces or self._added.search.has_odd_spaces
+        self._split_punctuation = basic.do_split_on_punc
         keys = frozenset[str]().union(*[search.ascii_word_keys for search in self._added.searches])
         if self._lowers_words:
             keys |= frozenset(map(str.upper, keys))
-        # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if none can be in it.
+        # Finds in a chunk of ASCII letters and digits what an added token in it must hold; None if
+        # none can be in it.
         self._find_word_key = Prefilter(keys=keys).any_in if keys else None
-        # A quarter is for `_outer`, or else for spans.
+        # A quarter is for spans; where there are terms, half of that for those that chunks begin.
+        self.terms = stages.terms(limit // 8)
         self._chunks = Memory(self._ids_of_early_chunk, limit // 2)
         self._text_before_kernel = text_before_kernel()
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
-        self._characters = Characters(self._words.work_out, remembers=limit > 0)
-        # The cache that the chunks of a text are looked up in; where an added token has spaces, it is one in which a
-        # chunk that ends with such a token's first word is `STOP`.
-        self._outer = Memory(self._ids_of_outer_chunk, limit // 4) if self._has_spaces else self._chunks
-        self.chunk_ids = self._outer.__getitem__
-        self.work_out_chunk = self._ids_of_outer_chunk if self._has_spaces else self._ids_of_chunk  # without the cache
-        # Filled when spans are asked for. Either `_steps` or `_outer` has a share of the limit, never both.
-        self._steps = Memory(self._steps_of_chunk, 0 if self._has_spaces else limit // 4)
+        self.chunk_ids = self._chunks.__getitem__
+        # Without the cache:
+        self.work_out_chunk = self._ids_of_chunk if stages.are_words_berts else self._ids_by_stages
+        self._characters = Known(self._only_id_of)
+        self._steps = Memory(self._steps_of_chunk, limit // 4 if self.terms is None else limit // 8)
         self.chunk_steps = self._steps.__getitem__
-        self._tokens = Tokens(self._only_token_of)
+        self._tokens = Known(self._only_token_of)
+        self._begins_word = Known(self._word_begins_with)
         self._tells_tokens = self._tells_unknown()
         if earlier is not None and self._chunks_become_the_same_in(earlier):
             self._share_kernel(earlier)
         elif self._text_before_kernel <= 0:
             self.make_kernel()
-
-    @staticmethod
-    def can_remember(stages: Stages) -> bool:
-        """Whether the ids of a text are those of its chunks in a row, so that they can be cached by chunk."""
-        added, basic = stages.added, stages.basic
-        return (
-            stages.by_chunks
-            and basic is not None
-            and not basic.never_split
-            and stages.wordpiece.vocab is stages.vocab  # else it may be a dict that a user changes
-            and not added.search.has_odd_spaces
-            and all(token in added.encoder for token in stages.special)
-        )
 
     def _tells_unknown(self) -> bool:
         unknown = self._wordpiece.unk_token
@@ -284,12 +288,16 @@ class ChunkEncoder(TextEncoder):
         return unknown_id is not None and self._only_token_of(unknown_id) == unknown
 
     def _id_of(self, token: str) -> int | None:
-        """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces only."""
+        """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces
+        only.
+        """
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
 
     def _is_ascii_word(self, chunk: str) -> bool:
-        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token: most chunks."""
+        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token:
+        most chunks.
+        """
         if not (chunk.isascii() and chunk.isalnum()):
             return False
         return self._find_word_key is None or not self._find_word_key(chunk)
@@ -300,9 +308,28 @@ class ChunkEncoder(TextEncoder):
         line = lines[token_id] if 0 <= token_id < len(lines) else None
         added = self._added.decoder.get(token_id)
         token = line if added is None else added.content
-        if token is None or (line is not None and line != token):
+        if (
+            token is None
+            or (line is not None and line != token)
+            or not self._added.shows_itself(token)
+        ):
             return None
         return token if self._id_of(token) == token_id else None
+
+    def _word_begins_with(self, token_id: int) -> int | None:
+        """1 for a token that begins a word, 0 for one that goes on with it; None where that cannot
+        be told of it.
+        """
+        token, prefix = self._only_token_of(token_id), self._wordpiece.continuing_subword_prefix
+        if token is None or not prefix or prefix[0].translate(self.stages.punctuation) == prefix[0]:
+            return None
+        goes_on = len(token) > len(prefix) and token.startswith(prefix)
+        # A special token such as "##ing" stays whole where accents are taken off to make it, and
+        # begins a word then.
+        is_doubtful = token_id in self._added.decoder or any(
+            word.startswith(prefix) for word in self._special
+        )
+        return None if goes_on and is_doubtful else int(not goes_on)
 
     def ids(self, text: str) -> list[int]:
         if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
@@ -318,19 +345,47 @@ class ChunkEncoder(TextEncoder):
             return self.kernel.ids(text, front, back)
         return [*front, *self._plain_ids(text), *back]
 
-    def rows(self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed) -> Rows:
+    def rows(
+        self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed
+    ) -> Rows:
         self.expect(texts)
         return super().rows(texts) if self.kernel is None else self.kernel.rows(texts, threads)
 
-    def _plain_ids(self, text: str) -> list[int]:
-        try:
-            return [*chain.from_iterable(map(self.chunk_ids, text.split(" ")))]
-        except MayBeSpaced:
-            return self._ids_of_spaced(text)
+    def columns(
+        self,
+        texts: tuple[Any, ...],
+        form: Form,
+        threads: Callable[[int], int] | None = threads_allowed,
+    ) -> dict[str, Any] | Rows | None:
+        if self.kernel is None:
+            self.expect(tuple(text for text in texts if isinstance(text, str)))
+        return (
+            super().columns(texts, form)
+            if self.kernel is None
+            else self.kernel.columns(texts, form, threads)
+        )
 
-    def _ids_of_spaced(self, text: str) -> list[int]:
-        """The ids of a text in which an added token with spaces may stand."""
-        return self._ids_around(text) if self._stands_in(text) else self._ids_of_chunks(text.split(" "))
+    def count(self, text: str) -> int:
+        if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
+            self.expect((text,))
+        if self.kernel is not None:
+            return self.kernel.count(text)
+        return sum(map(len, map(self.chunk_ids, self.cut(text))))
+
+    def counts(self, texts: list[str], around: int = 0) -> list[int]:
+        self.expect(texts)
+        if self.kernel is None:
+            return super().counts(texts, around)
+        return array("i", self.rows(texts).int32_lengths(around)).tolist()
+
+    def _plain_ids(self, text: str) -> list[int]:
+        return [*chain.from_iterable(map(self.chunk_ids, self.cut(text)))]
+
+    def cut(self, text: str) -> list[str]:
+        """The chunks and windows of a text, whose ids in a row are those of the text."""
+        if self.terms is None:
+            return text.split(" ")
+        return self.terms.cut(text) if self.stages.is_berts else [text]
 
     def tokens(self, text: str) -> list[str]:
         if self._tells_tokens:
@@ -341,29 +396,66 @@ class ChunkEncoder(TextEncoder):
         return self.stages.tokens(text)
 
     def spans(self, text: str, count: int = -1) -> list[Span]:
-        if not self._has_chunked_spans(text):
+        if not self.stages.have_chunked_spans(text):
             return self.stages.spans(text)
         spans = None if self.kernel is None else self.kernel.spans(text)
         if spans is None:
-            bounds = accumulate(chain.from_iterable(map(self.chunk_steps, text.split(" "))), initial=-1)
+            bounds = accumulate(
+                chain.from_iterable(map(self.chunk_steps, self.cut(text))), initial=-1
+            )
             next(bounds)
             spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
 
+    def locate(self, text: str) -> Located:
+        return self._located_by_chunks(text) or self.stages.locate(text)
+
+    def ids_of_words(self, words: Sequence[str]) -> list[int]:
+        # Between spaces each word has the ids that it has by itself.
+        return super().ids_of_words(words) if self.terms else self.ids(" ".join(words))
+
+    def locate_words(self, words: Sequence[str]) -> Located:
+        located = None if self.terms else self._located_by_chunks(" ".join(words))
+        if located is None:
+            return super().locate_words(words)
+        counts = map(len, self.rows([*words]).lists())
+        numbers = [*chain.from_iterable(map(repeat, range(len(words)), counts))]
+        begins = [0, *accumulate(len(word) + 1 for word in words)]
+        firsts = map(begins.__getitem__, numbers)
+        spans = [
+            (start - first, end - first)
+            for first, (start, end) in zip(firsts, located.spans, strict=True)
+        ]
+        return located._replace(spans=spans, words=numbers)
+
+    def _located_by_chunks(self, text: str) -> Located | None:
+        """What `locate` gives, where the ids tell tokens and words, and chunks tell spans; else
+        None.
+        """
+        if not (
+            self._tells_tokens and self._split_punctuation and self.stages.have_chunked_spans(text)
+        ):
+            return None
+        ids = self.ids(text)
+        try:
+            tokens = [*map(self._tokens.__getitem__, ids)]
+            words = [*accumulate(map(self._begins_word.__getitem__, ids), initial=-1)]
+        except NotOne:
+            return None
+        return Located(ids, tokens, self.spans(text, len(ids)), words[1:])
+
     def chunks(self, text: str) -> list[str]:
-        return text.split(" ") if self._has_chunked_spans(text) else [text]
+        return self.cut(text) if self.stages.have_chunked_spans(text) else [text]
 
     def cut_characters(self) -> tuple[int, int] | None:
-        return None if self._has_spaces else self._classifier().alone()
+        if self.terms:
+            return None
+        return self._classifier().alone() if self.stages.are_words_berts else (1, 0)
 
-    def _has_chunked_spans(self, text: str) -> bool:
-        """Whether the spans of a text are those of its chunks in a row."""
-        return not self._has_spaces
-
-    # ---- the caches -------------------------------------------------------------------------------------------------
+    # ---- the caches ------------------------------------------------------------------------------
 
     def info(self, limit: int) -> CacheInfo:
-        memories = {id(memory): memory for memory in (self._chunks, self._words, self._outer, self._steps)}.values()
+        memories = self._memories()
         kernel: dict[str, int] = {} if self.kernel is None else self.kernel.info()
         return CacheInfo(
             chunks=len(self._chunks) + kernel.get("chunks", 0),
@@ -373,18 +465,28 @@ class ChunkEncoder(TextEncoder):
             times_full=sum(memory.times_full for memory in memories) + kernel.get("times_full", 0),
         )
 
+    def _memories(self) -> list[Memory]:
+        return [
+            self._chunks,
+            self._words,
+            self._steps,
+            *([] if self.terms is None else [self.terms.begun]),
+        ]
+
     def forget(self) -> None:
-        for memory in (self._outer, self._chunks, self._words, self._steps):
+        for memory in self._memories():
             memory.forget()
         self._characters.clear()
         if self.kernel is not None:
             self.kernel.forget()
 
-    # ---- the kernel -------------------------------------------------------------------------------------------------
+    # ---- the kernel ------------------------------------------------------------------------------
 
     @property
     def may_have_kernel(self) -> bool:
-        """Whether texts go through a compiled kernel, or will do so once there have been enough of them."""
+        """Whether texts go through a compiled kernel, or will do so once there have been enough of
+        them.
+        """
         if self.kernel is not None:
             return True
         return kernel_at_work() == "compiled" and self._awaits_kernel() and self._can_hand_over()
@@ -392,19 +494,27 @@ class ChunkEncoder(TextEncoder):
     def _awaits_kernel(self) -> bool:
         return self._chunks.work_out == self._ids_of_early_chunk
 
-    def expect(self, texts: Iterable[str]) -> None:
-        """Make ready for texts that are to be encoded now: make a kernel if they are long enough."""
-        if self._awaits_kernel() and sum(map(len, texts)) >= TEXT_AT_ONCE_BEFORE_KERNEL:
-            self.make_kernel()
+    def expect(self, texts: Collection[str]) -> None:
+        """Make ready for texts that are to be encoded now: make a kernel if they, with those
+        before, are long enough.
+
+        Texts that are met again count, too: a kernel has their columns in a fraction of the time.
+        """
+        if self._awaits_kernel():
+            self._text_before_kernel -= sum(map(len, texts)) + CODE_POINTS_OF_A_TEXT * len(texts)
+            if self._text_before_kernel <= 0:
+                self.make_kernel()
 
     def make_kernel(self) -> None:
-        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for it."""
-        with one_at_a_time:
+        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for
+        it.
+        """
+        with one_at_a_time.held():
             if self._awaits_kernel():
                 try:
                     self._make_kernel()
                 finally:
-                    self._chunks.work_out = self._ids_of_chunk
+                    self._chunks.work_out = self.work_out_chunk
 
     def _ids_of_early_chunk(self, chunk: str) -> IdTuple:
         """`_ids_of_chunk` as long as there is no kernel."""
@@ -412,18 +522,24 @@ class ChunkEncoder(TextEncoder):
             self._text_before_kernel -= len(chunk) + 1
             if self._text_before_kernel <= 0:
                 self.make_kernel()
-        return self._ids_of_chunk(chunk)
+        return self.work_out_chunk(chunk)
 
     def _chunks_become_the_same_in(self, earlier: ChunkEncoder) -> bool:
         """Whether what is remembered of chunks is right here too; words become the same in both."""
-        return earlier.kernel is not None and earlier._added is self._added and earlier._special == self._special
+        return (
+            earlier.kernel is not None
+            and earlier._added is self._added
+            and earlier._special == self._special
+        )
 
     def _share_kernel(self, earlier: ChunkEncoder) -> None:
-        """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel hands over to."""
+        """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel
+        hands over to.
+        """
         self.kernel = earlier.kernel
         self._text_before_kernel = 0
-        self._chunks, self._outer = earlier._chunks, earlier._outer
-        self.chunk_ids = self._outer.__getitem__
+        self._chunks = earlier._chunks
+        self.chunk_ids = self._chunks.__getitem__
 
     def _make_kernel(self) -> None:
         if not self._can_hand_over():
@@ -437,9 +553,11 @@ class ChunkEncoder(TextEncoder):
         self.kernel = new_kernel(
             words.kernel_vocabulary,
             self._classifier(),
-            self._ids_unless_spaced if self._has_spaces else self._ids_of_chunk,
+            self._ids_of_chunk,
             self._plain_ids,
             self._steps_of_chunk,
+            self.terms,
+            self._settle,
             share + self._steps.limit,
         )
         if self.kernel is not None:
@@ -449,72 +567,68 @@ class ChunkEncoder(TextEncoder):
             self._steps.forget()
 
     def _can_hand_over(self) -> bool:
-        """Whether it can be told of a chunk that an added token reaches beyond it."""
-        return not self._added.search.has_odd_spaces
+        """Whether a kernel knows these stages, and it can be told where an added token reaches
+        beyond a chunk.
+        """
+        return self.stages.is_berts and (self.terms is None or not self.terms.is_odd)
 
-    def _ids_unless_spaced(self, chunk: str) -> IdTuple | None:
-        """The ids of a chunk; None where an added token with spaces may begin at its end."""
-        return None if self._may_go_on(chunk) else self._chunks[chunk]
+    def _settle(self, form: str) -> IdTuple:
+        """The id of the term that stands wherever a form does, and whether it is a single word;
+        nothing for none.
+        """
+        is_settled = self.terms is not None and form not in self.terms.unsettled
+        content = self._added.term_of(form) if is_settled else None
+        if content is None:
+            return ()
+        token_id = self._added.encoder[content]
+        return token_id, self._added.decoder[token_id].single_word
 
     def _classifier(self) -> Classifier:
-        return self._classifier_of(self._basic, self._added.searches, self._added.is_plain)
+        # each takes its own basic tokenizer
+        kind: Any = RustClassifier if self.stages.is_fast else SlowClassifier
+        classifier: Classifier = kind(self._basic, self._added.searches, self._added.is_plain)
+        return classifier
 
-    # ---- filling the caches -----------------------------------------------------------------------------------------
-
-    def _ids_of_outer_chunk(self, chunk: str) -> IdTuple:
-        return STOP if self._may_go_on(chunk) else self._chunks[chunk]
-
-    def _may_go_on(self, chunk: str) -> bool:
-        """Whether an added token may begin at the end of a chunk and go on in the next."""
-        may_begin = self._added.search.may_begin_at_the_end_of
-        return may_begin(chunk) or (self._lowers and may_begin(lower_each(chunk)))
+    # ---- filling the caches ----------------------------------------------------------------------
 
     def _ids_of_chunk(self, chunk: str) -> IdTuple:
+        """What `stages.ids` gives, sooner for most chunks."""
         if self._is_ascii_word(chunk):
             return self._words.work_out(chunk.lower() if self._lowers_words else chunk)
-        if not chunk.isprintable() and not _compiled(_DELETED_WHITESPACE).search(chunk):
-            parts = chunk.split()
-            if len(parts) > 1:
-                return tuple(self._ids_of_chunks(parts))
-        if self._stands_in(chunk):
-            return tuple(self._ids_around(chunk))
-        # What the stages make of a text without added tokens may well look like one: "cafe", made of "café", is
-        # encoded as a word even if "cafe" is an added token. Words therefore have a cache of their own.
-        return self._ids_of_text(lower_each(chunk) if self._lowers else chunk)
+        if " " not in chunk and not self._stands_in(chunk):
+            if chunk.isascii():
+                if self._split_punctuation and chunk.isprintable():
+                    words = _compiled(ASCII_WORDS).findall(
+                        chunk.lower() if self._lowers_words else chunk
+                    )
+                    return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
+            elif self._chinese_apart:
+                cuts_at_signs = self._split_punctuation and not _compiled(
+                    _STRANGE_TO_CHINESE
+                ).search(chunk)
+                runs = _compiled(_NOT_CHINESE[cuts_at_signs]).split(chunk)
+                if runs[1:2] != [chunk]:
+                    return self._ids_of_chinese(runs)
+            # What the stages make of a text without added tokens may well look like one: "cafe",
+            # made of "café", is encoded as a word even if "cafe" is an added token. Words therefore
+            # have a cache of their own.
+            words = self.stages.words_of(self.stages.bare(chunk))
+            if words == [chunk]:
+                return self._words.work_out(chunk)
+            return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
+        return self._ids_by_stages(chunk)
 
-    def _ids_of_chunks(self, chunks: Iterable[str]) -> list[int]:
-        return [*chain.from_iterable(map(self._chunks.__getitem__, chunks))]
+    def _ids_by_stages(self, chunk: str) -> IdTuple:
+        return tuple(self.stages.ids(chunk, self._words.__getitem__))
 
     def _stands_in(self, text: str) -> bool:
         """Whether an added token may occur in a text."""
-        return self._added.search.stands_in(text) or (self._lowers and self._added.search.stands_in(lower_each(text)))
+        return self._added.stands_in(text, self.stages.bare)
 
-    def _ids_around(self, text: str) -> list[int]:
-        """The ids of the added tokens in a text, and of the words between."""
-        ids: list[int] = []
-        if self._lowers:
-            text = self._added.lower_between(text, self.stages.special)
-        for piece, is_token in self._added.pieces(text):
-            if is_token:
-                ids.append(self._added.encoder[piece])
-            elif self._added.is_plain and not (self._lowers and lower_each(piece) != piece):
-                ids += self._ids_of_chunks(piece.split(" "))
-            else:  # it may hold what looks like a token and is none there
-                ids += self._ids_of_words(piece)
-        return ids
-
-    def _ids_of_text(self, text: str) -> IdTuple:
-        """The ids of a text without spaces and added tokens, lower-cased as the stages do it around added tokens."""
-        if text.isascii():
-            if self._split_punctuation and text.isprintable():
-                words = _compiled(ASCII_WORDS).findall(self._basic.normalize(text))
-                return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
-        elif self._chinese_apart:
-            cuts_at_signs = self._split_punctuation and not _compiled(_STRANGE_TO_CHINESE).search(text)
-            runs = _compiled(_NOT_CHINESE[cuts_at_signs]).split(text)
-            if runs[1:2] != [text]:
-                return self._ids_of_chinese(runs)
-        return self._ids_of_words(text)
+    def _only_id_of(self, char: str) -> int | None:
+        """The id of a character that is a word; None where it has several."""
+        ids = self._words.work_out(char)
+        return ids[0] if len(ids) == 1 else None
 
     def _ids_of_chinese(self, runs: list[str]) -> IdTuple:
         """The ids of runs of Chinese characters and signs, each a word, and of others, in turn."""
@@ -522,24 +636,20 @@ class ChunkEncoder(TextEncoder):
         for number, run in enumerate(runs):
             if number % 2:
                 ids += self._chunks[run]
-            else:
-                try:
-                    ids += [*map(self._characters.__getitem__, run)]
-                except NotOne:
-                    ids += chain.from_iterable(map(self._words.__getitem__, run))
+                continue
+            try:
+                ids += [*map(self._characters.__getitem__, run)]
+            except NotOne:
+                ids += chain.from_iterable(map(self._words.__getitem__, run))
         return tuple(ids)
 
-    def _ids_of_words(self, text: str) -> IdTuple:
-        words = self._basic.tokenize(text, never_split=self._special)
-        if words == [text]:
-            return self._words.work_out(text)
-        return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
-
     def _steps_of_chunk(self, chunk: str) -> IdTuple:
-        """The starts and ends of a chunk's tokens, in turn, each as the difference to the one before.
+        """The starts and ends of a chunk's tokens, in turn, each as the difference to the one
+        before.
 
-        The first difference is to the end of the chunk before, one space to the left. If characters follow the last
-        token of the chunk, the differences end with an empty span at the end of the chunk.
+        The first difference is to the end of the chunk before, one space to the left. If characters
+        follow the last token of the chunk, the differences end with an empty span at the end of the
+        chunk.
         """
         if len(self._chunks.get(chunk, ())) == 1 and self._is_ascii_word(chunk):
             return (1, len(chunk))  # most chunks: a word that is one token
@@ -551,8 +661,13 @@ class ChunkEncoder(TextEncoder):
         return tuple(map(sub, bounds[1:], bounds))
 
     def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
-        """The starts and ends of the tokens of printable ASCII; None where an added token may occur in it."""
-        if not (self._split_punctuation and chunk.isascii() and chunk.isprintable()):
+        """The starts and ends of the tokens of printable ASCII; None where an added token may occur
+        in it.
+        """
+        if (
+            not (self._split_punctuation and chunk.isascii() and chunk.isprintable())
+            or " " in chunk
+        ):
             return None
         if not self._is_ascii_word(chunk) and self._stands_in(chunk):
             return None

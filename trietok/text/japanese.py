@@ -1,9 +1,10 @@
 """What transformers' `BertJapaneseTokenizer` does with a text, stage by stage.
 
-In: a text. Out: its tokens, ids and spans. Around words it does what the slow profile does: lower-casing around the
-tokens that are matched as they are written, and the cut at added tokens. The words are those of the basic tokenizer or
-of an analyzer, and the subwords those of WordPiece, or characters. An analyzer is given the text composed by
-compatibility (NFKC), unless an option says otherwise; a character that becomes several gives its span to each of them.
+In: a text. Out: its tokens, ids and spans. Around words it does what the slow profile does:
+lower-casing around the tokens that are matched as they are written, and the cut at added tokens.
+The words are those of the basic tokenizer or of an analyzer, and the subwords those of WordPiece,
+or characters. An analyzer is given the text composed by compatibility (NFKC), unless an option says
+otherwise; a character that becomes several gives its span to each of them.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from threading import Lock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
-from trietok.errors import InputError, MissingDependencyError, NotSupportedError
+from trietok.errors import EXTRAS, InputError, MissingDependencyError, NotSupportedError, installing
 from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
-from trietok.text.changes import Changeable
-from trietok.text.characters import normalize
-from trietok.text.stages import Part, SlowStages, Stages, Word, composed, require_text
+from trietok.text.changes import Changeable, ForkableLock
+from trietok.text.normalizers import NormalFormOfPython, run
+from trietok.text.stages import Stages, Word, require_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_COMPATIBILITY = NormalFormOfPython("NFKC", "compatibility")
 
 
 class CharacterTokenizer(Changeable):
@@ -38,7 +40,9 @@ class CharacterTokenizer(Changeable):
     ['ア', 'a', '[UNK]']
     """
 
-    def __init__(self, vocab: Mapping[str, Any], unk_token: str, normalize_text: bool = True) -> None:
+    def __init__(
+        self, vocab: Mapping[str, Any], unk_token: str, normalize_text: bool = True
+    ) -> None:
         self.vocab = vocab
         self.unk_token = unk_token
         self.normalize_text = normalize_text
@@ -47,13 +51,13 @@ class CharacterTokenizer(Changeable):
         """The characters of a text."""
         require_text(text)
         if self.normalize_text:
-            text = normalize("NFKC", text)
+            text = _COMPATIBILITY(text)
         vocab, unknown = self.vocab, self.unk_token
         return [char if char in vocab else unknown for char in text]
 
     def locate(self, word: AlignedText) -> AlignedText:
         """The characters of a word, each with its span: as many as `tokenize` gives."""
-        return composed(word, "NFKC") if self.normalize_text else word
+        return _COMPATIBILITY(word) if self.normalize_text else word
 
     def without(self, entries: Collection[str]) -> CharacterTokenizer:
         """The same options without some of the entries."""
@@ -61,10 +65,11 @@ class CharacterTokenizer(Changeable):
         return CharacterTokenizer(vocab, self.unk_token, self.normalize_text)
 
 
-# ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them -----------------------------
+# ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them ---------
 #
-# The analyzers are packages of their own: each is imported when a tokenizer that needs it is made. An analyzer works on
-# one text at a time, so threads take turns at it. It is never pickled, but made again when it is next needed.
+# The analyzers are packages of their own: each is imported when a tokenizer that needs it is made.
+# An analyzer works on one text at a time, so threads take turns at it. It is never pickled, but
+# made again when it is next needed.
 
 
 Place = tuple[str, int, int]  # a word, and where it begins and ends in the text that was analyzed
@@ -81,12 +86,11 @@ class _Analyzer:
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
         self._made: Any = None
-        self._lock = Lock()
-        _ANALYZERS.add(self)
+        self._lock = ForkableLock()
 
     def ask(self, question: Callable[[Any], list[Any]]) -> list[Any]:
         """What a function makes of the analyzer."""
-        with self._lock:
+        with self._lock.held(self._forget):
             if self._made is None:
                 self._made = self._make()
             return question(self._made)
@@ -97,26 +101,14 @@ class _Analyzer:
         self.ask(lambda _: [])
         return self._made
 
-    def after_fork(self) -> None:
-        """In a forked process: a lock that another thread held there is never released here."""
-        if self._lock.locked():
-            self._lock, self._made = Lock(), None
-
-
-_ANALYZERS: WeakSet[_Analyzer] = WeakSet()
-
-
-def _after_fork() -> None:
-    for analyzer in list(_ANALYZERS):
-        analyzer.after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    def _forget(self) -> None:
+        """In a forked process: nobody knows what another thread's analyzer was at."""
+        self._made = None
 
 
 class MorphemeTokenizer(Changeable):
-    """The base of the three: what is done to a text before it is analyzed, and to its words afterwards.
+    """The base of the three: what is done to a text before it is analyzed, and to its words
+    afterwards.
 
     Args:
         do_lower_case: lower-case the words.
@@ -139,7 +131,7 @@ class MorphemeTokenizer(Changeable):
         self._analyzer = _Analyzer(self._make)
         self._analyzer.ask(lambda _: [])  # what is missing is missed now, and not at the first text
 
-    # ---- what an analyzer defines -----------------------------------------------------------------------------------
+    # ---- what an analyzer defines ----------------------------------------------------------------
 
     @abstractmethod
     def _make(self) -> Any:
@@ -150,24 +142,28 @@ class MorphemeTokenizer(Changeable):
         """The words of a text."""
 
     def _places(self, analyzer: Any, text: str) -> list[Place]:
-        """The words of a text, each with its place in it; between two there is only what the analyzer leaves out."""
+        """The words of a text, each with its place in it; between two there is only what the
+        analyzer leaves out.
+        """
         found: list[Place] = []
         end = 0
         for surface in self._surfaces(analyzer, text):
             start = text.find(surface, end)
             if start < 0:
                 raise NotSupportedError(
-                    f"{type(self).__name__} gives the word {surface!r:.60}, which does not stand in the text, so it "
-                    "cannot tell which characters it stands for",
+                    f"{type(self).__name__} gives the word {surface!r:.60}, which does not stand in"
+                    " the text, so it cannot tell which characters it stands for",
                     name="return_offsets_mapping",
                 )
             end = start + len(surface)
             found.append((surface, start, end))
         return found
 
-    # ---- the same for all -------------------------------------------------------------------------------------------
+    # ---- the same for all ------------------------------------------------------------------------
 
-    def tokenize(self, text: str, never_split: Iterable[str] | None = None, **kwargs: Any) -> list[str]:
+    def tokenize(
+        self, text: str, never_split: Iterable[str] | None = None, **kwargs: Any
+    ) -> list[str]:
         """Split a text into words.
 
         Args:
@@ -180,7 +176,7 @@ class MorphemeTokenizer(Changeable):
         """
         require_text(text)
         if self.normalize_text:
-            text = normalize("NFKC", text)
+            text = _COMPATIBILITY(text)
         words: list[str] = self._asked(self._surfaces, text)
         if self.do_lower_case:
             kept = {*self.never_split, *(never_split or ())}
@@ -189,24 +185,25 @@ class MorphemeTokenizer(Changeable):
             words = [stripped for stripped in map(str.strip, words) if stripped]
         return words
 
-    def locate(self, part: AlignedText, never_split: Collection[str], watch: Watch) -> Iterator[AlignedText]:
+    def locate(
+        self, part: AlignedText, never_split: Collection[str], watch: Watch
+    ) -> Iterator[AlignedText]:
         """The words of a text, each character with its span; see `tokenize`."""
-        text = composed(part, "NFKC") if self.normalize_text else part
-        if self.normalize_text:
-            watch.changed("compatibility", part, text)
+        text = run((_COMPATIBILITY,), part, watch) if self.normalize_text else part
         kept = {*self.never_split, *never_split} if self.do_lower_case else ()
         for surface, start, end in self._asked(self._places, text.text):
-            word = text.cut(start, end)
+            word = text[start:end]
             watch.analyzed(text, start, end)
-            if word.text != surface:  # written in another way than the text: all of it stands for all of that
+            # written in another way than the text: all of it stands for all of that
+            if word.text != surface:
                 first, last = text.span(start, end)
                 word = AlignedText(surface, [first] * len(surface), [last] * len(surface))
             if self.do_lower_case:
-                given, word = word, word if word.text in kept else word.lowered()
+                given, word = word, word if word.text in kept else word.lower()
                 watch.changed("lower-case", given, word)
             if self.trim_whitespace:
                 left = len(word.text) - len(word.text.lstrip())
-                word = word.cut(left, left + len(word.text.strip()))
+                word = word[left : left + len(word.text.strip())]
             if word.text:
                 yield word
 
@@ -215,8 +212,9 @@ class MorphemeTokenizer(Changeable):
             return self._analyzer.ask(lambda analyzer: method(analyzer, text))
         except UnicodeEncodeError as error:
             raise InputError(
-                f"{type(self).__name__} cannot read the text: its character {error.start} is {text[error.start]!r}, "
-                "half of a surrogate pair; take such characters out, as by text.encode('utf-8', 'ignore').decode()"
+                f"{type(self).__name__} cannot read the text: its character {error.start} is"
+                f" {text[error.start]!r}, half of a surrogate pair; take such characters out, as by"
+                " text.encode('utf-8', 'ignore').decode()"
             ) from None
 
     def snapshot(self) -> Self:
@@ -243,13 +241,14 @@ class MecabTokenizer(MorphemeTokenizer):
         do_lower_case: lower-case the words.
         never_split: words that are not lower-cased. They may still be split, as in transformers.
         normalize_text: compose the text by compatibility (NFKC) before it is analyzed.
-        mecab_dic: the dictionary, a package of its own: `"ipadic"`, `"unidic_lite"` or `"unidic"`; None for the one
-            that `mecab_option` names, or the system's.
+        mecab_dic: the dictionary, a package of its own: `"ipadic"`, `"unidic_lite"` or `"unidic"`;
+            None for the one that `mecab_option` names, or the system's.
         mecab_option: more options for MeCab, as on its command line.
 
     Raises:
         MissingDependencyError: fugashi or the dictionary is not installed.
-        InputError: there is no dictionary of that name, or MeCab cannot read what `mecab_option` names.
+        InputError: there is no dictionary of that name, or MeCab cannot read what `mecab_option`
+            names.
     """
 
     def __init__(
@@ -280,12 +279,16 @@ class MecabTokenizer(MorphemeTokenizer):
             options = f'-d "{folder}" -r "{os.path.join(folder, "mecabrc")}" {options}'
         try:
             return fugashi.GenericTagger(options)
-        except RuntimeError as error:  # it explains in many lines what fugashi needs, and in one of them what is wrong
-            reason = re.search(r"^.*(?:\.cpp|error message).*$", str(error), re.MULTILINE | re.IGNORECASE)
+        # it explains in many lines what fugashi needs, and in one of them what is wrong
+        except RuntimeError as error:
+            reason = re.search(
+                r"^.*(?:\.cpp|error message).*$", str(error), re.MULTILINE | re.IGNORECASE
+            )
             raise InputError(
-                f"MeCab cannot be started with mecab_dic={self.mecab_dic!r:.60} and "
-                f"mecab_option={self.mecab_option!r:.120}: {reason[0].strip() if reason else 'no dictionary found'}; "
-                f"name a dictionary with mecab_dic: {', '.join(MECAB_DICTIONARIES)}"
+                f"MeCab cannot be started with mecab_dic={self.mecab_dic!r:.60} and"
+                f" mecab_option={self.mecab_option!r:.120}:"
+                f" {reason[0].strip() if reason else 'no dictionary found'}; name a dictionary with"
+                f" mecab_dic: {', '.join(MECAB_DICTIONARIES)}"
             ) from error
 
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
@@ -321,7 +324,9 @@ class SudachiTokenizer(MorphemeTokenizer):
         sudachi_projection: str | None = None,
     ) -> None:
         if sudachi_split_mode not in ("A", "B", "C"):
-            raise InputError(f"sudachi_split_mode is {sudachi_split_mode!r:.60}; it is 'A', 'B' or 'C'")
+            raise InputError(
+                f"sudachi_split_mode is {sudachi_split_mode!r:.60}; it is 'A', 'B' or 'C'"
+            )
         self.sudachi_split_mode = sudachi_split_mode
         self.sudachi_config_path = sudachi_config_path
         self.sudachi_resource_dir = sudachi_resource_dir
@@ -349,7 +354,9 @@ class SudachiTokenizer(MorphemeTokenizer):
             raise _missing("Sudachi", f"sudachidict_{self.sudachi_dict_type}") from error
         mode = getattr(tokenizer.Tokenizer.SplitMode, self.sudachi_split_mode)
         create = getattr(words, "tokenizer", None) or words.create  # its name before 0.7
-        projection = {} if self.sudachi_projection is None else {"projection": self.sudachi_projection}
+        projection = (
+            {} if self.sudachi_projection is None else {"projection": self.sudachi_projection}
+        )
         return create(mode, **projection)
 
     def _asked(self, method: Callable[[Any, str], list[Any]], text: str) -> list[Any]:
@@ -358,7 +365,9 @@ class SudachiTokenizer(MorphemeTokenizer):
         except Exception as error:
             if type(error).__name__ != "SudachiError":
                 raise
-            raise InputError(f"Sudachi cannot read a text of {len(text)} characters: {error}") from error
+            raise InputError(
+                f"Sudachi cannot read a text of {len(text)} characters: {error}"
+            ) from error
 
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         return [word.surface() for word in analyzer.tokenize(text)]
@@ -391,8 +400,8 @@ class JumanppTokenizer(MorphemeTokenizer):
         analyzer = rhoknp.Jumanpp()
         if not analyzer.is_available():
             raise MissingDependencyError(
-                "Juman++ needs the program jumanpp, which is not on the PATH: github.com/ku-nlp/jumanpp says how to "
-                "install it",
+                "Juman++ needs the program jumanpp, which is not on the PATH:"
+                " github.com/ku-nlp/jumanpp says how to install it",
                 extra="rhoknp",
             )
         return analyzer
@@ -407,72 +416,71 @@ def _mecab_dictionary(name: str) -> str:
 
     if name not in MECAB_DICTIONARIES:
         known = ", ".join(MECAB_DICTIONARIES)
-        raise InputError(f"mecab_dic is {name!r:.60}; it is one of {known}, or None where mecab_option names one")
+        raise InputError(
+            f"mecab_dic is {name!r:.60}; it is one of {known}, or None where mecab_option names one"
+        )
     try:
         folder: str = import_module(name).DICDIR
     except ImportError as error:
         raise _missing(f"MeCab with the dictionary {name}", name.replace("_", "-")) from error
     if not os.path.isdir(folder):
         raise MissingDependencyError(
-            f"the package {name} is there, and its dictionary is not: python -m {name} download", extra="ja"
+            f"the package {name} is there, and its dictionary is not: python -m {name} download",
+            extra="ja",
         )
     return folder
 
 
 def _missing(what: str, package: str) -> MissingDependencyError:
-    of_extra = package in ("fugashi", "ipadic", "unidic-lite")
-    how = "pip install 'trietok[ja]'" if of_extra else f"pip install {package}"
-    return MissingDependencyError(f"{what} needs the package {package}: {how}", extra="ja" if of_extra else package)
+    extra = "ja" if package in EXTRAS["ja"].split() else package
+    return MissingDependencyError(
+        f"{what} needs the package {package}: {installing(extra)}", extra=extra
+    )
 
 
 class JapaneseStages(Stages):
-    """The stages of a Japanese tokenizer at one moment.
+    """The stages of a Japanese tokenizer at one moment: around words those of the slow profile.
+
+    Its basic tokenizer makes the words where there is no `analyzer`; if it has none, a part between
+    added tokens is one word. Its WordPiece makes the subwords where there are no `characters`.
 
     Args:
-        around: the stages of the slow profile. Its basic tokenizer makes the words where there is no `analyzer`; if it
-            has none, a part between added tokens is one word. Its WordPiece makes the subwords where there are no
-            `characters`.
         analyzer: makes the words.
         characters: makes the subwords.
         splits: whether words are split into subwords at all.
-        refused: tokens that no word may be, of the stages for a text that must not forge them.
+        others: those of `Stages`.
     """
 
-    by_chunks = False
+    go_by_chunks = False
 
     def __init__(
         self,
-        around: SlowStages,
+        *others: Any,
         analyzer: MorphemeTokenizer | None,
         characters: CharacterTokenizer | None,
         splits: bool = True,
-        refused: frozenset[str] = frozenset(),
+        **more: Any,
     ) -> None:
-        super().__init__(around.basic, around.wordpiece, around.vocab, around.added, around.special)
-        self._around = around
+        super().__init__(*others, **more)
         self._analyzer = analyzer
         self._characters = characters
         self._splits = splits
-        self._refused = refused
-        self.punctuation = around.punctuation
+        # tokens that no word may be, where a text must not forge them
+        self._refused: frozenset[str] = frozenset()
 
-    def as_text(self) -> JapaneseStages:
-        return JapaneseStages(self._around.as_text(), self._analyzer, self._characters, self._splits, self._refused)
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> JapaneseStages:
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
         characters = None if self._characters is None else self._characters.without(special)
-        around = self._around.untrusted(special, allowed)
-        return JapaneseStages(around, self._analyzer, characters, self._splits, special)
-
-    def to_id(self, piece: str) -> int:
-        return self._around.to_id(piece)
+        return super().untrusted(special, allowed)._with(_characters=characters, _refused=special)
 
     @property
     def order(self) -> tuple[StageName, ...]:
-        around = self._around.order
+        around = super().order
         first = around[: around.index("added-tokens") + 1]
         if self._analyzer is not None:
-            stages: list[tuple[StageName, object]] = [("compatibility", self._analyzer.normalize_text), ("words", True)]
+            stages: list[tuple[StageName, object]] = [
+                ("compatibility", self._analyzer.normalize_text),
+                ("words", True),
+            ]
             stages += [("lower-case", self._analyzer.do_lower_case)]
             first = (*first, *(name for name, is_on in stages if is_on))
         elif self.basic is not None:
@@ -481,57 +489,33 @@ class JapaneseStages(Stages):
             return first
         return (*first, "wordpiece" if self._characters is None else "characters")
 
-    # ---- tokens -----------------------------------------------------------------------------------------------------
+    def words_of(self, part: str) -> list[str]:
+        words = self._analyzer or self.basic
+        return [part] if words is None else words.tokenize(part, self.never_split)
 
-    def tokens(self, text: str) -> list[str]:
-        require_text(text)
-        tokens: list[str] = []
-        for piece, is_token in self.added.pieces(self._around.lowered(text)):
-            if is_token:
-                tokens.append(piece)
-            else:
-                tokens += self._tokens_between(piece)
-        return tokens
-
-    def _tokens_between(self, text: str) -> list[str]:
-        """The tokens of a text without added tokens."""
-        if self._analyzer is not None:
-            words = self._analyzer.tokenize(text, self._around.never_split)
-        elif self.basic is not None:
-            words = self.basic.tokenize(text, self._around.never_split)
-        else:
-            words = [text]
+    def pieces_of(self, word: str) -> list[str]:
         if not self._splits:
-            return [self.wordpiece.unk_token if word in self._refused else word for word in words]
-        tokenize = self.wordpiece.tokenize if self._characters is None else self._characters.tokenize
-        return [token for word in words for token in tokenize(word)]
-
-    def ids(self, text: str) -> list[int]:
-        return list(map(self.to_id, self.tokens(text)))
-
-    # ---- spans ------------------------------------------------------------------------------------------------------
-
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
-        return self._around.parts(text, watch)
+            return [self.wordpiece.unk_token if word in self._refused else word]
+        return (self._characters or self.wordpiece).tokenize(word)
 
     def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
         for word in self._located_words(part, watch):
             text = word.text
             if not self._splits:
-                yield word, 0, len(text), [self.wordpiece.unk_token if text in self._refused else text]
+                yield word, 0, len(text), self.pieces_of(text)
             elif self._characters is not None:
                 chars = self._characters.locate(word)
-                yield chars, 0, len(chars.text), self._characters.tokenize(text)
+                yield chars, 0, len(chars.text), self.pieces_of(text)
             else:
                 for piece, start, end in places(text, text.split()):
                     yield word, start, end, self.wordpiece.pieces_of(piece)
 
     def _located_words(self, part: AlignedText, watch: Watch) -> Iterator[AlignedText]:
         if self._analyzer is not None:
-            yield from self._analyzer.locate(part, self._around.never_split, watch)
+            yield from self._analyzer.locate(part, self.never_split, watch)
         elif self.basic is not None:
-            for text, start, end in self._around.places_of_words(part, watch):
-                yield text.cut(start, end)
+            for text, start, end in self.places_of_words(part, watch):
+                yield text[start:end]
         else:
             yield part
 

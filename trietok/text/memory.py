@@ -5,29 +5,23 @@ In: a chunk of text, a word, a character or an id. Out: the ids of the text, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from trietok.named import NamedTuple
 
+if TYPE_CHECKING:
+    from trietok.text.kernel._kernel import Vocabulary as KernelVocabulary
+    from trietok.text.stages import Stages
+
 IdTuple = tuple[int, ...]
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 LONGEST_REMEMBERED = 64  # code points; a longer chunk is not cached, since it is rarely met again
 MEMORY_LIMIT = 64_000_000  # bytes
-ENTRY_BYTES = 190  # of an entry without its characters and ids: a str, a tuple, and its share of a growing dict
-
-
-class MayBeSpaced(Exception):
-    """A chunk of the text ends with the first word of an added token with spaces."""
-
-
-class _Stop(IdTuple):
-    """The cached value for such a chunk instead of its ids: reading it raises `MayBeSpaced`."""
-
-    def __iter__(self) -> Iterator[int]:
-        raise MayBeSpaced
-
-
-STOP = _Stop()
+# of an entry without its characters and ids: a str, a tuple, and its share of a growing dict
+ENTRY_BYTES = 190
 
 
 class CacheInfo(NamedTuple):
@@ -37,7 +31,8 @@ class CacheInfo(NamedTuple):
         chunks: how many chunks of text; a chunk is what the text has between two spaces.
         words: how many words that are not chunks, such as "cafe" of "café".
         bytes: how many bytes they take; an upper estimate.
-        limit: the most bytes they may take. Each cache has a share of it, and is cleared when that share is full.
+        limit: the most bytes they may take. Each cache has a share of it, and is cleared when that
+            share is full.
         times_full: how often a cache was full.
     """
 
@@ -70,7 +65,8 @@ class Memory(dict[str, IdTuple]):
         length = len(text)
         if length <= LONGEST_REMEMBERED:
             taken = ENTRY_BYTES + 8 * len(ids) + (length if text.isascii() else 4 * length)
-            self.bytes += taken  # no call in this line, in which another thread could come and its bytes be lost
+            # no call in this line, in which another thread could come and its bytes be lost
+            self.bytes += taken
             if self.bytes <= self.limit:
                 self[text] = ids
             else:
@@ -83,41 +79,76 @@ class Memory(dict[str, IdTuple]):
         self.clear()
 
 
+class WordMemory(Memory):
+    """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share
+    it.
+    """
+
+    __slots__ = (
+        *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),
+        *("kernel_vocabulary", "stages"),
+    )
+
+    def __init__(self, stages: Stages, limit: int) -> None:
+        super().__init__(self._ids_of_word, limit)
+        self.stages = stages
+        self._vocab = stages.vocab
+        self._wordpiece = stages.wordpiece
+        self._longest = (
+            stages.wordpiece.max_input_chars_per_word
+            if stages.wordpiece.vocab is stages.vocab
+            else -1
+        )
+        # The entries that are added tokens too, perhaps with another id; tokens added later beside
+        # them are none.
+        self._also_added = frozenset(stages.vocab.keys() & stages.added.encoder.flat().keys())
+        self._unknown = stages.wordpiece.unk_token
+        self._unknown_ids: IdTuple | None = None
+        self.kernel_vocabulary: KernelVocabulary | None = (
+            None  # what the kernels of these encoders share
+        )
+
+    def _ids_of_word(self, word: str) -> IdTuple:
+        token_id = self._vocab.get(word)
+        if token_id is not None and len(word) <= self._longest and word not in self._also_added:
+            return (token_id,)
+        if self.kernel_vocabulary is not None:
+            ids = self.kernel_vocabulary.ids(word)
+            if ids is not None:
+                return tuple(ids)
+        pieces = self._wordpiece.pieces_of(word)
+        # the commonest of those that are added tokens too
+        if len(pieces) == 1 and pieces[0] is self._unknown:
+            if self._unknown_ids is None:
+                self._unknown_ids = (self.stages.to_id(self._unknown),)
+            return self._unknown_ids
+        if self._also_added.isdisjoint(pieces):
+            try:
+                return tuple(map(self._vocab.__getitem__, pieces))
+            except KeyError:  # of a WordPiece stage with entries of its own
+                pass
+        return tuple(map(self.stages.to_id, pieces))
+
+
 class NotOne(LookupError):
-    """A character that has no id, or several; an id that has two tokens."""
+    """An id that has no token, or two; a character that has no id, or several."""
 
 
-class Characters(dict[str, int]):
-    """The id of each Chinese character. There are fewer than 100,000 of them, so they need no bound of their own."""
+class Known(dict[_Key, _Value]):
+    """What is worked out of each id or character that was looked up; `NotOne` where that is None.
 
-    __slots__ = ("remembers", "work_out")
+    There are not so many of them that it needs a bound.
+    """
 
-    def __init__(self, work_out: Callable[[str], IdTuple], remembers: bool) -> None:
+    __slots__ = ("work_out",)
+
+    def __init__(self, work_out: Callable[[_Key], _Value | None]) -> None:
         super().__init__()
         self.work_out = work_out
-        self.remembers = remembers
 
-    def __missing__(self, char: str) -> int:
-        ids = self.work_out(char)
-        if len(ids) != 1:
-            raise NotOne(char)
-        if self.remembers:
-            self[char] = ids[0]
-        return ids[0]
-
-
-class Tokens(dict[int, str]):
-    """The token of each id that was looked up."""
-
-    __slots__ = ("to_token",)
-
-    def __init__(self, to_token: Callable[[int], str | None]) -> None:
-        super().__init__()
-        self.to_token = to_token
-
-    def __missing__(self, token_id: int) -> str:
-        token = self.to_token(token_id)
-        if token is None:
-            raise NotOne(token_id)
-        self[token_id] = token
-        return token
+    def __missing__(self, key: _Key) -> _Value:
+        value = self.work_out(key)
+        if value is None:
+            raise NotOne(key)
+        self[key] = value
+        return value

@@ -1,107 +1,99 @@
-"""The stages that a text goes through, with the tokens and options of one moment and without a cache.
+"""The stages that a text goes through, with the tokens and options of one moment and without a
+cache.
 
-In: a text. Out: its tokens, their ids, and the span of each. `SlowStages`, here, and `RustStages` are the two profiles:
-they define how a text is cut into added tokens and the parts between, and how a part is cut into words. The rest, from
-words to pieces with their spans, is the same in both profiles.
+In: a text. Out: its tokens, their ids, and the span of each. `Stages` is the one evaluator, of both
+profiles: hooks use it, explanations watch it, and every faster way equals it. What it does is
+written for a str and for an `AlignedText`: ids need no spans.
+
+A text is cut into added tokens and parts between, a part into words, by the basic tokenizer, and a
+word into pieces. Which profile it is, its parts say: the basic tokenizer, what characters mean,
+which steps there are and how words are cut; the added tokens, how they are searched. In the slow
+profile a text is lower-cased around tokens and cut at all of them, and the steps belong to the cut
+into words. In the fast one a text is cut at the tokens that are not normalized, the parts between
+go through the steps, and then these are cut at the others.
 """
 
 from __future__ import annotations
 
-import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputTypeError
-from trietok.text.added_tokens import AddedTokens
+from trietok.errors import InputTypeError, VocabularyError
+from trietok.named import NamedTuple
+from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
     UNWATCHED,
     AlignedText,
-    Located,
     RejectedMatch,
     Span,
     StageName,
+    Text,
     Watch,
     piece_spans,
     places,
 )
-from trietok.text.basic_tokenizer import MARKS, PUNCTUATION, BasicTokenizer
-from trietok.text.characters import TranslationTable, lower_each, normalize
+from trietok.text.basic_tokenizer import (
+    PUNCTUATION,
+    RUST_PUNCTUATION,
+    BasicTokenizer,
+    RustBasicTokenizer,
+)
+from trietok.text.characters import TranslationTable, is_in, lower_each, without_marks
+from trietok.text.normalizers import run
+from trietok.text.terms import Terms
 from trietok.text.wordpiece import WordpieceTokenizer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# ---- Unicode's normal forms: where marks are put in order, spans are widened so that they never decrease -------------
+    from trietok.text.bpe import BpeTokenizer
+
+# a text, the start and end of the word in it, its pieces
+Word = tuple[AlignedText, int, int, list[str]]
+IdsOfWord = Callable[[str], Iterable[int]]
 
 
-def decomposed(aligned: AlignedText, form: Literal["NFD", "NFKD"] = "NFD") -> AlignedText:
-    """NFD, or NFKD: marks in order, each with its span."""
-    if normalize(form, aligned.text) == aligned.text:
-        return aligned
-    parts = aligned.each_kind(lambda char: normalize(form, char))
-    classes = list(map(unicodedata.combining, parts.text))
-    order: list[int] = []
-    run: list[int] = []
-    for place, combining_class in enumerate(classes):
-        if combining_class:
-            run.append(place)
-            continue
-        order += sorted(run, key=classes.__getitem__)
-        order.append(place)
-        run = []
-    order += sorted(run, key=classes.__getitem__)
-    return AlignedText(
-        "".join([parts.text[place] for place in order]),
-        [parts.starts[place] for place in order],
-        [parts.ends[place] for place in order],
-    ).forwards()
+class Located(NamedTuple):
+    """The tokens of a text; all lists have one item a token.
 
-
-def composed(aligned: AlignedText, form: Literal["NFC", "NFKC"] = "NFC") -> AlignedText:
-    """NFC, or NFKC: a character composes with the last starter before it, unless one of its class or higher is between.
-
-    >>> whole = composed(AlignedText.of("ﾃﾞ①"), "NFKC")
-    >>> whole.text, whole.span(0, 1), whole.span(1, 2)
-    ('デ1', (0, 2), (2, 3))
+    Attributes:
+        ids: their ids.
+        tokens: what they are shown as.
+        spans: what they stand for in the text: half-open, in code points.
+        words: the number of the word or added token that each is part of, from 0.
     """
-    text = aligned.text
-    if not any(map(unicodedata.combining, text)):
-        whole = normalize(form, text)
-        if whole == text:
-            return aligned
-        each = {char: normalize(form, char) for char in set(text)}
-        if not any(map(unicodedata.combining, whole)) and "".join(map(each.__getitem__, text)) == whole:
-            return aligned.each(each.__getitem__)  # no character composes with another
-    aligned = decomposed(aligned, "NFKD" if form == "NFKC" else "NFD")
-    chars: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    first: int | None = None  # where the group begins
-    last_class = 0
-    for char, start, end, combining_class in zip(*aligned, map(unicodedata.combining, aligned.text), strict=True):
-        if first is not None and (len(chars) == first + 1 or last_class < combining_class):
-            joined = normalize("NFC", chars[first] + char)
-            if len(joined) == 1:
-                chars[first] = joined
-                starts[first], ends[first] = min(starts[first], start), max(ends[first], end)
-                continue
-        if not combining_class:
-            first = len(chars)
-        chars.append(char)
-        starts.append(start)
-        ends.append(end)
-        last_class = combining_class
-    return AlignedText("".join(chars), starts, ends).forwards()
+
+    ids: list[int]
+    tokens: list[str]
+    spans: list[Span]
+    words: list[int]
+
+    @classmethod
+    def empty(cls) -> Located:
+        """No tokens yet."""
+        return cls([], [], [], [])
+
+    def add(self, token_id: int, token: str, span: Span, word: int) -> None:
+        """Take one more in."""
+        self.ids.append(token_id)
+        self.tokens.append(token)
+        self.spans.append(span)
+        self.words.append(word)
+
+    def next_word(self) -> int:
+        """The number that the next word gets."""
+        return self.words[-1] + 1 if self.words else 0
 
 
-Part = tuple[AlignedText, int, int, int | None]  # a text, the start and end of the part in it, an added token's id
-Word = tuple[AlignedText, int, int, list[str]]  # a text, the start and end of the word in it, its pieces
-
-
-class Stages(ABC):
+class Stages:
     """The stages of a tokenizer at one moment. Nothing in it changes.
+
+    The spans of the fast profile are those of the Rust tokenizers. Those of the slow one, which has
+    none, are trietok's own: if a stage turns one character into several, each gets its span;
+    characters composed into one (NFC) get the span from the first to the last. The spans of deleted
+    characters and of whitespace go to no character.
 
     Args:
         basic: cuts a text into words; None for a cut at whitespace only.
@@ -109,143 +101,16 @@ class Stages(ABC):
         vocab: token → id, without the added tokens.
         added: the added tokens.
         special: the special tokens in the order of their roles.
-    """
-
-    basic: BasicTokenizer | None
-    added: AddedTokens
-    punctuation: TranslationTable  # sets punctuation apart
-    lowers = False  # whether texts are lower-cased around added tokens
-    by_chunks = True  # whether what lies between spaces has the same ids wherever it stands
-
-    def __init__(
-        self,
-        basic: BasicTokenizer | None,
-        wordpiece: WordpieceTokenizer,
-        vocab: Mapping[str, int],
-        added: AddedTokens,
-        special: tuple[str, ...],
-    ) -> None:
-        self.basic = basic
-        self.wordpiece = wordpiece
-        self.vocab = vocab
-        self.added = added
-        self.special = special
-
-    def _with(self, **changes: Any) -> Self:
-        """A copy with other attributes."""
-        other = copy(self)
-        other.__dict__.update(changes)
-        return other
-
-    # ---- what a profile defines -------------------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def order(self) -> tuple[StageName, ...]:
-        """The stages that the options switch on, in the order in which a text goes through them."""
-
-    @abstractmethod
-    def as_text(self) -> Stages:
-        """The stages for a text in which special tokens are text, as transformers' `split_special_tokens` has it."""
-
-    @abstractmethod
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Stages:
-        """The stages for a text that can give, of the tokens of `special`, only those of `allowed`."""
-
-    @abstractmethod
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
-        """The text cut into added tokens, each with its id, and the parts between, each with None.
-
-        A part is given by its place: added tokens that take whitespace may overlap, and all their texts together may
-        be much longer than the text. `watch` is told of each part.
-        """
-
-    @abstractmethod
-    def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
-        """The words of a part between added tokens."""
-
-    @abstractmethod
-    def to_id(self, piece: str) -> int:
-        """The id of a piece."""
-
-    # ---- the same in both profiles ----------------------------------------------------------------------------------
-
-    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
-        """The tokens of a text with their ids, spans and words; `watch` is told what each stage does."""
-        return self._located(text, watch)
-
-    def _located(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
-        """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
-        require_text(text)
-        located = Located.empty()
-        for part, first, last, token_id in self.parts(text, watch):
-            if token_id is not None:
-                shown = part.text[first:last] if shows_added else ""
-                located.add(token_id, shown, part.span(first, last), located.next_word())
-                continue
-            for word, start, end, pieces in self.words(part.cut(first, last), watch):
-                watch.word(word, start, end, pieces)
-                number = located.next_word()
-                for piece, span in zip(pieces, self.spans_of(word, start, end, pieces), strict=True):
-                    located.add(self.to_id(piece), piece, span, number)
-        return located
-
-    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
-        """The spans of the pieces of a word, which lies from `start` to `end` in a text."""
-        return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
-
-    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
-        """The words of a text, without its added tokens: each as WordPiece is given it, its pieces, and its span."""
-        for part, first, last, token_id in self.parts(text):
-            if token_id is None:
-                for word, start, end, pieces in self.words(part.cut(first, last)):
-                    yield word.text[start:end], pieces, word.span(start, end)
-
-    def specials_in(self, text: str) -> Iterator[str]:
-        """The tokens of a text, except for the unknown tokens that stand for unknown words."""
-        require_text(text)
-        unknown = self.wordpiece.unk_token
-        for part, first, last, token_id in self.parts(text):
-            if token_id is not None:
-                yield self.added.decoder[token_id].content
-            else:
-                words = self.words(part.cut(first, last))
-                yield from (piece for *_, pieces in words for piece in pieces if piece != unknown)
-
-    def tokens(self, text: str) -> list[str]:
-        """The tokens of a text."""
-        return self.locate(text).tokens
-
-    def ids(self, text: str) -> list[int]:
-        """The ids of a text."""
-        return self._located(text, shows_added=False).ids
-
-    def spans(self, text: str) -> list[Span]:
-        """The span of each token of a text."""
-        return self._located(text, shows_added=False).spans
-
-
-def require_text(text: object) -> None:
-    """Raise an InputTypeError for a value that is no str."""
-    if not isinstance(text, str):
-        raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
-
-
-class SlowStages(Stages):
-    """What transformers' slow `BertTokenizer` does with a text, stage by stage.
-
-    The spans are trietok's own, since the slow tokenizer has none. If a stage turns one character into several, each
-    gets its span. Characters composed into one (NFC) get the span from the first to the last. The spans of deleted
-    characters and of whitespace go to no character.
-
-    Args:
-        basic, wordpiece, vocab, added, special: see `Stages`.
         unknown_id: the id of the unknown token, for pieces that have none.
-        lowers: whether texts are lower-cased, except for the tokens that are matched as they are written.
+        lowers: whether texts are lower-cased, except for the tokens that are matched as they are
+            written.
         whole: words that are left as they are, each as one token.
+        trims_offsets: whether whitespace at either end of a token's text is taken off its span.
+        keeps_one_space: whether a single whitespace character at the beginning of a text stays in
+            the span.
     """
 
-    punctuation = PUNCTUATION
+    has_wordpiece = True  # whether words are cut by WordPiece
 
     def __init__(
         self,
@@ -256,115 +121,309 @@ class SlowStages(Stages):
         special: tuple[str, ...],
         *,
         unknown_id: int | None,
-        lowers: bool,
-        whole: Collection[str] | None = None,
+        lowers: bool = False,
+        whole: Collection[str] = (),
+        trims_offsets: bool = False,
+        keeps_one_space: bool = False,
     ) -> None:
-        super().__init__(basic, wordpiece, vocab, added, special)
+        self.basic = basic
+        self.wordpiece = wordpiece
+        self.vocab = vocab
+        self.added = added
+        self.special = special
         self.unknown_id = unknown_id
-        self._ids: Mapping[str, int] = added.encoder  # of the added tokens that pieces may be
         self.lowers = lowers
+        self.trims_offsets = trims_offsets
+        self.keeps_one_space = keeps_one_space
+        self.are_words_berts = basic is not None and basic.is_berts
+        self.is_fast = isinstance(basic, RustBasicTokenizer)
+        # of the added tokens that pieces may be
+        self._ids: Mapping[str, int] = {} if self.is_fast else added.encoder
         self._written = added  # are matched as they are written
-        self.never_split = frozenset(special)  # words that basic tokenization leaves as they are
-        self._whole: Collection[str] = (() if basic is None else basic.never_split) if whole is None else whole
+        self._whole = whole
+        # Words that basic tokenization leaves as they are.
+        self.never_split: frozenset[str] = frozenset() if self.is_fast else frozenset(special)
 
-    def as_text(self) -> SlowStages:
-        return self._with(added=AddedTokens())
+    def _with(self, **changes: Any) -> Self:
+        """A copy with other attributes."""
+        other = copy(self)
+        other.__dict__.update(changes)
+        return other
 
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> SlowStages:
-        added = self.added.without(special - allowed)
+    def as_text(self) -> Self:
+        """The stages for a text in which special tokens are text, as transformers'
+        `split_special_tokens` has it.
+        """
+        return self._with(added=self.added.as_text())
+
+    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
+        """The stages for a text that can give, of the tokens of `special`, only those of
+        `allowed`.
+        """
+        added = self.added.hiding(special - allowed)
         left = tuple(token for token in self.special if token in allowed)
         wordpiece = self.wordpiece.without(special)
         return self._with(
-            wordpiece=wordpiece, added=added, _written=added, special=left, never_split=frozenset(), _whole=()
+            wordpiece=wordpiece,
+            added=added,
+            _written=added,
+            special=left,
+            never_split=frozenset(),
+            _whole=(),
         )
 
-    def to_id(self, piece: str) -> int:
-        token_id = self._ids.get(piece)
-        if token_id is None:
-            token_id = self.vocab.get(piece, self.unknown_id)
-        return token_id  # type: ignore[return-value]  # None only where the unknown token has no id
+    @property
+    def unk_token(self) -> Any:
+        """What stands for a word that has no pieces."""
+        return self.wordpiece.unk_token
+
+    @property
+    def is_berts(self) -> bool:
+        """Whether it is BERT's stages that cut a text into words and a word into pieces."""
+        return self.has_wordpiece and self.are_words_berts
+
+    @property
+    def punctuation(self) -> TranslationTable:
+        """What sets punctuation apart."""
+        return RUST_PUNCTUATION if self.is_fast else PUNCTUATION
 
     @property
     def order(self) -> tuple[StageName, ...]:
-        basic = self.basic
-        stages: list[tuple[StageName, object]] = [("lower-case-around-tokens", self.lowers), ("added-tokens", True)]
-        if basic is not None:
-            stages += [("clean", True), ("chinese", basic.tokenize_chinese_chars), ("compose", basic.composes)]
-            stages += [("whitespace", True), ("lower-case", basic.do_lower_case), ("accents", _strips_accents(basic))]
-            stages += [("punctuation", basic.do_split_on_punc)]
-        else:
-            stages += [("whitespace", True)]
-        return (*(name for name, is_on in stages if is_on), "wordpiece")
+        """The stages that the options switch on, in the order in which a text goes through them."""
+        first: list[StageName] = ["lower-case-around-tokens", "added-tokens"]
+        cuts: list[StageName] = ["whitespace"] if self.basic is None else [*self.basic.stages]
+        if self.added.normalized.contents:
+            cuts.insert(len(cuts) - 1, "normalized-added-tokens")
+        return (*first[not self.lowers :], *cuts, "wordpiece")
 
-    # ---- tokens and ids ---------------------------------------------------------------------------------------------
+    # ---- cutting ---------------------------------------------------------------------------------
 
-    def lowered(self, text: str) -> str:
-        """The text, lower-cased except for the tokens that are matched as they are written."""
-        return self._written.lower_between(text, self.special) if self.lowers else text
+    def parts(
+        self, text: Text, watch: Watch = UNWATCHED
+    ) -> Iterator[tuple[Text, int, int, int | None]]:
+        """The text cut into added tokens, each with its id, and the parts between, each with None.
 
-    def tokens(self, text: str) -> list[str]:
-        require_text(text)
-        tokens: list[str] = []
-        for piece, is_token in self.added.pieces(self.lowered(text)):
-            if is_token:
-                tokens.append(piece)
-            else:
-                tokens += self._tokens_between(piece)
-        return tokens
+        A part is given by its place: added tokens that take whitespace may overlap, and all their
+        texts together may be much longer than the text. `watch` is told of each part.
+        """
+        if self.lowers:
+            text = self._lowered_around(text, watch)
+        added, encoder = self.added, self.added.encoder
+        for start, end, content in self._cut("added-tokens", text, added.parts, watch):
+            if content is not None or not self.is_fast:
+                yield text, start, end, None if content is None else encoder[content]
+                continue
+            stretch = self._normalized(text[start:end], watch)
+            for first, last, content in self._cut(
+                "normalized-added-tokens", stretch, added.normalized_parts, watch
+            ):
+                yield stretch, first, last, None if content is None else encoder[content]
 
-    def _tokens_between(self, text: str) -> list[str]:
-        """The tokens of a text without added tokens."""
-        tokenize = self.wordpiece.tokenize
-        if self.basic is None:
-            return tokenize(text)
-        words = self.basic.tokenize(text, self.never_split)
-        if not self._whole:
-            return tokenize(" ".join(words))
-        return [token for word in words for token in ([word] if word in self._whole else tokenize(word))]
-
-    def ids(self, text: str) -> list[int]:
-        return list(map(self.to_id, self.tokens(text)))
-
-    # ---- spans ------------------------------------------------------------------------------------------------------
-
-    def parts(self, text: str, watch: Watch = UNWATCHED) -> Iterator[Part]:
-        whole = AlignedText.of(text)
-        aligned = _lowered_between(whole, self.lowered(text))
-        watch.changed("lower-case-around-tokens", whole, aligned)
+    def _cut(
+        self,
+        stage: StageName,
+        whole: Text,
+        cut: Callable[[str, list[RejectedMatch]], list[AddedPart]],
+        watch: Watch,
+    ) -> Iterator[AddedPart]:
+        """The parts of a text that `cut` finds; `watch` is told of them."""
         rejected: list[RejectedMatch] = []
-        places = self.added.places(aligned.text, rejected)
-        watch.cut("added-tokens", aligned, rejected)
-        for start, end, is_token in places:
-            part = aligned.cut(start, end)
-            watch.part("added-tokens", part, part.text if is_token else None)
-            yield aligned, start, end, self.to_id(aligned.text[start:end]) if is_token else None
+        parts = cut(str(whole), rejected)
+        if watch is UNWATCHED or isinstance(whole, str):
+            yield from parts
+            return
+        watch.cut(stage, whole, rejected)
+        for part in parts:
+            start, end, content = part
+            watch.part(stage, whole[start:end], content)
+            yield part
+
+    def _lowered_around(self, text: Text, watch: Watch) -> Text:
+        """The text, lower-cased except for the tokens that are matched as they are written."""
+        lowered = self._written.lower_between(str(text), self.special)
+        if isinstance(text, str):
+            return lowered
+        after = _lowered_between(text, lowered)
+        watch.changed("lower-case-around-tokens", text, after)
+        return after
+
+    def _normalized(self, text: Text, watch: Watch = UNWATCHED) -> Text:
+        """What the fast profile makes of a text before it looks for normalized tokens."""
+        return text if self.basic is None else run(self.basic.steps, text, watch)
+
+    def bare(self, text: str) -> str:
+        """A text without added tokens as it is where it is cut into words."""
+        text = lower_each(text) if self.lowers else text
+        return self._normalized(text) if self.is_fast else text
+
+    def words_of(self, part: str) -> list[str]:
+        """The words of a part between added tokens."""
+        return part.split() if self.basic is None else self.basic.words_of(part, self.never_split)
+
+    def pieces_of(self, word: str) -> list[str]:
+        """The pieces of a word."""
+        return [word] if word in self._whole else self.wordpiece.pieces_of(word)
+
+    def to_id(self, piece: str) -> int:
+        """The id of a piece."""
+        token_id = self._ids.get(piece)
+        if token_id is None:
+            token_id = self.vocab.get(piece, self.unknown_id)
+            if token_id is None and self.is_fast:
+                raise VocabularyError(
+                    f"the wordpiece_tokenizer gives {piece!r}, which is no entry of the tokenizer's"
+                    " and has no id: add it with add_wordpieces",
+                    token=piece,
+                )
+        return token_id  # type: ignore[return-value]  # None only where the unknown token has no id
 
     def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:
+        """`words_of` with spans and pieces."""
         for word, start, end in self.places_of_words(part, watch):
-            text = word.text[start:end]
-            yield word, start, end, [text] if text in self._whole else self.wordpiece.pieces_of(text)
+            yield word, start, end, self.pieces_of(word.text[start:end])
 
-    def places_of_words(self, part: AlignedText, watch: Watch) -> Iterator[tuple[AlignedText, int, int]]:
+    def places_of_words(
+        self, part: AlignedText, watch: Watch
+    ) -> Iterator[tuple[AlignedText, int, int]]:
         """The words of a part, as the basic tokenizer makes them: each by its place in a text."""
-        basic = self.basic
-        if basic is None:
-            for _, start, end in places(part.text, part.text.split()):
-                watch.split(part, start, end, False)
-                yield part, start, end
+        if self.basic is not None:
+            yield from self.basic.places(part, {*self.never_split, *self.basic.never_split}, watch)
             return
-        never_split = {*self.never_split, *basic.never_split}
-        cleaned = _cleaned(part, basic, watch)
-        for text, start, end in places(cleaned.text, cleaned.text.split()):
-            word = cleaned.cut(start, end)
-            is_kept = text in never_split
-            watch.split(cleaned, start, end, is_kept)
-            word = _normalized(word, basic, watch, is_kept)
-            if word.text in never_split or not basic.do_split_on_punc:
-                cut = word.text.split()
+        for _, start, end in places(part.text, part.text.split()):
+            watch.split(part, start, end, False)
+            yield part, start, end
+
+    # ---- tokens, ids, spans ----------------------------------------------------------------------
+
+    def ids(self, text: str, ids_of_word: IdsOfWord | None = None) -> list[int]:
+        """The ids of a text; `ids_of_word` is another way to those of a word."""
+        require_text(text)
+        ids_of_word = ids_of_word or self._ids_of_word
+        ids: list[int] = []
+        for part, start, end, token_id in self.parts(text):
+            if token_id is None:
+                ids += chain.from_iterable(map(ids_of_word, self.words_of(part[start:end])))
             else:
-                cut = word.text.translate(PUNCTUATION).split()
-            for _, first, last in places(word.text, cut):
-                yield word, first, last
+                ids.append(token_id)
+        return ids
+
+    def _ids_of_word(self, word: str) -> Iterable[int]:
+        return map(self.to_id, self.pieces_of(word))
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text; an added token is shown as the text that it took."""
+        require_text(text)
+        tokens: list[str] = []
+        for part, start, end, token_id in self.parts(text):
+            tokens += (
+                self._pieces_between(part[start:end]) if token_id is None else (part[start:end],)
+            )
+        return tokens
+
+    def _pieces_between(self, part: str) -> Iterator[str]:
+        return chain.from_iterable(map(self.pieces_of, self.words_of(part)))
+
+    def specials_in(self, text: str) -> Iterator[str]:
+        """The tokens of a text, except for the unknown tokens that stand for unknown words."""
+        require_text(text)
+        unknown = self.unk_token
+        for part, start, end, token_id in self.parts(text):
+            if token_id is None:
+                yield from (
+                    piece for piece in self._pieces_between(part[start:end]) if piece != unknown
+                )
+            elif (content := self.added.decoder[token_id].content) != unknown or not self.is_fast:
+                yield content
+
+    def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
+        """The tokens of a text with their ids, spans and words; `watch` is told what each stage
+        does.
+        """
+        located = self._located(text, watch)
+        if self.trims_offsets:
+            trim_offsets(located, self.keeps_one_space)
+        return located
+
+    def _located(self, text: str, watch: Watch = UNWATCHED, shows_added: bool = True) -> Located:
+        """`locate`; unless `shows_added`, what is shown of added tokens is left empty."""
+        require_text(text)
+        located = Located.empty()
+        for part, first, last, token_id in self.parts(AlignedText.of(text), watch):
+            if token_id is not None:
+                shown = part.text[first:last] if shows_added else ""
+                located.add(token_id, shown, part.span(first, last), located.next_word())
+                continue
+            for word, start, end, pieces in self.words(part[first:last], watch):
+                watch.word(word, start, end, pieces)
+                number = located.next_word()
+                for piece, span in zip(
+                    pieces, self.spans_of(word, start, end, pieces), strict=True
+                ):
+                    located.add(self.to_id(piece), piece, span, number)
+        return located
+
+    def spans(self, text: str) -> list[Span]:
+        """The span of each token of a text."""
+        return (
+            self.locate(text).spans
+            if self.trims_offsets
+            else self._located(text, shows_added=False).spans
+        )
+
+    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
+        """The spans of the pieces of a word, which lies from `start` to `end` in a text."""
+        return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
+
+    def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
+        """The words of a text, without its added tokens: each as WordPiece is given it, its pieces,
+        and its span.
+        """
+        for part, first, last, token_id in self.parts(AlignedText.of(text)):
+            if token_id is None:
+                for word, start, end, pieces in self.words(part[first:last]):
+                    yield word.text[start:end], pieces, word.span(start, end)
+
+    # ---- for an encoder that goes chunk by chunk -------------------------------------------------
+
+    @property
+    def go_by_chunks(self) -> bool:
+        """Whether the ids of a text are those of its chunks in a row, so that they can be cached by
+        chunk.
+        """
+        basic, encoder = self.basic, self.added.encoder
+        return (
+            basic is not None
+            and basic.is_local
+            and (self.is_fast or not (basic.never_split or self.added.raw.search.has_odd_spaces))
+            and self.wordpiece.vocab is self.vocab  # else it may be a dict that a user changes
+            and all(token in encoder for token in self.never_split)
+        )
+
+    def have_chunked_spans(self, text: str) -> bool:
+        """Whether the spans of a text are those of its chunks in a row."""
+        return self.is_berts and not self.trims_offsets and self.added.stay_in_chunks(text)
+
+    def fold(self, text: str) -> str:
+        """A text as it looks where terms are looked for: each character as it is by itself."""
+        text = self.bare(text)
+        return without_marks(text) if self.is_fast else text  # steps may put marks in another order
+
+    def terms(self, limit: int) -> Terms | None:
+        """The added tokens of several words; None where there are none. `limit`: see `Terms`."""
+        rests_on = (
+            self.basic.normalizing_options
+            if isinstance(self.basic, RustBasicTokenizer)
+            else self.lowers
+        )
+        return Terms.if_any(self.added.searches_of_terms(self.fold), self.fold, rests_on, limit)
+
+
+def require_text(text: object) -> None:
+    """Raise an InputTypeError for a value that is no str."""
+    if not isinstance(text, str):
+        raise InputTypeError(
+            f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+        )
 
 
 def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
@@ -383,27 +442,39 @@ def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
     return aligned.each(change)
 
 
-def _cleaned(part: AlignedText, basic: BasicTokenizer, watch: Watch) -> AlignedText:
-    is_clean = part.text.isascii() and part.text.isprintable()
-    cleaned = part if is_clean else part.translated(basic.cleaning_table)
-    watch.changed("clean", part, cleaned)
-    whole = composed(cleaned) if basic.composes and not is_clean else cleaned
-    watch.changed("compose", cleaned, whole)
-    return whole
+class BpeStages(Stages):
+    """`Stages` with a `BpeTokenizer` in place of WordPiece; a kernel knows WordPiece only."""
+
+    has_wordpiece = False
+    wordpiece: BpeTokenizer  # type: ignore[assignment]
+
+    @property
+    def order(self) -> tuple[StageName, ...]:
+        return super().order[:-1]  # all but WordPiece
+
+    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
+        """The spans of the tokens; a character that is left out belongs to none."""
+        places = self.wordpiece.places_of(word.text[start:end])
+        return [word.span(start + first, start + behind) for _, first, behind in places]
 
 
-def _normalized(word: AlignedText, basic: BasicTokenizer, watch: Watch, is_kept: bool) -> AlignedText:
-    lowered = word
-    if not is_kept and word.text.isascii():
-        lowered = word.written_as(basic.normalize(word.text))
-    elif not is_kept and basic.do_lower_case:
-        lowered = word.lowered()
-    watch.changed("lower-case", word, lowered)
-    strips = not (is_kept or lowered.text.isascii()) and _strips_accents(basic)
-    stripped = decomposed(lowered).translated(MARKS) if strips else lowered
-    watch.changed("accents", lowered, stripped)
-    return stripped
+def trim_offsets(located: Located, add_prefix_space: bool) -> None:
+    """Take the whitespace, and the `Ġ`, at either end of a token's text off its span, as
+    RobertaProcessing does.
+
+    With `add_prefix_space` a single one at the beginning of a text stays in the span.
+    """
+    for number, (token, (start, end)) in enumerate(zip(located.tokens, located.spans, strict=True)):
+        leading = _run_of_blanks(token)
+        if leading == 1 and add_prefix_space and (number == 0 or start == 0):
+            leading = 0
+        trailing = _run_of_blanks(token[::-1])
+        start = min(start + leading, end)
+        located.spans[number] = start, max(end - trailing, start) if end >= trailing else end
 
 
-def _strips_accents(basic: BasicTokenizer) -> bool:
-    return bool(basic.do_lower_case if basic.strip_accents is None else basic.strip_accents)
+def _run_of_blanks(text: str) -> int:
+    return next(
+        (i for i, char in enumerate(text) if not (char == "Ġ" or is_in("split_space", char))),
+        len(text),
+    )

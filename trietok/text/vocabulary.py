@@ -1,6 +1,8 @@
-"""The vocabulary: id ⇄ token, with duplicates and holes kept, `tokens_with_prefix` and `longest_prefix`.
+"""The vocabulary: id ⇄ token, with duplicates and holes kept, `tokens_with_prefix` and
+`longest_prefix`.
 
-In: the lines of a vocab.txt or a mapping from token to id. Out: a `Vocabulary`, which never changes an id.
+In: the lines of a vocab.txt or a mapping from token to id. Out: a `Vocabulary`, which never changes
+an id.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ class Vocabulary:
 
     Attributes:
         tokens: the list as it came; the token of id i is `tokens[i]`.
-        token_to_id: the dict that encodes, read-only. A token on two lines has the later id, as transformers has it.
+        token_to_id: the dict that encodes, read-only. A token on two lines has the later id, as
+            transformers has it.
 
     Raises:
         VocabularyError: there is no token at all.
@@ -57,11 +60,19 @@ class Vocabulary:
 
     def __init__(self, tokens: Iterable[str | None]) -> None:
         if isinstance(tokens, str):
-            raise VocabularyError(f"a vocabulary takes a list of tokens, not one string: {tokens!r:.60}")
-        self.tokens: list[str | None] = list(tokens)
-        ids: ReadOnlyDict[Any, int] = ReadOnlyDict(zip(self.tokens, range(len(self.tokens)), strict=True))
+            raise VocabularyError(
+                f"a vocabulary takes a list of tokens, not one string: {tokens!r:.60}"
+            )
+        self._set(list(tokens))
+
+    def _set(self, tokens: list[str | None], mapping: Mapping[str, int] | None = None) -> None:
+        self.tokens = tokens
+        pairs: Any = zip(tokens, range(len(tokens)), strict=True) if mapping is None else mapping
+        ids: ReadOnlyDict[Any, int] = ReadOnlyDict(pairs)
         if None in ids:
-            ids = ReadOnlyDict((token, token_id) for token, token_id in ids.items() if token is not None)
+            ids = ReadOnlyDict(
+                (token, token_id) for token, token_id in ids.items() if token is not None
+            )
         self.token_to_id: ReadOnlyDict[str, int] = ids
         if not self.token_to_id:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")
@@ -72,7 +83,9 @@ class Vocabulary:
     def ids_to_tokens(self) -> ReadOnlyDict[int, str]:
         """`token_to_id` the other way round, read-only; made once."""
         if self._inverse is None:
-            self._inverse = ReadOnlyDict({token_id: token for token, token_id in self.token_to_id.items()})
+            self._inverse = ReadOnlyDict(
+                {token_id: token for token, token_id in self.token_to_id.items()}
+            )
         return self._inverse
 
     @classmethod
@@ -86,16 +99,25 @@ class Vocabulary:
 
     @classmethod
     def from_mapping(cls, token_to_id: Mapping[str, int]) -> Vocabulary:
-        """Turn a dict from token to id into a vocabulary; ids between that no token has become holes.
+        """Turn a dict from token to id into a vocabulary; ids between that no token has become
+        holes.
 
         Raises:
-            VocabularyError: an id is negative or no int, two tokens have one id, or there is no token.
+            VocabularyError: an id is negative or no int, two tokens have one id, or there is no
+                token.
         """
-        tokens: list[str | None] = [None] * (max(map(_checked_id, token_to_id.items()), default=-1) + 1)
+        if token_to_id and are_in_order(token_to_id):
+            made = cls.__new__(cls)
+            made._set(list(token_to_id), token_to_id)
+            return made
+        tokens: list[str | None] = [None] * (
+            max(map(_checked_id, token_to_id.items()), default=-1) + 1
+        )
         for token, token_id in token_to_id.items():
             if tokens[token_id] is not None:
                 raise VocabularyError(
-                    f"id {token_id} belongs to both {tokens[token_id]!r} and {token!r}; give one of them another id",
+                    f"id {token_id} belongs to both {tokens[token_id]!r} and {token!r}; give one of"
+                    " them another id",
                     token=token,
                     found_id=token_id,
                 )
@@ -121,7 +143,9 @@ class Vocabulary:
         try:
             return self.token_to_id[token]
         except KeyError:
-            raise UnknownTokenError(f"token {token!r} is not in the vocabulary", item=token) from None
+            raise UnknownTokenError(
+                f"token {token!r} is not in the vocabulary", item=token
+            ) from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and self.tokens == other.tokens
@@ -133,10 +157,16 @@ class Vocabulary:
         return f"<Vocabulary of {len(self)} tokens, max_id {self.max_id}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_prefixes": None, "_inverse": None}  # cheaper to build again than to send
+        # cheaper to build again than to send
+        return {
+            **self.__dict__,
+            "_prefixes": None,
+            "_inverse": None,
+        }
 
     def id_to_token(self, token_id: int) -> str | None:
-        """The token on the line of `token_id`, also where a later line holds the same token; None for a hole.
+        """The token on the line of `token_id`, also where a later line holds the same token; None
+        for a hole.
 
         Raises:
             TokenIdError: the id is negative or above `max_id`.
@@ -156,7 +186,9 @@ class Vocabulary:
 
     @property
     def duplicates(self) -> dict[str, list[int]]:
-        """Every token with more than one id, and its ids in order. The last is the one that encodes."""
+        """Every token with more than one id, and its ids in order. The last is the one that
+        encodes.
+        """
         ids: dict[str, list[int]] = {}
         for token_id, token in enumerate(self.tokens):
             if token is not None and self.token_to_id[token] != token_id:
@@ -166,6 +198,8 @@ class Vocabulary:
     @property
     def holes(self) -> list[int]:
         """The ids between 0 and `max_id` that no token has."""
+        if len(self.token_to_id) == len(self.tokens):  # the commonest case
+            return []
         return [token_id for token_id, token in enumerate(self.tokens) if token is None]
 
     def tokens_with_prefix(self, prefix: str) -> list[str]:
@@ -174,7 +208,8 @@ class Vocabulary:
         >>> Vocabulary(["[UNK]", "un", "##able", "unit"]).tokens_with_prefix("un")
         ['un', 'unit']
 
-        The first call builds a pygtrie `CharTrie` (about 2 µs a token); later calls cost O(number of tokens returned).
+        The first call builds a pygtrie `CharTrie` (about 2 µs a token); later calls cost O(number
+        of tokens returned).
         """
         trie = self._prefix_trie()
         if not prefix:
@@ -199,7 +234,8 @@ class Vocabulary:
         (['u', 'un'], 2)
 
         Returns:
-            The tokens that `text` begins with, shortest first; how many code points the walk has read.
+            The tokens that `text` begins with, shortest first; how many code points the walk has
+            read.
         """
         tokens: list[str] = []
         reached = 0
@@ -219,8 +255,25 @@ class Vocabulary:
         return self._prefixes
 
 
+def are_in_order(token_to_id: Mapping[str, int]) -> bool:
+    """Whether the ids are 0, 1, 2 and so on, in the order of the tokens: then each belongs to one
+    token, and is an int.
+
+    >>> (
+    ...     are_in_order({"[UNK]": 0, "un": 1}),
+    ...     are_in_order({"[UNK]": 0, "un": True}),
+    ...     are_in_order({"un": 1}),
+    ... )
+    (True, False, False)
+    """
+    ids = list(token_to_id.values())
+    return ids == list(range(len(ids))) and set(map(type, ids)) <= {int}
+
+
 def _checked_id(item: tuple[str, int]) -> int:
     token, token_id = item
     if type(token_id) is not int or token_id < 0:
-        raise VocabularyError(f"token {token!r} has the id {token_id!r}; an id is a whole number from 0", token=token)
+        raise VocabularyError(
+            f"token {token!r} has the id {token_id!r}; an id is a whole number from 0", token=token
+        )
     return token_id

@@ -1,23 +1,29 @@
-"""WordPiece: the longest vocabulary entry at the front of a word, then at the front of the rest, and so on.
+"""WordPiece: the longest vocabulary entry at the front of a word, then at the front of the rest,
+and so on.
 
-In: words from the basic tokenizer. Out: pieces, or the unknown token for a word that cannot be covered.
+In: words from the basic tokenizer. Out: pieces, or the unknown token for a word that cannot be
+covered.
 
-A word that is an entry itself costs one dict lookup. Any other is walked through two prefix tries with failure links
-(LinMaxMatch: Song et al. 2021, arXiv:2012.15524, section 3): one trie of all entries for the front of a word, one of
-the entries that continue a word, without their `##`. When the word leaves the trie at a node, the node's link names
-the pieces that are settled (*failure pops*) and the continuation node that stands for the characters still pending, so
-no character is read twice. For the entries ab, abcd and ##c and the word abce: the walk stops below abc; its link pops
-ab, then the pending c is a path in the continuation trie; at e that path settles as ##c, and e begins no piece.
+A word that is an entry itself costs one dict lookup. Any other is walked through two prefix tries
+with failure links (LinMaxMatch: Song et al. 2021, arXiv:2012.15524, section 3): one trie of all
+entries for the front of a word, one of the entries that continue a word, without their `##`. When
+the word leaves the trie at a node, the node's link names the pieces that are settled (*failure
+pops*) and the continuation node that stands for the characters still pending, so no character is
+read twice. For the entries ab, abcd and ##c and the word abce: the walk stops below abc; its link
+pops ab, then the pending c is a path in the continuation trie; at e that path settles as ##c, and e
+begins no piece.
 
-A link is computed when a word first needs it: computing those of 30,000 entries would cost more than loading the
-vocabulary. Building the tries costs as much as `LOOKUPS_PER_ENTRY` lookups for each entry, about 500,000 lookups for
-30,000 entries. The first words are therefore split by looking up slices of them, the longest first, and the tries are
-built after that many lookups. Whatever the words are, the total cost is at most twice the cheaper of the two methods.
+A link is computed when a word first needs it: computing those of 30,000 entries would cost more
+than loading the vocabulary. Building the tries costs as much as `LOOKUPS_PER_ENTRY` lookups for
+each entry, about 500,000 lookups for 30,000 entries. The first words are therefore split by looking
+up slices of them, the longest first, and the tries are built after that many lookups. Whatever the
+words are, the total cost is at most twice the cheaper of the two methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
@@ -29,15 +35,18 @@ if TYPE_CHECKING:
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
+BERT_PREFIX = "##"  # marks what continues a word: vocab.txt cannot name another
+BERT_LONGEST_WORD = 100  # code points
 LOOKUPS_PER_ENTRY = 16  # adding one entry to the tries costs as much as so many lookups
 
 
 class WordpieceTokenizer(Changeable):
-    """Greedy longest-match-first WordPiece, with the parameters of transformers' `WordpieceTokenizer`.
+    """Greedy longest-match-first WordPiece, with the parameters of transformers'
+    `WordpieceTokenizer`.
 
     Args:
-        vocab: the entries; anything with `in`, iteration and `len`, such as the dict of `load_vocab`. Entries added
-            later are seen at the next call.
+        vocab: the entries; anything with `in`, iteration and `len`, such as the dict of
+            `load_vocab`. Entries added later are seen at the next call.
         unk_token: the token for a word that the entries cannot cover, or that is too long.
         max_input_chars_per_word: longest word, in code points, that is tried.
         continuing_subword_prefix: what marks an entry that continues a word.
@@ -53,9 +62,9 @@ class WordpieceTokenizer(Changeable):
         self,
         vocab: Mapping[str, Any],
         unk_token: str,
-        max_input_chars_per_word: int = 100,
+        max_input_chars_per_word: int = BERT_LONGEST_WORD,
         *,
-        continuing_subword_prefix: str = "##",
+        continuing_subword_prefix: str = BERT_PREFIX,
     ) -> None:
         self.vocab = vocab
         self.unk_token = unk_token
@@ -70,7 +79,9 @@ class WordpieceTokenizer(Changeable):
             The pieces in order; one `unk_token` for each word that the entries cannot cover.
         """
         if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+            raise InputTypeError(
+                f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+            )
         pieces: list[str] = []
         for word in text.split():
             pieces += self.pieces_of(word)
@@ -108,7 +119,8 @@ class WordpieceTokenizer(Changeable):
         return matcher
 
     def pieces_before_failure(self, word: str) -> list[str]:
-        """The pieces that are matched in a word before no entry goes on; all of its pieces if it can be covered.
+        """The pieces that are matched in a word before no entry goes on; all of its pieces if it
+        can be covered.
 
         A vocabulary without them might cover the word in another way.
 
@@ -149,7 +161,11 @@ class WordpieceTokenizer(Changeable):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_matching": []}  # derived: built again when a word needs it
+        # derived: built again when a word needs it
+        return {
+            **super().__getstate__(),
+            "_matching": [],
+        }
 
 
 class _Matcher:
@@ -170,18 +186,24 @@ class _Matcher:
 
 
 class _Slices(_Matcher):
-    """Looks slices of the word up, the longest first: nothing to build, and at most the longest entry's length in
-    lookups for every character."""
+    """Looks slices of the word up, the longest first: nothing to build, and at most the longest
+    entry's length in lookups for every character.
+    """
 
     def __init__(self, vocab: Mapping[str, Any], prefix: str) -> None:
         super().__init__(vocab, prefix)
-        self.entries = frozenset(vocab)  # lookups are a third faster than in the vocabulary
+        self.entries: Collection[Any] = vocab
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
+        # Lookups are a third faster in a set; a program that encodes a few texts does not wait for
+        # it to be made.
+        self.copied_below = self.lookups_left - self.size // 8 if isinstance(vocab, dict) else inf
 
     def is_spent(self) -> bool:
         return self.lookups_left < 0
 
     def match(self, word: str) -> list[str] | None:
+        if self.lookups_left < self.copied_below:
+            self.entries, self.copied_below = frozenset(self.vocab), -inf
         entries, longest = self.entries, self.longest
         pieces: list[str] = []
         lookups = 0
@@ -243,10 +265,13 @@ class _Tries(_Matcher):
         return pieces
 
     def _link(self, node: TrieNode) -> _Link:
-        """Where a walk that fails at `node` goes on, and the pieces settled on the way; (None, ()) if nowhere."""
+        """Where a walk that fails at `node` goes on, and the pieces settled on the way; (None, ())
+        if nowhere.
+        """
         top = node
         unlinked = [node]
-        while top.parent is not None and top.parent.link is None:  # parents first: no recursion along a path
+        # parents first: no recursion along a path
+        while top.parent is not None and top.parent.link is None:
             top = top.parent
             unlinked.append(top)
         for step in reversed(unlinked):

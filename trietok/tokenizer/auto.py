@@ -1,7 +1,7 @@
 """`AutoTokenizer`: the right class for a directory or hub name.
 
-In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. No code in a
-directory is executed, so `auto_map` is ignored.
+In: a name. Out: a tokenizer of the class that tokenizer_config.json or config.json asks for. No
+code in a directory is executed, so `auto_map` is ignored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ from trietok.files.formats import (
     RECIPE_CLASS,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
-    has_other_model,
-    other_kind,
+    VOCAB_FILE,
     read_json_object,
+)
+from trietok.files.kinds import (
+    family_of_name,
+    has_other_model,
+    is_wordpiece,
+    other_kind,
     trained_kind,
 )
-from trietok.files.load import find_files, loads_knowingly
+from trietok.files.load import BUILT_IN_NAMES, find_files, loads_knowingly, say_once
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -31,10 +36,12 @@ from trietok.tokenizer.relatives import CLASSES
 
 Tokenizer = type[Any]
 
-# The class of each model type: one of its own, whose name in lower case the type mostly is, or BERT's.
+# The class of each model type: one of its own, whose name in lower case the type mostly is, or
+# BERT's.
 _WITH_TYPES = [kind.__name__ for kind in CLASSES if not kind.__name__.startswith("DPR")]
 _OF_BERT = (
-    "align bark blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert tvp"
+    "align bark blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino"
+    " nezha qdqbert tvp"
 )
 _MODEL_TYPES = {
     **{name.removesuffix("Tokenizer").lower(): name for name in _WITH_TYPES},
@@ -42,11 +49,20 @@ _MODEL_TYPES = {
     "bert-japanese": JAPANESE,
     "dpr": "DPRQuestionEncoderTokenizer",
 }
-_OF_HUB = {"cache_dir": None, "force_download": False, "local_files_only": False, "token": None, "revision": "main"}
+_ASSUMED = "because no file names a class, and BERT's is assumed"
+_OF_HUB = {
+    "cache_dir": None,
+    "force_download": False,
+    "local_files_only": False,
+    "token": None,
+    "revision": "main",
+}
 
 
 class _Registry:
-    """The classes by name and by model type, each with its slow and its fast form, which may be None."""
+    """The classes by name and by model type, each with its slow and its fast form, which may be
+    None.
+    """
 
     def __init__(self) -> None:
         self.slow: dict[str, Tokenizer] = {kind.__name__: kind for kind in CLASSES}
@@ -54,21 +70,26 @@ class _Registry:
 
     @cached_property
     def fast(self) -> dict[str, Tokenizer]:
-        """The fast classes by the names of the slow ones; imported only when a fast class is needed."""
+        """The fast classes by the names of the slow ones; imported only when a fast class is
+        needed.
+        """
         from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
         return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
         """The class of a name, with or without `Fast`."""
-        use_fast = use_fast and not name.endswith("Legacy")  # transformers 5 has a BertTokenizerLegacy, a slow one
+        # transformers 5 has a BertTokenizerLegacy, a slow one
+        use_fast = use_fast and not name.endswith("Legacy")
         base = name.removesuffix("Fast").removesuffix("Legacy")
         slow = self._slow_of(base)
         pairs = [(slow, self.fast.get(base) if use_fast or slow is None else None)]
         pairs += (  # registered classes come after trietok's own, as in transformers
             pair
             for pair in self.registered.values()
-            if any(kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair)
+            if any(
+                kind is not None and kind.__name__ in (name, base, base + "Fast") for kind in pair
+            )
         )
         return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
 
@@ -102,6 +123,9 @@ def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> T
 _registry = _Registry()
 
 
+_AS_ASKED = "as asked for"
+
+
 class Choice(NamedTuple):
     """The class that a tokenizer is read with, and why it has its profile."""
 
@@ -112,6 +136,11 @@ class Choice(NamedTuple):
     def __str__(self) -> str:
         return f"{self.kind.profile}, {self.why}"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nobody can be mistaken: it is a built-in vocabulary, or what was asked for."""
+        return self.why == _AS_ASKED or self.name in BUILT_IN_NAMES
+
     def load(self, *inputs: Any, **options: Any) -> Any:
         """The tokenizer; the arguments are those of `from_pretrained`."""
         if self.kind.profile == "slow":
@@ -120,21 +149,23 @@ class Choice(NamedTuple):
 
 
 def choose(name: str, profile: Profile | None = None) -> Choice:
-    """What `AutoTokenizer.from_pretrained(name)` loads, and why; where no file names a class, it is BERT's.
+    """What `AutoTokenizer.from_pretrained(name)` loads, and why; where no file names a class, it is
+    BERT's.
 
     Args:
         name: a directory, a file, a built-in name or a name on the hub.
         profile: the profile to have instead.
 
     Raises:
-        TokenizerClassError: the files ask for a class that trietok does not have, or not in the profile.
+        TokenizerClassError: the files ask for a class that trietok does not have, or not in the
+            profile.
 
     >>> print(choose("trietok-en"))
     fast, because AutoTokenizer takes the fast class for tokenizer_class BertTokenizer
     """
     choice = _class_of(name, None, profile != "slow", {}, or_bert=True)
     if profile in (None, choice.kind.profile):
-        return choice if profile is None else choice._replace(why="as asked for")
+        return choice if profile is None else choice._replace(why=_AS_ASKED)
     what = f"{name} is a {choice.kind.__name__}, which has only the {choice.kind.profile} profile"
     raise TokenizerClassError(what, path=name, name=choice.kind.__name__, known=())
 
@@ -151,7 +182,9 @@ class AutoTokenizer:
     """
 
     def __init__(self) -> None:
-        raise OSError("AutoTokenizer makes no objects of its own; call AutoTokenizer.from_pretrained(name)")
+        raise OSError(
+            "AutoTokenizer makes no objects of its own; call AutoTokenizer.from_pretrained(name)"
+        )
 
     @classmethod
     def from_pretrained(
@@ -159,22 +192,25 @@ class AutoTokenizer:
     ) -> PreTrainedTokenizer:
         """Load a tokenizer from a directory, a built-in name or the hub.
 
-        Its class is that of `tokenizer_type`, if given; else tokenizer_config.json's `tokenizer_class`; else
-        config.json's; else that of config.json's `model_type`.
+        Its class is that of `tokenizer_type`, if given; else tokenizer_config.json's
+        `tokenizer_class`; else config.json's; else that of config.json's `model_type`. Where no
+        file names one, a WordPiece vocabulary is taken for BERT's, with a warning.
 
         Args:
             pretrained_model_name_or_path: a directory, a built-in name, or a name on the hub.
             *inputs: go to the tokenizer.
-            **kwargs: `use_fast`: the class with the results of transformers' Rust tokenizers, where there is one (the
-                default), or the one with those of its Python tokenizers; `tokenizer_type`: a model type such as
-                `"bert"`; `config`: what to read instead of config.json, an object or a dict with `tokenizer_class` or
-                `model_type`; `subfolder` and the options of the hub, as in `BertTokenizer.from_pretrained`; all others
-                go to the tokenizer.
+            **kwargs: `use_fast`: the class with the results of transformers' Rust tokenizers, where
+                there is one (the default), or the one with those of its Python tokenizers;
+                `tokenizer_type`: a model type such as `"bert"`; `config`: what to read instead of
+                config.json, an object or a dict with `tokenizer_class` or `model_type`; `subfolder`
+                and the options of the hub, as in `BertTokenizer.from_pretrained`; all others go to
+                the tokenizer.
 
         Raises:
-            TokenizerClassError: trietok does not have the class or model type, or no file says which it is.
-            FileError: there is nothing of that name. It is an `OSError`; TokenizerClassError is an `OSError` and a
-                `ValueError`.
+            TokenizerClassError: trietok does not have the class or model type, or no file says
+                which it is.
+            FileError: there is nothing of that name. It is an `OSError`; TokenizerClassError is an
+                `OSError` and a `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
         with brief:
@@ -190,6 +226,15 @@ class AutoTokenizer:
                 choice = Choice(pretrained_model_name_or_path, kind, "")
             else:
                 choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+                if choice.why == _ASSUMED:
+                    what = (
+                        f"{choice.name}: no file says which tokenizer this is; its WordPiece"
+                        " vocabulary is loaded with"
+                    )
+                    say_once(
+                        f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
+                        " says so"
+                    )
             tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
             return tokenizer
 
@@ -211,31 +256,49 @@ class AutoTokenizer:
             InputError: both classes are None, or the model type is registered already.
 
         >>> import trietok
-        >>> class MyTokenizer(trietok.BertTokenizer): pass
+        >>> class MyTokenizer(trietok.BertTokenizer):
+        ...     pass
         >>> trietok.AutoTokenizer.register("my-model", MyTokenizer)
-        >>> type(trietok.AutoTokenizer.from_pretrained("trietok-en", tokenizer_type="my-model")).__name__
+        >>> type(
+        ...     trietok.AutoTokenizer.from_pretrained("trietok-en", tokenizer_type="my-model")
+        ... ).__name__
         'MyTokenizer'
         """
         if slow_tokenizer_class is None and fast_tokenizer_class is None:
-            raise InputError("register takes a slow_tokenizer_class, a fast_tokenizer_class or both")
-        model_type = config_class if isinstance(config_class, str) else getattr(config_class, "model_type", None)
+            raise InputError(
+                "register takes a slow_tokenizer_class, a fast_tokenizer_class or both"
+            )
+        model_type = (
+            config_class
+            if isinstance(config_class, str)
+            else getattr(config_class, "model_type", None)
+        )
         if not isinstance(model_type, str) or not model_type:
             raise InputTypeError(
-                f"register takes a model type as a str, or a class with a model_type, not {config_class!r:.60}",
+                "register takes a model type as a str, or a class with a model_type, not"
+                f" {config_class!r:.60}",
                 value=config_class,
             )
         if not exist_ok and model_type in _registry.type_names():
             raise InputError(
-                f"the model type {model_type!r} is known already; pass exist_ok=True to replace its classes"
+                f"the model type {model_type!r} is known already; pass exist_ok=True to replace its"
+                " classes"
             )
         before = _registry.registered.get(model_type, (None, None))
-        _registry.registered[model_type] = (slow_tokenizer_class or before[0], fast_tokenizer_class or before[1])
+        _registry.registered[model_type] = (
+            slow_tokenizer_class or before[0],
+            fast_tokenizer_class or before[1],
+        )
 
 
-def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], or_bert: bool = False) -> Choice:
+def _class_of(
+    name: Any, config: Any, use_fast: bool, options: dict[str, Any], or_bert: bool = False
+) -> Choice:
     """The class that the files of `name` ask for; `or_bert`: BERT's where they ask for none."""
     if not isinstance(name, (str, os.PathLike)):
-        raise InputTypeError(f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name)
+        raise InputTypeError(
+            f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name
+        )
     name = os.fspath(name)
     settings, model_config, has_json = _read(name, use_fast, options)
     kind, key, value = _named(settings, model_config if config is None else config, use_fast)
@@ -243,31 +306,48 @@ def _class_of(name: Any, config: Any, use_fast: bool, options: dict[str, Any], o
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
-    if kind is None and value is None and or_bert:
-        kind = _registry.of_class("BertTokenizer", use_fast or is_generic)
-        if kind is not None and not is_generic:
-            return Choice(name, kind, "because no file names a class (AutoTokenizer asks for one)")
     if kind is not None:
         return Choice(name, kind, _why(kind, has_json, key, value))
     message, known = other_kind(path), _registry.class_names()
     if message is not None:
         raise TokenizerClassError(message, path=path, name=value, known=known)
+    if value is None and not is_generic and (or_bert or _holds_wordpiece(name, options)):
+        return Choice(name, _registry.of_class("BertTokenizer", use_fast) or CLASSES[0], _ASSUMED)
     if is_generic:
-        return Choice(name, _registry.fast["BertTokenizer"], f"because {GENERIC_FAST} has no slow class")
+        kind = _registry.fast["BertTokenizer"]
+        return Choice(name, kind, _why(kind, has_json, key, None))
     message = (
-        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has; pass "
-        "tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
+        f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has, and it"
+        f" holds no WordPiece vocabulary ({VOCAB_FILE} with [UNK], or {TOKENIZER_FILE}); pass"
+        " tokenizer_type='bert', or load it with its class, such as BertTokenizer.from_pretrained"
     )
     if value is not None:
         known = known if key == "tokenizer_class" else _registry.type_names()
-        message = f"{name}: the {key} is {value!r:.80}, which trietok does not have; it has {', '.join(known)}"
+        family = family_of_name(value)
+        ends = f"; it has {', '.join(known)}" if family is None else f": {family.advice}"
+        message = f"{name}: the {key} is {value!r:.80}, which trietok does not have{ends}"
     raise TokenizerClassError(message, path=name, name=value, known=known)
+
+
+def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
+    """Whether what is to be loaded holds a WordPiece vocabulary; a tokenizer.json comes before a
+    vocab.txt.
+    """
+    found, single_file = find_files(
+        name,
+        (TOKENIZER_FILE, VOCAB_FILE),
+        subfolder=options.get("subfolder"),
+        **_hub_options(options),
+    )
+    path = single_file or found.get(TOKENIZER_FILE) or found.get(VOCAB_FILE)
+    return path is not None and is_wordpiece(path)
 
 
 def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
     """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other.
 
-    What others have made is left to `PreTrainedTokenizerFast`, which says what of it trietok does not have.
+    What may be like it is left to `PreTrainedTokenizerFast`, which says what of it trietok does not
+    have.
     """
     made_by = trained_kind(path)
     if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
@@ -281,8 +361,12 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
     return None
 
 
-def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Tokenizer | None, str, str | None]:
-    """The class that tokenizer_config.json or config.json names, if trietok has it; the file and key; the name."""
+def _named(
+    settings: dict[str, Any], config: Any, use_fast: bool
+) -> tuple[Tokenizer | None, str, str | None]:
+    """The class that tokenizer_config.json or config.json names, if trietok has it; the file and
+    key; the name.
+    """
     saved_class = settings.get("tokenizer_class")
     use_fast = use_fast or saved_class == GENERIC_FAST  # there is no other
     if saved_class in (None, GENERIC_FAST, *ANY_KIND):
@@ -296,7 +380,9 @@ def _named(settings: dict[str, Any], config: Any, use_fast: bool) -> tuple[Token
 
 
 def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
-    """The class without `Fast` that the two files name; `BertTokenizer` if they name none, or one unknown here."""
+    """The class without `Fast` that the two files name; `BertTokenizer` if they name none, or one
+    unknown here.
+    """
     kind = _named(settings, model_config, use_fast=False)[0]
     return CLASSES[0] if kind is None else kind
 
@@ -317,21 +403,32 @@ def _why(kind: Tokenizer, has_json: bool, key: str, value: str | None) -> str:
         return f"because {value or kind.__name__} has no fast class"
     if has_json:
         return f"because {TOKENIZER_FILE} is there"
-    return f"because AutoTokenizer takes {f'the fast class for {key} {value}' if value else GENERIC_FAST}"
+    return (
+        "because AutoTokenizer takes"
+        f" {f'the fast class for {key} {value}' if value else GENERIC_FAST}"
+    )
 
 
-def _read(name: str, use_fast: bool, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """tokenizer_config.json and config.json of `name`, empty where there is none; whether it has a tokenizer.json.
+def _read(
+    name: str, use_fast: bool, options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """tokenizer_config.json and config.json of `name`, empty where there is none; whether it has a
+    tokenizer.json.
 
     The last is asked of the hub only where the fast class would ask for it, too.
     """
-    hub = {key: options.get(key, default) for key, default in _OF_HUB.items()}
-    if "use_auth_token" in options:  # the old name
-        hub["token"] = options["use_auth_token"]
     asked = (TOKENIZER_CONFIG_FILE, CONFIG_FILE, *([TOKENIZER_FILE] if use_fast else []))
-    files, single_file = find_files(name, asked, subfolder=options.get("subfolder"), **hub)
+    files, single_file = find_files(
+        name, asked, subfolder=options.get("subfolder"), **_hub_options(options)
+    )
     first, second = (read_json_object(files[file]) if file in files else {} for file in asked[:2])
     return first, second, TOKENIZER_FILE in files or (single_file or "").endswith(".json")
+
+
+def _hub_options(options: dict[str, Any]) -> dict[str, Any]:
+    hub = {key: options.get(key, default) for key, default in _OF_HUB.items()}
+    # the old name
+    return {**hub, "token": options["use_auth_token"]} if "use_auth_token" in options else hub
 
 
 def _attribute(config: Any, key: str) -> Any:

@@ -1,21 +1,23 @@
-"""`BertTokenizerFast`: the ids of the Rust tokenizers behind transformers' interface, in pure Python.
+"""`BertTokenizerFast`: the ids of the Rust tokenizers behind transformers' interface, in pure
+Python.
 
-In: a tokenizer.json or a vocab.txt and transformers' parameters. Out: exactly what tokenizers 0.22.2 gives behind
-transformers 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`. A class of the fast
-family inherits from `RustProfile` first, and from its slow class (roles, template, `model_input_names`) second.
+In: a tokenizer.json or a vocab.txt and transformers' parameters. Out: exactly what tokenizers
+0.22.2 gives behind transformers 4.57.6's class of that name, but for the departures in
+`docs/hf_compatibility.md`. A class of the fast family inherits from `RustProfile` first, and from
+its slow class (roles, template, `model_input_names`) second.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.tokenizer_json import NO_NORMALIZER, WordPieceDecoder
+from trietok.files.json_place import NO_NORMALIZER
+from trietok.files.tokenizer_json import WordPieceDecoder
 from trietok.inputs.call_inputs import whole_pair_of
 from trietok.inputs.options import (
     OF_CALLS,
@@ -27,36 +29,29 @@ from trietok.inputs.options import (
     Truncation,
     Unpack,
 )
-from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, bare_pieces, template_processing_of
+from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
 from trietok.inputs.template import Piece, Template
-from trietok.text.added_tokens import AddedToken, AddedTokens
-from trietok.text.basic_tokenizer import RustBasicTokenizer
-from trietok.text.decoding import ARTIFACTS
-from trietok.text.rust_added_tokens import RustAddedTokens
-from trietok.text.rust_encoder import RustChunkEncoder, RustStages
+from trietok.text.added_search import AddedTokens
+from trietok.text.added_tokens import AddedToken
+from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer
+from trietok.text.changes import is_replaced
+from trietok.text.decoding import joints_of
 from trietok.text.stages import Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.bert import BertTokenizer, given
-from trietok.tokenizer.moment import is_replaced
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json import TokenizerJson
 
 
-# The WordPiece decoder of the Rust tokenizers removes one artifact more than the slow profile.
-_ARTIFACTS = (*ARTIFACTS[:7], (" do not", " don't"), *ARTIFACTS[7:])
-_ANY_ARTIFACT = re.compile("|".join(re.escape(artifact) for artifact, _ in _ARTIFACTS))
-
-
 class RustProfile(BertTokenizer):
     """The methods of the fast profile. Not used by itself: `BertTokenizerFast` inherits it."""
 
     vocab_files_names = {"vocab_file": VOCAB_FILE, "tokenizer_file": TOKENIZER_FILE}
-    _encoder_class = RustChunkEncoder
     slow_tokenizer_class: Any = BertTokenizer
     basic_tokenizer: RustBasicTokenizer
     profile = "fast"
@@ -65,7 +60,9 @@ class RustProfile(BertTokenizer):
     _overriding: tuple[str, ...] = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
     _of_tokenize = ("pair", *OF_CALLS[2:])
     _plan_adding = staticmethod(editing.plan_listing)
-    _is_bpe = False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
+    _is_bpe = (
+        False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
+    )
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -81,7 +78,10 @@ class RustProfile(BertTokenizer):
         **kwargs: Any,
     ) -> None:
         self._file: TokenizerJson | None = None
-        self._saved: dict[str, AddedToken] = {}  # tokens of tokenizer_config.json, used while the tokenizer is made
+        # settings of a tokenizer.json that do not count
+        self.overridden: tuple[tuple[str, bool | None], ...] = ()
+        # tokens of tokenizer_config.json, used while the tokenizer is made
+        self._saved: dict[str, AddedToken] = {}
         self._saved_ids = sorted(kwargs.get("added_tokens_decoder") or ())
         given = kwargs.pop("tokenizer_object", None)
         if kwargs.pop("from_slow", False):
@@ -89,7 +89,11 @@ class RustProfile(BertTokenizer):
         if given is not None:
             tokenizer_file = "tokenizer_object"  # what errors call it
         if tokenizer_file is not None:
-            from trietok.files.tokenizer_json import added_tokens_of, read_tokenizer_json, tokenizer_json_of_object
+            from trietok.files.tokenizer_json import (
+                added_tokens_of,
+                read_tokenizer_json,
+                tokenizer_json_of_object,
+            )
 
             bpe = self._is_bpe
             self._file = (
@@ -100,38 +104,50 @@ class RustProfile(BertTokenizer):
             saved = kwargs.get("added_tokens_decoder") or {}
             kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
             kwargs.setdefault("clean_up_tokenization_spaces", False)
-            self.truncation_in_file, self.padding_in_file = self._file.truncation, self._file.padding
-            for side, setting in (("truncation_side", self._file.truncation), ("padding_side", self._file.padding)):
+            self.truncation_in_file, self.padding_in_file = (
+                self._file.truncation,
+                self._file.padding,
+            )
+            for side, setting in (
+                ("truncation_side", self._file.truncation),
+                ("padding_side", self._file.padding),
+            ):
                 if setting is not None:
                     kwargs.setdefault(side, setting.direction.lower())
         elif vocab_file is None:
             raise InputTypeError(
-                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with from_slow a vocab_file",
+                f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with"
+                " from_slow a vocab_file",
                 value=None,
             )
         else:
             kwargs = {name: _settled(name, value) for name, value in kwargs.items()}
         # These two are kept and saved for the slow profile; the fast profile does not use them.
         slow_options = {} if self._file else {"do_basic_tokenize": True, "never_split": None}
-        slow_options.update((name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs)
+        slow_options.update(
+            (name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs
+        )
         self._without_basic = slow_options.get("do_basic_tokenize") is False
         with brief:
-            super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
+            super().__init__(
+                vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs
+            )
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
-        if (
-            self._file is None or self._file.normalizer is not None
-        ):  # the arguments count; added tokens stay as they are
+        if self._file is None or self._file.takes_arguments:  # added tokens stay as they are
             for name in self._overriding:
-                if getattr(self.basic_tokenizer, name) != self._asked[name]:
+                if (said := getattr(self.basic_tokenizer, name)) != self._asked[name]:
+                    self.overridden += ((name, said),)
                     setattr(self.basic_tokenizer, name, self._asked[name])
         if self._file is None:
             unknown = self.wordpiece_tokenizer.unk_token
-            if unknown not in self.vocabulary:  # an added token is not enough: words are looked up in the vocabulary
+            # an added token is not enough: words are looked up in the vocabulary
+            if unknown not in self.vocabulary:
                 raise VocabularyError(
-                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the vocabulary, so an "
-                    "unknown word has no id; add it as a line, or save the tokenizer with its tokenizer.json",
+                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the"
+                    " vocabulary, so an unknown word has no id; add it as a line, or save the"
+                    " tokenizer with its tokenizer.json",
                     path=vocab_file,
                     token=unknown,
                 )
@@ -141,7 +157,7 @@ class RustProfile(BertTokenizer):
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
         self._file, self._saved_ids, self._saved = None, [], {}
 
-    # ---- its parts --------------------------------------------------------------------------------------------------
+    # ---- its parts -------------------------------------------------------------------------------
 
     def read_vocabulary(self, vocab_file: Any, record: Any, added: Any) -> Vocabulary:  # type: ignore[override]
         if self._file is None:
@@ -151,13 +167,19 @@ class RustProfile(BertTokenizer):
     def _new_basic_tokenizer(self, **options: Any) -> RustBasicTokenizer:
         self._asked = options
         if self._file is None:
-            if self._without_basic:  # transformers converts a slow tokenizer, whose normalizer does nothing
+            # transformers converts a slow tokenizer, whose normalizer does nothing
+            if self._without_basic:
                 return RustBasicTokenizer(False, False, False)
             return RustBasicTokenizer(
-                options["do_lower_case"], options["tokenize_chinese_chars"], options["strip_accents"]
+                options["do_lower_case"],
+                options["tokenize_chinese_chars"],
+                options["strip_accents"],
             )
-        said = self._file.normalizer or NO_NORMALIZER
-        return RustBasicTokenizer(said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
+        switches = (self._file.normalizer or NO_NORMALIZER).switches
+        pipeline = self._file.pipeline()
+        if pipeline is None:
+            return RustBasicTokenizer(*switches)
+        return PipelineSplitter(pipeline, *switches)
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> Any:
         if self._file is None:
@@ -169,22 +191,36 @@ class RustProfile(BertTokenizer):
             continuing_subword_prefix=self._file.continuing_subword_prefix,
         )
 
-    def _no_added_tokens(self) -> RustAddedTokens:
-        return RustAddedTokens(basic=self.basic_tokenizer.snapshot())
+    def _no_added_tokens(self) -> AddedTokens:
+        return AddedTokens(basic=self._basic().snapshot())
+
+    def _basic(self) -> RustBasicTokenizer:
+        """The basic tokenizer; raises for one of another kind, or with methods that no call would
+        go through.
+        """
+        basic = self.basic_tokenizer
+        if not isinstance(basic, RustBasicTokenizer):
+            raise _not_called(self, f"a basic_tokenizer that is a {type(basic).__name__}")
+        if is_replaced(basic, _NOT_CALLED):
+            own = [name for name in _NOT_CALLED if is_replaced(basic, (name,))]
+            raise _not_called(self, f"{', '.join(own)} of a basic_tokenizer")
+        return basic
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
-        basic, wordpiece = self.basic_tokenizer, self.wordpiece_tokenizer
+        basic, wordpiece = self._basic(), self.wordpiece_tokenizer
+        if live and not isinstance(wordpiece, WordpieceTokenizer):
+            raise _not_called(self, f"a wordpiece_tokenizer that is a {type(wordpiece).__name__}")
         if not live:
             basic, wordpiece = basic.snapshot(), self._snapshot_of_wordpiece(wordpiece, table)
         processor = self.post_processor
         trims = isinstance(processor, RobertaProcessing) and processor.trim_offsets
-        assert isinstance(table.added, RustAddedTokens)  # it began with such
-        return RustStages(
+        return Stages(
             basic,
             wordpiece,
             table.entries,
             table.added,
             table.special_tokens,
+            unknown_id=None,  # WordPiece gives the unknown token itself
             trims_offsets=trims,
             keeps_one_space=isinstance(processor, RobertaProcessing) and processor.add_prefix_space,
         )
@@ -198,7 +234,8 @@ class RustProfile(BertTokenizer):
         pad_to_multiple_of: int | None,
         padding_side: Side | None,
     ) -> None:
-        """Check the options of a call, as a program written for transformers may ask for; nothing is kept.
+        """Check the options of a call, as a program written for transformers may ask for; nothing
+        is kept.
 
         In transformers every call sets these anew, so they change no later call there either.
 
@@ -228,8 +265,9 @@ class RustProfile(BertTokenizer):
     ) -> Self:
         """A tokenizer like this one, with a vocabulary trained on texts.
 
-        It has the class, the normalization, the template and the special tokens of this one; tokens that were added
-        and are not special are left out, as in transformers. `docs/training.md` says how training goes.
+        It has the class, the normalization, the template and the special tokens of this one; tokens
+        that were added and are not special are left out, as in transformers. `docs/training.md`
+        says how training goes.
 
         Args:
             text_iterator: texts, or lists of texts.
@@ -253,16 +291,19 @@ class RustProfile(BertTokenizer):
         from trietok.tokenizer.train_new import train_new  # training is not needed to encode
 
         with brief:
-            made: Self = train_new(self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs)
+            made: Self = train_new(
+                self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
+            )
         return made
 
     def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
-        processor: PostProcessor | None = table.post_processor
-        return bare_pieces(pair) if processor is None else processor.pieces(pair)
+        return table.pieces_around[pair]
 
     @property
     def post_processor(self) -> PostProcessor | None:
-        """What puts special tokens around texts. It changes with the tokens, since it holds ids of theirs."""
+        """What puts special tokens around texts. It changes with the tokens, since it holds ids of
+        theirs.
+        """
         processor: PostProcessor | None = self._table.post_processor
         return processor
 
@@ -273,8 +314,8 @@ class RustProfile(BertTokenizer):
 
     @property
     def can_save_slow_tokenizer(self) -> bool:
-        """Whether the files of the slow profile can be saved: always."""
-        return True
+        """Whether the files of the slow profile can be saved: with BERT's own stages."""
+        return self.basic_tokenizer.is_berts
 
     def tokenize(
         self,
@@ -283,9 +324,11 @@ class RustProfile(BertTokenizer):
         add_special_tokens: bool = False,
         **kwargs: Unpack[TokenizeKeywords],
     ) -> list[str]:
-        """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are around.
+        """Split a text, or a pair, into tokens; with `add_special_tokens` special tokens are
+        around.
 
-        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in transformers.
+        A list or tuple of two texts is a pair, and other options are those of `encode_plus`, as in
+        transformers.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
@@ -295,13 +338,19 @@ class RustProfile(BertTokenizer):
         with brief:
             if isinstance(text, str) and pair is None and not add_special_tokens:
                 keywords: dict[str, Any] = {**kwargs}
-                if keywords.keys().isdisjoint(CallOptions._fields):
+                if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
+                    self, ("encode_plus",)
+                ):
                     return super().tokenize(text, **keywords)
-            return self.encode_plus(text, pair, add_special_tokens=add_special_tokens, **kwargs).tokens()
+            return self.encode_plus(
+                text, pair, add_special_tokens=add_special_tokens, **kwargs
+            ).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""
-        return (text, text_pair) if text_pair else whole_pair_of(text, is_split_into_words, "the text")
+        return (
+            (text, text_pair) if text_pair else whole_pair_of(text, is_split_into_words, "the text")
+        )
 
     @property
     def do_lower_case(self) -> bool:
@@ -312,9 +361,10 @@ class RustProfile(BertTokenizer):
     def do_lower_case(self, value: bool) -> None:
         if bool(value) != self.do_lower_case:
             raise NotSupportedError(
-                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that changes no id until the "
-                f"tokenizer is saved and loaded again; load it with do_lower_case={bool(value)}, or set "
-                f"tokenizer.basic_tokenizer.do_lower_case = {bool(value)}, which counts from the next call on",
+                f"do_lower_case of {type(self).__name__} cannot be set: in transformers that"
+                " changes no id until the tokenizer is saved and loaded again; load it with"
+                f" do_lower_case={bool(value)}, or set tokenizer.basic_tokenizer.do_lower_case ="
+                f" {bool(value)}, which counts from the next call on",
                 name="do_lower_case",
             )
 
@@ -322,7 +372,7 @@ class RustProfile(BertTokenizer):
         unknown = table.roles["unk_token"]  # it may be an added token
         return None if unknown is None else table.known_id(str(unknown))
 
-    # ---- added tokens -----------------------------------------------------------------------------------------------
+    # ---- added tokens ----------------------------------------------------------------------------
 
     def _as_special(self, token: AddedToken) -> AddedToken:
         return token.as_special()
@@ -331,9 +381,11 @@ class RustProfile(BertTokenizer):
         return token  # `_add_role_tokens` marks it, after comparing it with the saved tokens
 
     def _load_added_tokens(self, decoder: Mapping[int, AddedToken]) -> None:
-        """Add the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers does.
+        """Add the tokens of tokenizer.json, then those of tokenizer_config.json, as transformers
+        does.
 
-        If the flags of a token differ, those of tokenizer_config.json are used, and texts are searched for both.
+        If the flags of a token differ, those of tokenizer_config.json are used, and texts are
+        searched for both.
         """
         table = self._table
         roles, added = table.special_set, table.added
@@ -342,36 +394,48 @@ class RustProfile(BertTokenizer):
         there = added.decoder.flat()
         saved = {token_id: decoder[token_id] for token_id in self._saved_ids}
         self._saved = {token.content: token for token in saved.values()}
-        marked = {i: token.as_special() if token.content in roles else token for i, token in saved.items()}
+        marked = {
+            i: token.as_special() if token.content in roles else token for i, token in saved.items()
+        }
         for token_id, token in saved.items():
             known = there.get(token_id, token)  # most are the same object
             if self._file is not None and known is not token and known != token:
                 log.warning(
-                    "tokenizer.json and tokenizer_config.json give the added token %r other flags (%r and %r): those "
-                    "of tokenizer_config.json count, but texts are searched for both until the tokenizer is saved",
+                    "tokenizer.json and tokenizer_config.json give the added token %r other flags"
+                    " (%r and %r): those of tokenizer_config.json count, but texts are searched for"
+                    " both until the tokenizer is saved",
                     token.content,
                     known,
                     token,
                 )
-        new = {i: token for i, token in marked.items() if there.get(i) is not token and there.get(i) != token}
+        new = {
+            i: token
+            for i, token in marked.items()
+            if there.get(i) is not token and there.get(i) != token
+        }
         self._changes.table = table.replace(added=added.with_tokens(new))
 
     def record(self) -> dict[str, Any]:
         record, added = super().record(), self._table.added
-        assert isinstance(added, RustAddedTokens)  # it began with such
         order = added.order_that_counts()
         if order is not None:
             record["added_order"] = order
         return record
 
     def _add_role_tokens(self) -> None:
-        """Add the tokens of the roles, except for those that exist already, or were saved with the same flags."""
+        """Add the tokens of the roles, except for those that exist already, or were saved with the
+        same flags.
+        """
         table = self._table
         there = table.added.encoder
         to_add = [
             token
-            for token in table.special_tokens_extended
-            if (self._saved.get(str(token)) != token if isinstance(token, AddedToken) else token not in there)
+            for token in self.all_special_tokens_extended
+            if (
+                self._saved.get(str(token)) != token
+                if isinstance(token, AddedToken)
+                else token not in there
+            )
         ]
         self._changes.table = table.replace(roles=self._marked_roles())
         self._add_tokens(to_add, special_tokens=True)
@@ -379,20 +443,19 @@ class RustProfile(BertTokenizer):
     def _with_set(
         self, added: AddedTokens, tokens: Mapping[int, AddedToken], listed: Iterable[AddedToken]
     ) -> AddedTokens:
-        assert isinstance(added, RustAddedTokens)  # it began with such
-        return added.with_listed(tokens, listed, self.basic_tokenizer.snapshot())
+        return added.with_tokens(tokens, listed, self._basic().snapshot())
 
     def order_in_file(self) -> list[int]:
         """The ids of all added tokens, as tokenizer.json lists them."""
         added = self._table.added
-        assert isinstance(added, RustAddedTokens)  # it began with such
         return added.order_that_counts() or list(added.by_id)
 
     @classmethod
     def settled_by_slow(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a tokenizer that is loaded without a tokenizer.json.
 
-        transformers loads a slow tokenizer then, and uses the arguments as that tokenizer has changed them.
+        transformers loads a slow tokenizer then, and uses the arguments as that tokenizer has
+        changed them.
         """
         return arguments
 
@@ -400,7 +463,7 @@ class RustProfile(BertTokenizer):
         if self.post_processor is not None:
             self.post_processor = self.post_processor.renumbered(new_ids)
 
-    # ---- text to tokens ---------------------------------------------------------------------------------------------
+    # ---- text to tokens --------------------------------------------------------------------------
 
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
         words = self.basic_tokenizer.tokenize(text)
@@ -411,52 +474,58 @@ class RustProfile(BertTokenizer):
         """The template of a tokenizer that is loaded without a tokenizer.json."""
         return self.template
 
-    # ---- the template -----------------------------------------------------------------------------------------------
+    # ---- the template ----------------------------------------------------------------------------
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens stand around one sequence, or around a pair."""
-        return len(self._input_pieces(self._table, pair)) - 1 - pair
+        return len(self._table.pieces_around[bool(pair)]) - 1 - pair
 
-    # ---- files ------------------------------------------------------------------------------------------------------
+    # ---- files -----------------------------------------------------------------------------------
 
     def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
-        from trietok.files.tokenizer_json import write_rust as write  # not needed to encode
+        from trietok.files.tokenizer_json_writer import write_rust as write  # not needed to encode
 
         write(path, self)
 
-    # ---- ids to text ------------------------------------------------------------------------------------------------
+    # ---- ids to text -----------------------------------------------------------------------------
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
         if self.decoder is None:
             return " ".join(tokens)
-        prefix = self.decoder.prefix
-        parts: list[str] = []
-        for token in tokens:
-            if parts:
-                token = token[len(prefix) :] if token.startswith(prefix) else f" {token}"
-            if self.decoder.cleanup and _ANY_ARTIFACT.search(token):  # in nearly no token
-                for artifact, original in _ARTIFACTS:
-                    token = token.replace(artifact, original)
-            parts.append(token)
-        return "".join(parts)
+        return joints_of(self.decoder.prefix, self.decoder.cleanup).join(tokens)
 
     def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
         table: TokenTable = state._table
-        tokens = self._tokens_to_join(table, [token_ids] if isinstance(token_ids, int) else token_ids, False)
+        tokens = self._tokens_to_join(
+            table, [token_ids] if isinstance(token_ids, int) else token_ids, False
+        )
         if skip_special_tokens:
-            assert isinstance(table.added, RustAddedTokens)  # it began with such
-            special = table.added.contents_special
+            special = table.added.contents_special.flat()
             tokens = [token for token in tokens if token not in special]
         joins = self if is_replaced(self, ("convert_tokens_to_string",)) else state
         text: str = joins.convert_tokens_to_string(tokens)
         return text
 
 
+# The methods of a basic tokenizer that the slow profile's calls go through, and the fast profile's
+# do not.
+_NOT_CALLED = ("tokenize", "clean", "compose", "normalize", "normalized", *STEPS)
+
+
+def _not_called(tokenizer: Any, what: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"{type(tokenizer).__name__} does not go through {what}: set it on a slow tokenizer, whose"
+        " calls do, or change texts in prepare_for_tokenization of a class of your own",
+        name="basic_tokenizer",
+    )
+
+
 def _settled(name: str, value: Any) -> Any:
     """An argument with the flags of every `AddedToken` as they are now.
 
-    transformers copies the arguments for the slow tokenizer, and in a copy `normalized` no longer follows `special`.
+    transformers copies the arguments for the slow tokenizer, and in a copy `normalized` no longer
+    follows `special`.
     """
     if isinstance(value, AddedToken) and name != "added_tokens_decoder":
         return value.replace()
@@ -468,12 +537,14 @@ def _settled(name: str, value: Any) -> Any:
 
 
 class BertTokenizerFast(RustProfile):
-    """BERT's tokenizer in the fast profile, with the parameters of transformers' `BertTokenizerFast`.
+    """BERT's tokenizer in the fast profile, with the parameters of transformers'
+    `BertTokenizerFast`.
 
     Args:
         vocab_file: the vocab.txt, one token a line.
         tokenizer_file: a tokenizer.json; if it is given, the vocab.txt is not read.
-        do_lower_case: lower-case the text. This and the next two override what a tokenizer.json says.
+        do_lower_case: lower-case the text. This and the next two override what a tokenizer.json
+            says.
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
         tokenize_chinese_chars: make every Chinese character a word of its own.
         strip_accents: True or False; None follows `do_lower_case`.
@@ -482,11 +553,15 @@ class BertTokenizerFast(RustProfile):
 
     Raises:
         FileError: a file is missing or cannot be read.
-        FileFormatError: it is not what it should be, or a tokenizer.json has a component that trietok does not have.
-        VocabularyError: the vocabulary is empty, or lacks the unknown token, or tokens and ids contradict each other.
+        FileFormatError: it is not what it should be, or a tokenizer.json has a component that
+            trietok does not have.
+        VocabularyError: the vocabulary is empty, or lacks the unknown token, or tokens and ids
+            contradict each other.
 
     >>> tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
-    >>> tokenizer("The people").input_ids == tokenizer.convert_tokens_to_ids(["[CLS]", "the", "people", "[SEP]"])
+    >>> tokenizer("The people").input_ids == tokenizer.convert_tokens_to_ids(
+    ...     ["[CLS]", "the", "people", "[SEP]"]
+    ... )
     True
     >>> tokenizer.is_fast, tokenizer("The people", return_offsets_mapping=True).offset_mapping
     (True, [(0, 0), (0, 3), (4, 10), (0, 0)])

@@ -1,7 +1,7 @@
 """`BertJapaneseTokenizer`: words by MeCab, Sudachi or Juman++, subwords by WordPiece or characters.
 
-In: a vocab.txt and the parameters of transformers' class of that name. Out: its ids; and the span of each token in
-the original text, which transformers' class does not have.
+In: a vocab.txt and the parameters of transformers' class of that name. Out: its ids; and the span
+of each token in the original text, which transformers' class does not have.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trietok.text.japanese import (
     MorphemeTokenizer,
     SudachiTokenizer,
 )
-from trietok.text.stages import SlowStages, Stages
+from trietok.text.stages import Stages
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -37,7 +37,8 @@ _ANALYZERS: dict[str, type[MorphemeTokenizer]] = {
 
 
 class BertJapaneseTokenizer(BertTokenizer):
-    """The tokenizer of Japanese BERT models, with the parameters of transformers' `BertJapaneseTokenizer`.
+    """The tokenizer of Japanese BERT models, with the parameters of transformers'
+    `BertJapaneseTokenizer`.
 
     Args:
         vocab_file: the vocab.txt, one token a line.
@@ -47,17 +48,19 @@ class BertJapaneseTokenizer(BertTokenizer):
         do_subword_tokenize: split words into subwords; else each word is a token.
         word_tokenizer_type: `"basic"`, `"mecab"`, `"sudachi"` or `"jumanpp"`.
         subword_tokenizer_type: `"wordpiece"` or `"character"`.
-        never_split: words that are not lower-cased; with `"basic"` nor split at punctuation. They may still be split
-            into subwords.
+        never_split: words that are not lower-cased; with `"basic"` nor split at punctuation. They
+            may still be split into subwords.
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
-        mecab_kwargs, sudachi_kwargs, jumanpp_kwargs: the options of the word tokenizer; see `MecabTokenizer`,
-            `SudachiTokenizer` and `JumanppTokenizer`.
+        mecab_kwargs, sudachi_kwargs, jumanpp_kwargs: the options of the word tokenizer; see
+            `MecabTokenizer`, `SudachiTokenizer` and `JumanppTokenizer`.
         **kwargs: see `BertTokenizer`; `clean_up_tokenization_spaces` is False unless given.
 
     Raises:
-        MissingDependencyError: the package of the word tokenizer, or its dictionary, is not installed.
+        MissingDependencyError: the package of the word tokenizer, or its dictionary, is not
+            installed.
         NotSupportedError: the subwords are those of SentencePiece.
-        InputError: there is no word or subword tokenizer of that name. All else is as in `BertTokenizer`.
+        InputError: there is no word or subword tokenizer of that name. All else is as in
+            `BertTokenizer`.
 
     >>> import pathlib, tempfile
     >>> vocab = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
@@ -97,7 +100,9 @@ class BertJapaneseTokenizer(BertTokenizer):
     ) -> None:
         if do_word_tokenize and word_tokenizer_type not in ("basic", *_ANALYZERS):
             known = ", ".join(map(repr, ("basic", *_ANALYZERS)))
-            raise InputError(f"word_tokenizer_type is {word_tokenizer_type!r:.60}; it is one of {known}")
+            raise InputError(
+                f"word_tokenizer_type is {word_tokenizer_type!r:.60}; it is one of {known}"
+            )
         _require_subwords(subword_tokenizer_type)
         vocabulary = self._read_first(vocab_file, unk_token, kwargs)
         self.do_word_tokenize = do_word_tokenize
@@ -114,7 +119,9 @@ class BertJapaneseTokenizer(BertTokenizer):
         kind = CharacterTokenizer if subword_tokenizer_type == "character" else WordpieceTokenizer
         self.subword_tokenizer = kind(vocabulary.token_to_id, unk_token=str(unk_token))
         # The parameters of BertTokenizer are not those of this class.
-        PreTrainedTokenizer.__init__(self, **given(locals(), "vocab_file", "spm_file", "vocabulary", "kind"))
+        PreTrainedTokenizer.__init__(
+            self, **given(locals(), "vocab_file", "spm_file", "vocabulary", "kind")
+        )
 
     def _new_word_tokenizer(self) -> BasicTokenizer | MorphemeTokenizer:
         kind = self.word_tokenizer_type
@@ -122,15 +129,21 @@ class BertJapaneseTokenizer(BertTokenizer):
             return BasicTokenizer(self.lower_case, self.never_split, tokenize_chinese_chars=False)
         options = getattr(self, f"{kind}_kwargs") or {}
         if not isinstance(options, Mapping):
-            raise InputTypeError(f"{kind}_kwargs is a dict of options, not {options!r:.60}", value=options)
+            raise InputTypeError(
+                f"{kind}_kwargs is a dict of options, not {options!r:.60}", value=options
+            )
         try:
-            return _ANALYZERS[kind](do_lower_case=self.lower_case, never_split=self.never_split, **options)
+            return _ANALYZERS[kind](
+                do_lower_case=self.lower_case, never_split=self.never_split, **options
+            )
         except TypeError as error:
             if "unexpected keyword" not in str(error):
                 raise
-            raise InputError(f"{kind}_kwargs holds an option that the word tokenizer does not have: {error}") from None
+            raise InputError(
+                f"{kind}_kwargs holds an option that the word tokenizer does not have: {error}"
+            ) from None
 
-    # ---- what other parts of trietok ask a BertTokenizer for --------------------------------------------------------
+    # ---- what other parts of trietok ask a BertTokenizer for -------------------------------------
 
     @property
     def do_lower_case(self) -> bool:
@@ -148,16 +161,21 @@ class BertJapaneseTokenizer(BertTokenizer):
     else:
 
         def __getattr__(self, name: str) -> Any:
-            """`basic_tokenizer` and `wordpiece_tokenizer`, as `BertTokenizer` has them, if there are such stages.
+            """`basic_tokenizer` and `wordpiece_tokenizer`, as `BertTokenizer` has them, if there
+            are such stages.
 
             Raises:
-                NotSupportedError: an analyzer makes the words; the subwords are not those of WordPiece.
+                NotSupportedError: an analyzer makes the words; the subwords are not those of
+                    WordPiece.
             """
             if name == "basic_tokenizer":
                 word_tokenizer = self.__dict__.get("word_tokenizer")
                 if isinstance(word_tokenizer, BasicTokenizer):
                     return word_tokenizer
-                what = f"the words of this {type(self).__name__} are those of {type(word_tokenizer).__name__}"
+                what = (
+                    f"the words of this {type(self).__name__} are those of"
+                    f" {type(word_tokenizer).__name__}"
+                )
             elif name == "wordpiece_tokenizer":
                 subword_tokenizer = self.__dict__.get("subword_tokenizer")
                 if isinstance(subword_tokenizer, WordpieceTokenizer) and self.do_subword_tokenize:
@@ -165,7 +183,9 @@ class BertJapaneseTokenizer(BertTokenizer):
                 what = f"the subwords of this {type(self).__name__} are not those of WordPiece"
             else:
                 return super().__getattr__(name)
-            raise NotSupportedError(f"{what}: what needs BERT's {name} cannot be done with it", name=name)
+            raise NotSupportedError(
+                f"{what}: what needs BERT's {name} cannot be done with it", name=name
+            )
 
     def stage_settings(self) -> dict[str, Any]:
         """The settings of the stages that ids depend on, for the fingerprint."""
@@ -178,7 +198,9 @@ class BertJapaneseTokenizer(BertTokenizer):
         if isinstance(subword, CharacterTokenizer):
             settings["subword_tokenizer.normalize_text"] = bool(subword.normalize_text)
         if self.do_word_tokenize and isinstance(word, MorphemeTokenizer):
-            options = {f"word_tokenizer.{name}": value for name, value in word.__getstate__().items()}
+            options = {
+                f"word_tokenizer.{name}": value for name, value in word.__getstate__().items()
+            }
             settings.update(options, word_tokenizer=type(word).__name__)
         return settings
 
@@ -186,11 +208,12 @@ class BertJapaneseTokenizer(BertTokenizer):
         self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
     ) -> bool:
         raise NotSupportedError(
-            f"a {type(self).__name__} has no tokenizer.json: no reader of that file makes its words; save it without",
+            f"a {type(self).__name__} has no tokenizer.json: no reader of that file makes its"
+            " words; save it without",
             name="tokenizer_json",
         )
 
-    # ---- text to tokens ---------------------------------------------------------------------------------------------
+    # ---- text to tokens --------------------------------------------------------------------------
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
         subword = self.__dict__.get("subword_tokenizer")
@@ -200,24 +223,31 @@ class BertJapaneseTokenizer(BertTokenizer):
         if not isinstance(word, (BasicTokenizer, MorphemeTokenizer, type(None))):
             return None
         if not live:
-            word, subword = None if word is None else word.snapshot(), self._snapshot_of_wordpiece(subword, table)
+            word, subword = (
+                None if word is None else word.snapshot(),
+                self._snapshot_of_wordpiece(subword, table),
+            )
         characters = subword if isinstance(subword, CharacterTokenizer) else None
         wordpiece = subword if isinstance(subword, WordpieceTokenizer) else None
         unknown = str(table.roles["unk_token"])
-        around = SlowStages(
+        stages = (
             word if isinstance(word, BasicTokenizer) else None,
             wordpiece or WordpieceTokenizer(table.entries, subword.unk_token),
             table.entries,
             table.added,
             table.special_tokens,
-            unknown_id=table.entries.get(unknown),
-            lowers=bool(self.lower_case),
-            whole=(),  # words that are never split at punctuation are still split into subwords
         )
-        if around.basic is not None and wordpiece is not None and self.do_subword_tokenize:
-            return around  # whose ids can be cached by chunk
-        analyzer = word if isinstance(word, MorphemeTokenizer) else None
-        return JapaneseStages(around, analyzer, characters, bool(self.do_subword_tokenize))
+        # Words that are never split at punctuation are still split into subwords: none is whole.
+        options: dict[str, Any] = {
+            "unknown_id": table.entries.get(unknown),
+            "lowers": bool(self.lower_case),
+        }
+        if stages[0] is not None and wordpiece is not None and self.do_subword_tokenize:
+            return Stages(*stages, **options)  # whose ids can be cached by chunk
+        options["analyzer"] = word if isinstance(word, MorphemeTokenizer) else None
+        return JapaneseStages(
+            *stages, characters=characters, splits=bool(self.do_subword_tokenize), **options
+        )
 
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
         words = [text]
@@ -246,9 +276,12 @@ def _require_subwords(kind: str) -> None:
     """Raise for a kind of subwords that trietok does not have."""
     if kind == "sentencepiece":
         raise NotSupportedError(
-            "subword_tokenizer_type is 'sentencepiece', which trietok does not have: SentencePiece cuts by a model of "
-            "its own (spiece.model), and not by a vocab.txt; transformers' BertJapaneseTokenizer reads it",
+            "subword_tokenizer_type is 'sentencepiece', which trietok does not have: SentencePiece"
+            " cuts by a model of its own (spiece.model), and not by a vocab.txt; transformers'"
+            " BertJapaneseTokenizer reads it",
             name="sentencepiece",
         )
     if kind not in ("wordpiece", "character"):
-        raise InputError(f"subword_tokenizer_type is {kind!r:.60}; it is 'wordpiece' or 'character'")
+        raise InputError(
+            f"subword_tokenizer_type is {kind!r:.60}; it is 'wordpiece' or 'character'"
+        )

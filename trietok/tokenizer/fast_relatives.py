@@ -1,7 +1,8 @@
 """BERT's relatives in the fast profile: the fast twin of each class of the family.
 
-In: what a `BertTokenizerFast` takes. Out: the ids, token type ids, masks and offsets that transformers 4.57.6 gives for
-each model's fast class. A class says only what sets it apart from its slow twin.
+In: what a `BertTokenizerFast` takes. Out: the ids, token type ids, masks and offsets that
+transformers 4.57.6 gives for each model's fast class. A class says only what sets it apart from its
+slow twin.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class FunnelTokenizerFast(RustProfile, slow.FunnelTokenizer):
 class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
     """`MPNetTokenizer` in the fast profile.
 
-    Token type ids, where they are asked for, are 1 for a second text, and the special tokens are searched in the
-    normalized text, so that `<S>` is `<s>` where the text is lower-cased.
+    Token type ids, where they are asked for, are 1 for a second text, and the special tokens are
+    searched in the normalized text, so that `<S>` is `<s>` where the text is lower-cased.
     """
 
     _overriding = ("do_lower_case", "strip_accents")
@@ -97,7 +98,8 @@ class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
 
     @property
     def template(self) -> Template:
-        # Only what is made of ids; texts go by the Rust template. They differ once one of the roles is changed.
+        # Only what is made of ids; texts go by the Rust template. They differ once one of the roles
+        # is changed.
         return Template.of("bos $A eos", "bos $A eos eos $B eos")
 
     @property
@@ -106,7 +108,9 @@ class MPNetTokenizerFast(RustProfile, slow.MPNetTokenizer):
 
 
 class SplinterTokenizerFast(RustProfile, slow.SplinterTokenizer):
-    """`SplinterTokenizer` in the fast profile; the question token is one of the additional special tokens."""
+    """`SplinterTokenizer` in the fast profile; the question token is one of the additional special
+    tokens.
+    """
 
     _overriding = ("do_lower_case", "strip_accents")
 
@@ -123,5 +127,9 @@ class SplinterTokenizerFast(RustProfile, slow.SplinterTokenizer):
 
 FAST_CLASSES: tuple[type[RustProfile], ...] = (
     BertTokenizerFast,
-    *(kind for kind in tuple(globals().values()) if isinstance(kind, type) and kind.__module__ == __name__),
+    *(
+        kind
+        for kind in tuple(globals().values())
+        if isinstance(kind, type) and kind.__module__ == __name__
+    ),
 )

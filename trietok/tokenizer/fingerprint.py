@@ -1,6 +1,7 @@
 """The fingerprint of a tokenizer: a hash of every setting and token that affects ids.
 
-In: a tokenizer. Out: its `State`, which holds those settings and tokens as plain values, and the SHA-256 of the state.
+In: a tokenizer. Out: its `State`, which holds those settings and tokens as plain values, and the
+SHA-256 of the state.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputTypeError
 from trietok.text.added_tokens import AddedToken
+from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 FORMAT = "trietok-1"  # the number changes if the same tokenizer gets another fingerprint
 
 # Settings that affect no id, or that are elsewhere in the fingerprint.
 _NO_SETTINGS = frozenset(
     """
-    name_or_path model_max_length max_len padding_side truncation_side model_input_names clean_up_tokenization_spaces
-    chat_template verbose tokenizer_file special_tokens_map_file tokenizer_class processor_class auto_map
-    added_tokens_decoder extra_special_tokens max_embedding_rows
+    name_or_path model_max_length max_len padding_side truncation_side model_input_names
+    clean_up_tokenization_spaces chat_template verbose tokenizer_file special_tokens_map_file
+    tokenizer_class processor_class auto_map added_tokens_decoder extra_special_tokens
+    max_embedding_rows
     """.split()
 )
 _BASIC_SETTINGS = ("tokenize_chinese_chars", "do_split_on_punc", "composes")
@@ -49,7 +52,8 @@ class State(NamedTuple):
 
 
 def fingerprint(tokenizer: Any) -> str:
-    """A hash of every setting and token that affects ids: tokenizers with equal fingerprints give equal ids.
+    """A hash of every setting and token that affects ids: tokenizers with equal fingerprints give
+    equal ids.
 
     Args:
         tokenizer: a `BertTokenizer`, or any other `PreTrainedTokenizer`.
@@ -72,26 +76,36 @@ def digest(state: State) -> str:
     plain = {
         "class": state.kind,
         "vocabulary": state.entries,
-        "added_tokens": [[token_id, content, list(flags.values())] for token_id, content, flags in state.added],
-        "encode": {content: state.ids[content] for content, ids in ids_by_content.items() if len(ids) > 1},
+        "added_tokens": [
+            [token_id, content, list(flags.values())] for token_id, content, flags in state.added
+        ],
+        "encode": {
+            content: state.ids[content] for content, ids in ids_by_content.items() if len(ids) > 1
+        },
         "roles": state.roles,
         "settings": state.settings,
         "not_kept": sorted(token for token, kept in state.kept.items() if not kept),
     }
-    # A subclass may have any str as a token, even with lone surrogates: the two halves of a surrogate pair must not
-    # be encoded as the character that the pair stands for.
-    return f"{FORMAT}:{hashlib.sha256(canonical(plain).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    # A subclass may have any str as a token, even with lone surrogates: the two halves of a
+    # surrogate pair must not be encoded as the character that the pair stands for.
+    return (
+        f"{FORMAT}:{hashlib.sha256(canonical(plain).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    )
 
 
 def canonical(value: Any) -> str:
-    """One JSON text for a value, whatever the order of its dicts; different values have different texts."""
+    """One JSON text for a value, whatever the order of its dicts; different values have different
+    texts.
+    """
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def state_of(tokenizer: Any) -> State:
     """Everything that decides the ids of a tokenizer, at one moment."""
     if not hasattr(tokenizer, "holding"):
-        raise InputTypeError(f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+        raise InputTypeError(
+            f"this takes a tokenizer, not {type(tokenizer).__name__}", value=tokenizer
+        )
     holder: Any = tokenizer
     with holder.holding():  # all of it is read from one state
         return _read_state(tokenizer)
@@ -103,13 +117,19 @@ def _read_state(tokenizer: Any) -> State:
     if vocabulary is None:
         entries = sorted((token_id, token) for token, token_id in base.items())
     else:
-        entries = [(token_id, token) for token_id, token in enumerate(vocabulary.tokens) if token is not None]
+        entries = [
+            (token_id, token)
+            for token_id, token in enumerate(vocabulary.tokens)
+            if token is not None
+        ]
     settings = _settings(tokenizer)
     added, special = tokenizer.added_tokens_decoder, frozenset(tokenizer.all_special_tokens)
     return State(
         kind=type(tokenizer).__name__,
         entries=entries,
-        added=[(token_id, token.content, _flags(token, special)) for token_id, token in added.items()],
+        added=[
+            (token_id, token.content, _flags(token, special)) for token_id, token in added.items()
+        ],
         ids={**base, **tokenizer.get_added_vocab()},
         roles=dict(tokenizer.special_tokens_map),
         settings=settings,
@@ -118,17 +138,20 @@ def _read_state(tokenizer: Any) -> State:
 
 
 def _flags(token: AddedToken, special: Set[str]) -> Flags:
-    """The flags of a token; a token with a role is special whatever its own flag says, as it is after loading."""
+    """The flags of a token; a token with a role is special whatever its own flag says, as it is
+    after loading.
+    """
     flags = {**token.__getstate__(), "special": token.special or token.content in special}
     del flags["content"]
     return flags
 
 
 def _kept_from_lower_casing(tokenizer: Any) -> dict[str, bool]:
-    """Token → whether a text can give it as it is written: not a token that begins with one earlier in the list.
+    """Token → whether a text can give it as it is written: not a token that begins with one earlier
+    in the list.
 
-    Where several begin at one character the first of the list wins. The order affects ids only in this way: of two
-    remaining tokens of which one begins with the other, the longer comes first.
+    Where several begin at one character the first of the list wins. The order affects ids only in
+    this way: of two remaining tokens of which one begins with the other, the longer comes first.
     """
     others = (token.content for token in tokenizer.added_tokens_in_order() if not token.special)
     rank: dict[str, int] = {}
@@ -156,27 +179,39 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         vocab = getattr(tokenizer, "vocab", None)
         if vocab is not wordpiece.vocab and set(vocab or ()) != set(wordpiece.vocab):
             settings["wordpiece_tokenizer.vocab"] = sorted(wordpiece.vocab)
-    basic: Any = getattr(tokenizer, "basic_tokenizer", None) if getattr(tokenizer, "do_basic_tokenize", True) else None
+    basic: Any = (
+        getattr(tokenizer, "basic_tokenizer", None)
+        if getattr(tokenizer, "do_basic_tokenize", True)
+        else None
+    )
     if "do_word_tokenize" not in settings:
         settings["do_basic_tokenize"] = basic is not None
     if basic is not None:
         lower, strip = bool(basic.do_lower_case), basic.strip_accents
-        settings["basic_tokenizer"] = type(basic).__name__
+        pipeline = getattr(basic, "pipeline", None)
+        kind = type(basic) if pipeline is None or not pipeline.is_berts else RustBasicTokenizer
+        settings["basic_tokenizer"] = kind.__name__
         if lower != settings["do_lower_case"]:  # the two can differ only in a user's subclass
             settings["basic_tokenizer.do_lower_case"] = lower
         settings["strip_accents"] = lower if strip is None else bool(strip)
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
-        if hasattr(basic, "clean_text"):  # in the fast profile, where the template does not follow the roles
+        if pipeline is not None and not pipeline.is_berts:
+            settings["components"] = as_json(pipeline.said)
+        # in the fast profile, where the template does not follow the roles
+        if hasattr(basic, "clean_text"):
             settings["clean_text"] = bool(basic.clean_text)
             settings["template"] = [
-                [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)] for pair in (False, True)
+                [list(piece[:4]) for piece in tokenizer.input_builder.pieces(pair, True)]
+                for pair in (False, True)
             ]
     return settings
 
 
 def _settings_of_its_own(tokenizer: Any) -> dict[str, Any]:
-    """The arguments of a user's subclass, if JSON can represent them; trietok's own classes have none of these."""
+    """The arguments of a user's subclass, if JSON can represent them; trietok's own classes have
+    none of these.
+    """
     kind = type(tokenizer)
     if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
         return {}

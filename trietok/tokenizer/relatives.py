@@ -1,8 +1,9 @@
 """BERT's relatives: the tokenizers of other models on the same WordPiece vocabulary format.
 
-In: what a `BertTokenizer` takes. Out: the ids, token type ids and masks that transformers 4.57.6 gives for each model.
-A class says only what sets it apart: other special tokens, another template, other inputs of the model. DPR's reader
-takes a question with many passages, and finds in the model's scores for them the best answers.
+In: what a `BertTokenizer` takes. Out: the ids, token type ids and masks that transformers 4.57.6
+gives for each model. A class says only what sets it apart: other special tokens, another template,
+other inputs of the model. DPR's reader takes a question with many passages, and finds in the
+model's scores for them the best answers.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.moment import DECODE_HOOKS, frozen
 from trietok.tokenizer.token_table import Token
 
-# The output of the model for the rows: scores of shape (passages, sequence), twice, and (passages,).
+# The output of the model for the rows: scores of shape (passages, sequence), twice, and
+# (passages,).
 DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
-# An answer: `start_index` and `end_index` count tokens in the row of passage `doc_id`, both inclusive.
-DPRSpanPrediction = namedtuple("DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text")
+# An answer: `start_index` and `end_index` count tokens in the row of passage `doc_id`, both
+# inclusive.
+DPRSpanPrediction = namedtuple(
+    "DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text"
+)
 
 Span = tuple[int, int]
 
@@ -73,7 +78,9 @@ class DPRQuestionEncoderTokenizer(BertTokenizer):
 
 
 class DPRReaderTokenizer(BertTokenizer):
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see `docs/profiles.md`."""
+    """DPR's reader: takes a question, titles and texts, and finds the best answers; see
+    `docs/profiles.md`.
+    """
 
     model_input_names = WITHOUT_TYPES
 
@@ -89,12 +96,13 @@ class DPRReaderTokenizer(BertTokenizer):
         return_attention_mask: bool | None = None,
         **kwargs: Any,
     ) -> BatchEncoding:
-        """Encode questions with the titles and texts of passages: [CLS] question [SEP] title [SEP] text.
+        """Encode questions with the titles and texts of passages: [CLS] question [SEP] title [SEP]
+        text.
 
         Args:
             questions: one question for all passages, or a question for each.
-            titles, texts: of the passages, as a str or a list of str. Without one of them, or both, the call is that
-                of any tokenizer, and the one that is given is the second text.
+            titles, texts: of the passages, as a str or a list of str. Without one of them, or both,
+                the call is that of any tokenizer, and the one that is given is the second text.
             truncation: cut each row off at `max_length`, at its end.
             padding, max_length, return_tensors, return_attention_mask: those of any call.
             **kwargs: for a call without titles or texts only.
@@ -109,7 +117,9 @@ class DPRReaderTokenizer(BertTokenizer):
         >>> import trietok
         >>> from trietok.files.load import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
-        >>> rows = tokenizer("What is it?", titles=["A thing", "A word"], texts=["It is old.", "It is new."])
+        >>> rows = tokenizer(
+        ...     "What is it?", titles=["A thing", "A word"], texts=["It is old.", "It is new."]
+        ... )
         >>> tokenizer.decode(rows.input_ids[1])
         '[CLS] what is it? [SEP] a word [SEP] it is new.'
         """
@@ -117,22 +127,37 @@ class DPRReaderTokenizer(BertTokenizer):
         plain: Callable[..., BatchEncoding] = super(DPRReaderTokenizer, pinned).__call__
         if titles is None or texts is None:
             kwargs |= {"truncation": truncation, "return_attention_mask": return_attention_mask}
-            kwargs |= {"padding": padding, "max_length": max_length, "return_tensors": return_tensors}
+            kwargs |= {
+                "padding": padding,
+                "max_length": max_length,
+                "return_tensors": return_tensors,
+            }
             return plain(questions, texts if titles is None else titles, **kwargs)
         for name in kwargs:
-            raise OptionError(f"a call with titles and texts takes no {name!r}; see DPRReaderTokenizer", name=name)
+            raise OptionError(
+                f"a call with titles and texts takes no {name!r}; see DPRReaderTokenizer", name=name
+            )
         titles = [titles] if isinstance(titles, str) else titles
         texts = [texts] if isinstance(texts, str) else texts
         questions = [questions] * len(titles) if isinstance(questions, str) else questions
         if len(titles) != len(texts):
-            raise InputError(f"there are {len(titles)} titles and {len(texts)} texts; give one of each for a passage")
+            raise InputError(
+                f"there are {len(titles)} titles and {len(texts)} texts; give one of each for a"
+                " passage"
+            )
         fronts: Any = plain(questions, titles, padding=False, truncation=False)["input_ids"]
-        ends: Any = plain(texts, add_special_tokens=False, padding=False, truncation=False)["input_ids"]
+        ends: Any = plain(texts, add_special_tokens=False, padding=False, truncation=False)[
+            "input_ids"
+        ]
         stop = max_length if truncation else None
-        rows: dict[str, list[Ids]] = {"input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]}
+        rows: dict[str, list[Ids]] = {
+            "input_ids": [(a + b)[:stop] for a, b in zip(fronts, ends, strict=True)]
+        }
         if return_attention_mask is not False:
             pad = pinned.pad_token_id
-            rows["attention_mask"] = [[int(token_id != pad) for token_id in row] for row in rows["input_ids"]]
+            rows["attention_mask"] = [
+                [int(token_id != pad) for token_id in row] for row in rows["input_ids"]
+            ]
         return pinned.pad(  # type: ignore[no-any-return]
             rows, padding=padding, max_length=max_length, return_tensors=return_tensors
         )
@@ -151,8 +176,9 @@ class DPRReaderTokenizer(BertTokenizer):
 
         Args:
             reader_input: what the call returned.
-            reader_output: the output of the model: start scores and end scores, each of shape (passages, sequence),
-                and the relevance of the passages, of shape (passages,); lists, arrays or tensors.
+            reader_output: the output of the model: start scores and end scores, each of shape
+                (passages, sequence), and the relevance of the passages, of shape (passages,);
+                lists, arrays or tensors.
             num_spans: the most answers to return.
             max_answer_length: the longest answer, in tokens.
             num_spans_per_passage: the most answers from one passage.
@@ -167,7 +193,9 @@ class DPRReaderTokenizer(BertTokenizer):
         >>> from trietok.files.load import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
         >>> rows = tokenizer("Who?", titles="People", texts="the old people")
-        >>> scores = trietok.DPRReaderOutput([[0, 0, 0, 0, 0, 0, 1, 3, 0]], [[0, 0, 0, 0, 0, 0, 0, 1, 3]], [2])
+        >>> scores = trietok.DPRReaderOutput(
+        ...     [[0, 0, 0, 0, 0, 0, 1, 3, 0]], [[0, 0, 0, 0, 0, 0, 0, 1, 3]], [2]
+        ... )
         >>> tokenizer.decode_best_spans(rows, scores, num_spans=1)[0].text
         'old people'
         """
@@ -184,7 +212,9 @@ class DPRReaderTokenizer(BertTokenizer):
                 start, last = start + first, last + first
                 text = state.decode(row[start : last + 1])
                 score = starts[start] + ends[last]
-                predictions.append(DPRSpanPrediction(score, relevance[doc_id], doc_id, start, last, text))
+                predictions.append(
+                    DPRSpanPrediction(score, relevance[doc_id], doc_id, start, last, text)
+                )
             if len(predictions) >= num_spans:
                 break
         return predictions[:num_spans]
@@ -192,21 +222,24 @@ class DPRReaderTokenizer(BertTokenizer):
     def _passage(self, row: Ids, doc_id: int) -> Span:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
-        So an answer may lie in the title too, as in transformers, although its comment speaks of the second [SEP].
+        So an answer may lie in the title too, as in transformers, although its comment speaks of
+        the second [SEP].
         """
         try:
             first = row.index(self.sep_token_id, 2) + 1  # type: ignore[arg-type]  # None is nowhere
         except ValueError:
             raise InputError(
-                f"passage {doc_id} is cut off within the question: there is no {self.sep_token} behind it; encode it "
-                "with a max_length that leaves room"
+                f"passage {doc_id} is cut off within the question: there is no {self.sep_token}"
+                " behind it; encode it with a max_length that leaves room"
             ) from None
         pad = self.pad_token_id
         return first, row.index(pad) if row[-1] == pad else len(row)
 
 
 def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int) -> list[Span]:
-    """The spans with the highest start score plus end score, none within another; the first of equals first."""
+    """The spans with the highest start score plus end score, none within another; the first of
+    equals first.
+    """
     scored = [
         (start_score + end_score, (start, start + more))
         for start, start_score in enumerate(starts)
@@ -224,7 +257,9 @@ def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: 
 
 
 class RetriBertTokenizer(BertTokenizer):
-    """RetriBERT: BERT without token type ids among the model's inputs, and decoding leaves spaces as they are."""
+    """RetriBERT: BERT without token type ids among the model's inputs, and decoding leaves spaces
+    as they are.
+    """
 
     model_input_names = WITHOUT_TYPES
 
@@ -247,7 +282,8 @@ class RetriBertTokenizer(BertTokenizer):
 
 
 class FunnelTokenizer(BertTokenizer):
-    """Funnel Transformer: other names for the special tokens, and a token type id of its own for the first.
+    """Funnel Transformer: other names for the special tokens, and a token type id of its own for
+    the first.
 
     Attributes:
         cls_token_type_id: the token type id of `<cls>`.
@@ -292,13 +328,18 @@ def mpnet_roles(arguments: Mapping[str, Any], *, special: bool) -> dict[str, Any
     """MPNet's roles as `AddedToken`; the mask token is the one that takes the spaces before it."""
     roles = {role: arguments.get(role, token) for role, token in _MPNET_ROLES.items()}
     return {
-        role: AddedToken(token, lstrip=role == "mask_token", special=special) if isinstance(token, str) else token
+        role: (
+            AddedToken(token, lstrip=role == "mask_token", special=special)
+            if isinstance(token, str)
+            else token
+        )
         for role, token in roles.items()
     }
 
 
 class MPNetTokenizer(BertTokenizer):
-    """MPNet: `<s>` and `</s>` around texts, two `</s>` between a pair, and a mask token with `lstrip`.
+    """MPNet: `<s>` and `</s>` around texts, two `</s>` between a pair, and a mask token with
+    `lstrip`.
 
     The model has no token type ids; where they are asked for, all are 0.
     """
@@ -365,7 +406,8 @@ class SplinterTokenizer(BertTokenizer):
     ) -> None:
         if not isinstance(question_token, (str, AddedToken)):
             raise SpecialTokenError(
-                f"question_token is a string or an AddedToken, not {question_token!r:.60}", role="question_token"
+                f"question_token is a string or an AddedToken, not {question_token!r:.60}",
+                role="question_token",
             )
         self.question_token = question_token
         super().__init__(**given({"clean_up_tokenization_spaces": False, **locals()}))
@@ -386,5 +428,7 @@ class SplinterTokenizer(BertTokenizer):
 
 
 CLASSES: tuple[type[BertTokenizer], ...] = tuple(
-    kind for kind in tuple(globals().values()) if isinstance(kind, type) and issubclass(kind, BertTokenizer)
+    kind
+    for kind in tuple(globals().values())
+    if isinstance(kind, type) and issubclass(kind, BertTokenizer)
 )

@@ -2,8 +2,8 @@
 
 In: a token for a role. Out: the token, its id, and the lists of all special tokens and ids.
 
-`SpecialTokensMixin` gives every role three attributes, as transformers does: `cls_token` reads and sets the token,
-`cls_token_id` its id, and `special_tokens_map` shows them all.
+`SpecialTokensMixin` gives every role three attributes, as transformers does: `cls_token` reads and
+sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all.
 """
 
 from __future__ import annotations
@@ -14,27 +14,82 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.formats import ADDITIONAL
-from trietok.text.added_tokens import AddedToken, AddedTokens
-from trietok.text.changes import ChangeableType, Version, public_names, under_way
-from trietok.tokenizer.token_table import Changes, Token, TokenTable
+from trietok.text.added_search import AddedTokens
+from trietok.text.added_tokens import AddedToken
+from trietok.text.changes import (
+    ChangeableType,
+    Version,
+    is_ours,
+    is_replaced,
+    public_names,
+    under_way,
+)
+from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
 HELPERS = frozenset(
-    """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding known_settings misspellings
-    options_of_slow order_in_file padding_in_file read_vocabulary record rust_template settled_by_slow
-    truncation_in_file warn_once""".split()
+    """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding
+    known_settings misspellings options_of_slow order_in_file padding_in_file read_vocabulary record
+    rust_template settled_by_slow truncation_in_file warn_once""".split()
 )
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message
 
-# Methods that transformers has and trietok leaves out, with what to do instead.
+_UPLOADS = (
+    "trietok uploads nothing: override save_pretrained, and upload the directory with"
+    " huggingface_hub"
+)
+_LOADS = "override from_pretrained, or __init__"
+_ENCODES = "override encode_plus and batch_encode_plus, through which each call goes then"
+_TARGETS = (
+    "pass targets as text_target=..., and override build_inputs_with_special_tokens or __call__"
+)
+# Methods that transformers has and trietok leaves out or never calls, with what to do, or override,
+# instead.
 LEFT_OUT = {
     "save_chat_templates": "save_pretrained writes them with the other files",
-    "backend_tokenizer": "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer",
-    "push_to_hub": "save with save_pretrained and upload the directory with huggingface_hub.upload_folder",
-    "register_for_auto_class": "trietok runs no code from model directories; import your class and use it",
+    "backend_tokenizer": (
+        "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer"
+    ),
+    "push_to_hub": (
+        "save with save_pretrained and upload the directory with huggingface_hub.upload_folder"
+    ),
+    "register_for_auto_class": (
+        "trietok runs no code from model directories; import your class and use it"
+    ),
     "as_target_tokenizer": "pass the target texts as text_target=... instead",
     "prepare_seq2seq_batch": "call the tokenizer with text and text_target=... instead",
+    "_encode_plus": _ENCODES,
+    "_batch_encode_plus": _ENCODES,
+    "_convert_encoding": _ENCODES,
+    "_call_one": "override __call__, or encode_plus and batch_encode_plus",
+    "_batch_prepare_for_model": (
+        "override batch_encode_plus, or prepare_for_model, which is called for each text"
+    ),
+    "_get_padding_truncation_strategies": (
+        "override __call__ or encode_plus, and change padding and truncation there"
+    ),
+    "set_truncation_and_padding": (
+        "override __call__ or encode_plus, and change padding and truncation there"
+    ),
+    "_eventual_warn_about_too_long_sequence": (
+        "set model_max_length, or pass verbose=False for no warning"
+    ),
+    "_switch_to_input_mode": _TARGETS,
+    "_switch_to_target_mode": _TARGETS,
+    "_update_trie": "override _add_tokens",
+    "_update_total_vocab_size": "override _add_tokens",
+    "_save_pretrained": "override save_pretrained, or save_vocabulary",
+    "_from_pretrained": _LOADS,
+    "_patch_mistral_regex": _LOADS,
+    "_eventually_correct_t5_max_length": f"{_LOADS}, and set model_max_length there",
+    "_set_processor_class": "override save_pretrained, and write what a processor needs there",
+    "convert_added_tokens": (
+        "override from_pretrained or save_pretrained, and change the tokens there"
+    ),
+    "_create_repo": _UPLOADS,
+    "_get_files_timestamps": _UPLOADS,
+    "_upload_modified_files": _UPLOADS,
 }
 
 
@@ -53,8 +108,32 @@ if TYPE_CHECKING:
         def __set__(self, tokenizer: object, tokens: Sequence[Token] | None) -> None: ...
 
 
-class SpecialTokensMixin(metaclass=ChangeableType):
-    """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit it.
+def _refuse_uncalled(kind: str, name: str, value: object) -> None:
+    """Raise for a method of a user's that transformers would call and trietok never calls."""
+    if name in LEFT_OUT and not is_ours(getattr(value, "__func__", value)):
+        raise NotSupportedError(
+            f"{kind} defines {name}, which trietok never calls; {LEFT_OUT[name]}", name=name
+        )
+
+
+class TokenizerType(ChangeableType):
+    """The type of tokenizers' classes: one whose methods would never be called cannot be made."""
+
+    def __init__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind in cls.__mro__:
+            if kind.__module__.partition(".")[0] not in ("trietok", "transformers"):
+                for name in vars(kind).keys() & LEFT_OUT:
+                    _refuse_uncalled(cls.__name__, name, vars(kind)[name])
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        _refuse_uncalled(cls.__name__, name, value)
+        super().__setattr__(name, value)
+
+
+class SpecialTokensMixin(metaclass=TokenizerType):
+    """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit
+    it.
 
     Args:
         verbose: log when a role without a token is read.
@@ -62,7 +141,15 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     """
 
     SPECIAL_TOKENS_ATTRIBUTES: Sequence[str] = (
-        *("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"),
+        *(
+            "bos_token",
+            "eos_token",
+            "unk_token",
+            "sep_token",
+            "pad_token",
+            "cls_token",
+            "mask_token",
+        ),
         ADDITIONAL,
     )
 
@@ -91,7 +178,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         convert_tokens_to_ids: Callable[..., Any]
         convert_ids_to_tokens: Callable[..., Any]
 
-        def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]: ...
+        def _ids_of_roles(self, table: TokenTable, tokens: str | Sequence[str]) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
         def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
 
@@ -102,11 +189,17 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
         # A class with a vocabulary has read it before; the others look their tokens up themselves.
         vocabulary = self.__dict__.pop("_first_vocabulary", None)
-        self._changes = Changes(TokenTable(vocabulary, self._no_added_tokens(), roles), self._version)
+        self._changes = Changes(
+            TokenTable(vocabulary, self._no_added_tokens(), roles), self._version
+        )
         for role, value in kwargs.items():
             if role in roles and value is not None:
                 value = _checked_role(role, value)
-                setattr(self, role, list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value))
+                setattr(
+                    self,
+                    role,
+                    list(map(self._marked, value)) if role == ADDITIONAL else self._marked(value),
+                )
 
     def _no_added_tokens(self) -> AddedTokens:
         """The added tokens of a tokenizer that has none yet."""
@@ -116,7 +209,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def _table(self) -> TokenTable:
         """Vocabulary, added tokens and roles as they are now."""
         changes = self._changes
-        return changes.committed if changes.changer is None else changes.table  # the former is read for each token
+        # the former is read for each token
+        return changes.committed if changes.changer is None else changes.table
 
     def _marked(self, token: Token) -> Token:
         """The token of a role, marked as special, whatever its `AddedToken` says."""
@@ -126,11 +220,11 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         """A token marked as special; its other flags stay."""
         return token.replace(special=True)
 
-    # ---- a role's token and id ------------------------------------------------------------------------------------
+    # ---- a role's token and id -------------------------------------------------------------------
 
     if not TYPE_CHECKING:  # a type checker shall know a misspelt name
-
-        def __getattr__(self, name: str) -> Any:  # called only for names that are not found otherwise
+        # called only for names that are not found otherwise
+        def __getattr__(self, name: str) -> Any:
             changes = self.__dict__.get("_changes")
             table = None if changes is None else changes.table
             role, is_id = _role_of(name)
@@ -140,9 +234,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                     if self.verbose and not is_id:
                         log.error("Using %s, but it is not set yet.", role)
                     return None
-                tokens = [str(token) for token in value] if role == ADDITIONAL else [str(value)]
-                found = self._ids_of(table, tokens) if is_id else tokens
-                return found if role == ADDITIONAL else found[0]
+                tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
+                return self._ids_of_roles(table, tokens) if is_id else tokens
             if name in LEFT_OUT:
                 raise NotSupportedError(f"trietok has no {name}; {LEFT_OUT[name]}", name=name)
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
@@ -154,9 +247,11 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     @property
     def _version(self) -> Version:
-        """Its mark changes with each change of the tokenizer, or of its basic or WordPiece tokenizer."""
-        version: Version = self.__dict__.setdefault("_own_version", Version())
-        return version
+        """Its mark changes with each change of the tokenizer, or of its basic or WordPiece
+        tokenizer.
+        """
+        version: Version | None = self.__dict__.get("_own_version")
+        return self.__dict__.setdefault("_own_version", Version()) if version is None else version
 
     if not TYPE_CHECKING:
 
@@ -164,6 +259,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             changes = self.__dict__.get("_changes")
             role, is_id = _role_of(name)
             if changes is None or role not in changes.table.roles:
+                _refuse_uncalled(f"this {type(self).__name__}", name, value)
                 with under_way(self._version.bump):
                     object.__setattr__(self, name, value)
                     self._version.bump()
@@ -179,16 +275,20 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         roles = [f"{name}s" if name == f"{ADDITIONAL}_id" else name for name in roles]
         return public_names((name for name in super().__dir__() if name not in HELPERS), roles)
 
-    # ---- all of them ----------------------------------------------------------------------------------------------
+    # ---- all of them -----------------------------------------------------------------------------
 
     @property
     def _special_tokens_map(self) -> Roles:
-        """Every role with its token as it was given, or None; what is written into it counts, as in transformers."""
+        """Every role with its token as it was given, or None; what is written into it counts, as in
+        transformers.
+        """
         return Roles(self)
 
     @property
     def special_tokens_map(self) -> dict[str, str | list[str]]:
-        """The role of every special token that is set: role → token, `additional_special_tokens` → list of tokens."""
+        """The role of every special token that is set: role → token, `additional_special_tokens` →
+        list of tokens.
+        """
         return {
             role: [str(token) for token in value] if isinstance(value, list) else str(value)
             for role, value in self.special_tokens_map_extended.items()
@@ -206,15 +306,29 @@ class SpecialTokensMixin(metaclass=ChangeableType):
 
     @property
     def all_special_tokens_extended(self) -> list[Token]:
-        """All special tokens in the order of the roles, as strings or `AddedToken` as they were given.
+        """All special tokens in the order of the roles, as strings or `AddedToken` as they were
+        given.
 
-        A token with two roles is listed once; a token that a list names twice is listed twice, as in transformers.
+        A token with two roles is listed once; a token that a list names twice is listed twice, as
+        in transformers.
         """
-        return list(self._table.special_tokens_extended)
+        if not is_replaced(self, SPECIAL_HOOKS[:1]):
+            return list(self._table.special_tokens_extended)
+        tokens: list[Token] = []
+        for value in self.special_tokens_map_extended.values():
+            there = set(map(str, tokens))
+            tokens += [
+                token
+                for token in (value if isinstance(value, list) else [value])
+                if str(token) not in there
+            ]
+        return tokens
 
     @property
     def all_special_tokens(self) -> list[str]:
         """All special tokens in the order of the roles; see `all_special_tokens_extended`."""
+        if is_replaced(self, SPECIAL_HOOKS[:2]):
+            return list(map(str, self.all_special_tokens_extended))
         return list(self._table.special_tokens)
 
     @property
@@ -222,18 +336,20 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         """The token type id of padding: 0."""
         return self._pad_token_type_id
 
-    # ---- adding ---------------------------------------------------------------------------------------------------
+    # ---- adding ----------------------------------------------------------------------------------
 
     def add_special_tokens(
-        self, special_tokens_dict: Mapping[str, Token | Sequence[Token]], replace_additional_special_tokens: bool = True
+        self,
+        special_tokens_dict: Mapping[str, Token | Sequence[Token]],
+        replace_additional_special_tokens: bool = True,
     ) -> int:
         """Give roles to tokens, and add to the vocabulary those that it does not hold.
 
         Args:
-            special_tokens_dict: role → token; for `additional_special_tokens`, or `extra_special_tokens` as
-                transformers 5 calls it, a list of tokens.
-            replace_additional_special_tokens: whether that list replaces the existing one (tokens that are dropped
-                are logged) or extends it.
+            special_tokens_dict: role → token; for `additional_special_tokens`, or
+                `extra_special_tokens` as transformers 5 calls it, a list of tokens.
+            replace_additional_special_tokens: whether that list replaces the existing one (tokens
+                that are dropped are logged) or extends it.
 
         Returns:
             The number of tokens that are new to the vocabulary.
@@ -249,15 +365,22 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         ['[SUBJ]', 'like', '##s', '[OBJ]']
         """
         if special_tokens_dict and not isinstance(special_tokens_dict, Mapping):
-            raise SpecialTokenError(f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}")
+            raise SpecialTokenError(
+                f"add_special_tokens takes a dict role → token, not {special_tokens_dict!r:.60}"
+            )
         checked: dict[str, list[AddedToken]] = {}
-        for role, value in (special_tokens_dict or {}).items():  # checks everything first: an error must change nothing
+        # checks everything first: an error must change nothing
+        for role, value in (special_tokens_dict or {}).items():
             role = ADDITIONAL if role == EXTRA and isinstance(value, (list, tuple)) else role
             if role not in self.SPECIAL_TOKENS_ATTRIBUTES:
                 known = ", ".join(self.SPECIAL_TOKENS_ATTRIBUTES)
-                raise SpecialTokenError(f"{role!r} is no role of a special token; the roles are {known}", role=role)
+                raise SpecialTokenError(
+                    f"{role!r} is no role of a special token; the roles are {known}", role=role
+                )
             if value is None:
-                raise SpecialTokenError(f"the token for {role} is None; give a string or an AddedToken", role=role)
+                raise SpecialTokenError(
+                    f"the token for {role} is None; give a string or an AddedToken", role=role
+                )
             value = _checked_role(role, value)
             tokens = value if role == ADDITIONAL else [value]
             checked[role] = [AddedToken.of(token, special=True) for token in tokens]
@@ -267,7 +390,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                 tokens = list(map(self._as_special, given))
                 if role != ADDITIONAL:
                     setattr(self, role, tokens[0])
-                    if given[0] in to_add:  # one token for two roles is added once, as it was given first
+                    # one token for two roles is added once, as it was given first
+                    if given[0] in to_add:
                         continue
                 elif not replace_additional_special_tokens:
                     there = set(self.additional_special_tokens)
@@ -288,27 +412,33 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             log.warning(
                 "%s %s; pass replace_additional_special_tokens=False to extend the list",
                 ", ".join(map(repr, dropped)),
-                "is no longer an additional special token (it is still an added token)"
-                if is_one
-                else "are no longer additional special tokens (they are still added tokens)",
+                (
+                    "is no longer an additional special token (it is still an added token)"
+                    if is_one
+                    else "are no longer additional special tokens (they are still added tokens)"
+                ),
             )
 
-    def add_tokens(self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: NoReturn) -> int:
+    def add_tokens(
+        self, new_tokens: Token | Sequence[Token], special_tokens: bool = False, **flags: NoReturn
+    ) -> int:
         """Add tokens that are matched whole, before the text is split into words.
 
-        A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus one. A token that
-        is not special is lower-cased where the tokenizer lower-cases, unless its `normalized` is False.
+        A token that the vocabulary holds keeps its id; a new one gets the highest existing id plus
+        one. A token that is not special is lower-cased where the tokenizer lower-cases, unless its
+        `normalized` is False.
 
         Args:
             new_tokens: one token or a list of tokens, as strings or `AddedToken`.
             special_tokens: make them special, so that decoding can skip them.
 
         Returns:
-            The number of tokens that are new to the vocabulary. `known_tokens` names the others beforehand; they are
-            also logged, at level INFO.
+            The number of tokens that are new to the vocabulary. `known_tokens` names the others
+            beforehand; they are also logged, at level INFO.
 
         Raises:
-            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is empty. Nothing is added.
+            InputTypeError, InputError: a token is neither a string nor an `AddedToken`, or is
+                empty. Nothing is added.
 
         >>> import trietok
         >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -320,7 +450,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         for flag in flags:
             example = repr(new_tokens if isinstance(new_tokens, str) else "...")
             raise OptionError(
-                f"add_tokens takes no flag {flag!r}; give it to each token: AddedToken({example}, {flag}=...)",
+                f"add_tokens takes no flag {flag!r}; give it to each token: AddedToken({example},"
+                f" {flag}=...)",
                 name=flag,
             )
         if new_tokens is None or (isinstance(new_tokens, (list, tuple)) and not new_tokens):
@@ -334,7 +465,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             named = ", ".join(map(repr, known[:_MOST_NAMED]))
             more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
             log.info(
-                "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list before: %s%s",
+                "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list"
+                " before: %s%s",
                 *(len(known), len(new_tokens), named, more),
             )
         return number
@@ -342,7 +474,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
     def sanitize_special_tokens(self) -> int:
         """Add every special token the vocabulary lacks; kept because transformers 4 has it.
 
-        The `AddedToken` of a role is marked as special from then on, as adding marks it in transformers.
+        The `AddedToken` of a role is marked as special from then on, as adding marks it in
+        transformers.
 
         Returns:
             The number of tokens that are new to the vocabulary.
@@ -358,20 +491,27 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             return self._as_special(token) if isinstance(token, AddedToken) else token
 
         roles = self._table.roles.items()
-        return {role: list(map(marked, value)) if isinstance(value, list) else marked(value) for role, value in roles}
+        return {
+            role: list(map(marked, value)) if isinstance(value, list) else marked(value)
+            for role, value in roles
+        }
 
     def _set_model_specific_special_tokens(self, special_tokens: Mapping[str, Token]) -> None:
         """Add more roles, such as `{"image_token": "<image>"}`."""
         if not special_tokens:
             return
-        self.SPECIAL_TOKENS_ATTRIBUTES = list(dict.fromkeys([*self.SPECIAL_TOKENS_ATTRIBUTES, *special_tokens]))
-        with self._changes.changing():  # all at once: the table is copied once, not once for each role
+        self.SPECIAL_TOKENS_ATTRIBUTES = list(
+            dict.fromkeys([*self.SPECIAL_TOKENS_ATTRIBUTES, *special_tokens])
+        )
+        # all at once: the table is copied once, not once for each role
+        with self._changes.changing():
             values = {role: _checked_role(role, token) for role, token in special_tokens.items()}
             self._changes.table = self._table.replace(roles={**self._table.roles, **values})
 
 
 class Roles(MutableMapping[str, Any]):
-    """The roles of a tokenizer: role → token, list of tokens, or None. A change of it, or of the list, is one of roles.
+    """The roles of a tokenizer: role → token, list of tokens, or None. A change of it, or of the
+    list, is one of roles.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -434,7 +574,10 @@ def _noted(name: str) -> Any:
     return change
 
 
-for _name in "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__".split():
+_CHANGES = (
+    "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
+)
+for _name in _CHANGES.split():
     setattr(RoleTokens, _name, _noted(_name))
 
 
@@ -448,13 +591,17 @@ def _role_of(name: str) -> tuple[str, bool]:
 
 
 def _checked_role(role: str, value: Any) -> Any:
-    """The value to keep for a role: a string, an `AddedToken`, None, or a list of tokens for the additional ones."""
+    """The value to keep for a role: a string, an `AddedToken`, None, or a list of tokens for the
+    additional ones.
+    """
     if role == ADDITIONAL:
         if value is None:
             return []
         if isinstance(value, str) or not isinstance(value, (list, tuple)):
             raise SpecialTokenError(
-                f"{ADDITIONAL} takes a list of strings or AddedToken, not {type(value).__name__}: {value!r}", role=role
+                f"{ADDITIONAL} takes a list of strings or AddedToken, not {type(value).__name__}:"
+                f" {value!r}",
+                role=role,
             )
         return [_checked_token(role, token) for token in value]
     return None if value is None else _checked_token(role, value)
@@ -467,6 +614,7 @@ def _checked_token(role: str, token: Any) -> Token:
         return AddedToken.of(token)
     except InputTypeError:
         raise SpecialTokenError(
-            f"a special token is a string or an AddedToken, but {role} was given {type(token).__name__}: {token!r}",
+            f"a special token is a string or an AddedToken, but {role} was given"
+            f" {type(token).__name__}: {token!r}",
             role=role,
         ) from None

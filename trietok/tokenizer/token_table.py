@@ -1,8 +1,8 @@
 """The tokens of a tokenizer at one moment, and how one table replaces another.
 
-In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so a reader never sees
-a half-made change. `Changes` holds a tokenizer's current table; other threads see a change only when all its steps are
-done.
+In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so
+a reader never sees a half-made change. `Changes` holds a tokenizer's current table; other threads
+see a change only when all its steps are done.
 """
 
 from __future__ import annotations
@@ -11,17 +11,32 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
-from threading import RLock, get_ident
-from typing import Any
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputTypeError, SpecialTokenError, TokenIdError, UnknownTokenError, VocabularyError
+from trietok.errors import (
+    InputTypeError,
+    SpecialTokenError,
+    TokenIdError,
+    UnknownTokenError,
+    VocabularyError,
+)
 from trietok.named import NamedTuple
-from trietok.text.added_tokens import AddedToken, AddedTokens
-from trietok.text.changes import Version, cached_property, under_way
-from trietok.text.kernel.chosen import prepare
+from trietok.text.added_search import AddedTokens
+from trietok.text.added_tokens import AddedToken
+from trietok.text.changes import ForkableLock, Version, cached_property
+from trietok.text.kernel.choosing import prepare
+from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from trietok.inputs.template import Piece
+
 Token = str | AddedToken
+
+# What a class may override to say which tokens are special; each but the first follows from the one
+# before it.
+SPECIAL_HOOKS = ("special_tokens_map_extended", "all_special_tokens_extended", "all_special_tokens")
 
 
 class TokenTable:
@@ -37,10 +52,16 @@ class TokenTable:
     ) -> None:
         self.vocabulary = vocabulary  # None for a user's class that looks its tokens up itself
         self.added = added
-        self.roles = roles  # role → token, list of tokens (for `additional_special_tokens`), or None
-        self.assigned: Mapping[str, str] = assigned or {}  # unused slot → the token that has its id now
-        self.post_processor = post_processor  # in the fast profile, what puts special tokens around texts
-        self.pieces_mark = object()  # replaced when an entry changes: while it is the same, cached ids of words hold
+        self.roles = (
+            roles  # role → token, list of tokens (for `additional_special_tokens`), or None
+        )
+        # unused slot → the token that has its id now
+        self.assigned: Mapping[str, str] = assigned or {}
+        self.post_processor = (
+            post_processor  # in the fast profile, what puts special tokens around texts
+        )
+        # replaced when an entry changes: while it is the same, cached ids of words hold
+        self.pieces_mark = object()
 
     def replace(self, **changes: Any) -> TokenTable:
         """The table with other parts."""
@@ -48,12 +69,23 @@ class TokenTable:
         return TokenTable(**{**{name: getattr(self, name) for name in names}, **changes})
 
     def __reduce__(self) -> Any:
-        return TokenTable, (self.vocabulary, self.added, self.roles, self.assigned, self.post_processor)
+        return TokenTable, (
+            self.vocabulary,
+            self.added,
+            self.roles,
+            self.assigned,
+            self.post_processor,
+        )
 
     def with_tokens(
-        self, added: AddedTokens, new: Mapping[int, AddedToken], roles: Mapping[str, Any] | None = None
+        self,
+        added: AddedTokens,
+        new: Mapping[int, AddedToken],
+        roles: Mapping[str, Any] | None = None,
     ) -> TokenTable:
-        """The table with other added tokens, which differ from these only in `new`, and with other roles."""
+        """The table with other added tokens, which differ from these only in `new`, and with other
+        roles.
+        """
         table = self.replace(added=added, roles=self.roles if roles is None else roles)
         entries = {} if self.vocabulary is None else self.vocabulary.token_to_id
         if entries.keys().isdisjoint(map(attrgetter("content"), new.values())):
@@ -63,11 +95,13 @@ class TokenTable:
                 table.__dict__["size"] = size + len(new)
         return table
 
-    # ---- roles ------------------------------------------------------------------------------------------------------
+    # ---- roles -----------------------------------------------------------------------------------
 
     @cached_property
     def special_tokens_extended(self) -> tuple[Token, ...]:
-        """The tokens of the roles in their order, as they were given; see `all_special_tokens_extended`."""
+        """The tokens of the roles in their order, as they were given; see
+        `all_special_tokens_extended`.
+        """
         tokens: list[Token] = []
         seen: set[str] = set()
         for value in self.roles.values():
@@ -93,7 +127,7 @@ class TokenTable:
         marked = (token.content for token in self.added.decoder.flat().values() if token.special)
         return self.special_set.union(marked)
 
-    # ---- tokens and ids, where there is a vocabulary -----------------------------------------------------------------
+    # ---- tokens and ids, where there is a vocabulary ---------------------------------------------
 
     @property
     def entries(self) -> Mapping[str, int]:
@@ -113,6 +147,26 @@ class TokenTable:
         assert self.vocabulary is not None
         return max(self.vocabulary.max_id, self.added.max_id)
 
+    @cached_property
+    def pieces_around(self) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        """In the fast profile, the pieces of a row of one text, and of two."""
+        from trietok.inputs.post_processors import bare_pieces  # the slow profile does without it
+
+        pieces = bare_pieces if self.post_processor is None else self.post_processor.pieces
+        return pieces(False), pieces(True)
+
+    @cached_property
+    def known_tokens(self) -> Known[int, str]:
+        """The token of each id that was looked up; `NotOne` is raised for an id that has none."""
+        assert self.vocabulary is not None
+        added, lines = self.added.decoder, self.vocabulary.ids_to_tokens
+
+        def token_of(token_id: int) -> str | None:
+            token = added.get(token_id)
+            return lines.get(token_id) if token is None else token.content
+
+        return Known(token_of)
+
     def known_id(self, token: str) -> int | None:
         """The id of a token, or None."""
         token_id = self.added.encoder.get(token)
@@ -120,24 +174,31 @@ class TokenTable:
 
 
 class Changes:
-    """The current table, and the draft of a change in progress. A copy has the current table and no draft.
+    """The current table, and the draft of a change in progress. A copy has the current table and no
+    draft.
 
-    `committed` is the current table, `changer` the thread that is changing it, or None. `version` is bumped when
-    another table becomes current.
+    `committed` is the current table, `changer` the thread that is changing it, or None. `version`
+    is bumped when another table becomes current.
     """
 
     def __init__(self, table: TokenTable, version: Version) -> None:
         self.committed = table
         self._version = version
-        self._lock = RLock()
+        self._lock = ForkableLock()
         self.changer: int | None = None
         self._draft = table
         self._at_commit: list[Callable[[], None]] = []
 
     @property
     def table(self) -> TokenTable:
-        """The draft, for the thread that is changing it; for all other threads the current table."""
-        return self._draft if self.changer is not None and self.changer == get_ident() else self.committed
+        """The draft, for the thread that is changing it; for all other threads the current
+        table.
+        """
+        return (
+            self._draft
+            if self.changer is not None and self.changer == get_ident()
+            else self.committed
+        )
 
     @table.setter
     def table(self, table: TokenTable) -> None:
@@ -148,10 +209,10 @@ class Changes:
     def changing(self) -> Iterator[None]:
         """A context for a change in several steps, made to a draft.
 
-        The draft becomes the current table when the outermost block ends, and is discarded if an error leaves that
-        block.
+        The draft becomes the current table when the outermost block ends, and is discarded if an
+        error leaves that block.
         """
-        with under_way(self._after_fork), self._lock:
+        with self._lock.held(self._after_fork):
             if self.changer is not None:  # a block within a change that this thread is making
                 yield
                 return
@@ -177,11 +238,9 @@ class Changes:
         self._version.bump()
 
     def _after_fork(self) -> None:
-        """In a forked child, where the thread that changed or read is not: a draft is discarded, what was committed is
-        settled."""
-        if self._lock._is_owned():  # type: ignore[attr-defined]  # by the thread that forked; the other waited for it
-            return
-        self._lock = RLock()
+        """In a forked child, where the thread that changed or read is not: a draft is discarded,
+        what was committed is settled.
+        """
         if self.committed is self._draft:
             self._settle()
         self._at_commit.clear()
@@ -190,15 +249,15 @@ class Changes:
     @contextmanager
     def holding(self) -> Iterator[None]:
         """A context for reading more than the table: changes wait until it ends."""
-        with under_way(self._after_fork), self._lock:
+        with self._lock.held(self._after_fork):
             yield
 
     def __reduce__(self) -> Any:
         return Changes, (self.committed, self._version)
 
 
-# What follows computes the ids of tokens that are added or removed. No function changes its arguments, so an error in a
-# list of tokens leaves the tokenizer as it was.
+# What follows computes the ids of tokens that are added or removed. No function changes its
+# arguments, so an error in a list of tokens leaves the tokenizer as it was.
 
 
 class Asked(NamedTuple):
@@ -209,15 +268,18 @@ class Asked(NamedTuple):
     lowers: bool  # whether tokens that are matched in lower-cased text are lower-cased too
     known_ids: Mapping[str, int]
     next_id: int
-    check: Callable[[str], None] | None  # raises for a content that cannot be added; None where all can
+    # raises for a content that cannot be added; None where all can
+    check: Callable[[str], None] | None
 
 
 class Adding(NamedTuple):
     """The result of `plan_adding` and `plan_listing`."""
 
     to_set: dict[int, AddedToken]
-    additional: list[AddedToken]  # in the slow profile the tokens that become additional special tokens
-    listed: list[AddedToken]  # in the fast profile all tokens that texts are also searched for afterwards
+    # in the slow profile the tokens that become additional special tokens
+    additional: list[AddedToken]
+    # in the fast profile all tokens that texts are also searched for afterwards
+    listed: list[AddedToken]
     told: int  # what adding returns
     rows: int  # how many embedding rows the new ids need, 0 if there are none
 
@@ -265,11 +327,19 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
             to_set[token_id] = token
         if special and content not in roles:
             newly_special.setdefault(content, token)
-    return Adding(to_set, list(newly_special.values()), [], next_id - first_new, next_id if next_id > first_new else 0)
+    return Adding(
+        to_set,
+        list(newly_special.values()),
+        [],
+        next_id - first_new,
+        next_id if next_id > first_new else 0,
+    )
 
 
 def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:
-    """Id → token for many strings, and the next id after them; None where one is an added token, or no string."""
+    """Id → token for many strings, and the next id after them; None where one is an added token, or
+    no string.
+    """
     given, special, lowers, known_ids, next_id, check = asked
     if check or len(given) < 1_000 or set(map(type, given)) != {str}:
         return None
@@ -278,13 +348,20 @@ def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], 
     if not (there.lacks(given) and there.lacks(contents) and table.special_set.isdisjoint(given)):
         return None
     made, new_ids = AddedToken.all_of(contents, special) or [], count(next_id)
-    ids = [next(new_ids) if known_id is None else known_id for known_id in map(known_ids.get, contents)]
+    ids = [
+        next(new_ids) if known_id is None else known_id for known_id in map(known_ids.get, contents)
+    ]
     to_set = dict(zip(ids, made, strict=False))
     return (to_set, next(new_ids)) if len(to_set) == len(contents) else None
 
 
 def known_among(
-    table: TokenTable, tokens: Iterable[Token], known: Iterable[str], *, special_tokens: bool, lowers: bool
+    table: TokenTable,
+    tokens: Iterable[Token],
+    known: Iterable[str],
+    *,
+    special_tokens: bool,
+    lowers: bool,
 ) -> list[str]:
     """Of some tokens, those to which adding gives no new id."""
     seen = set(known)
@@ -292,7 +369,9 @@ def known_among(
     for given in tokens:
         token = AddedToken.of(given)
         content = token.content
-        is_kept = isinstance(given, str) and (content in table.added.encoder or content in table.special_set)
+        is_kept = isinstance(given, str) and (
+            content in table.added.encoder or content in table.special_set
+        )
         if lowers and token.normalized and not (special_tokens or token.special or is_kept):
             content = content.lower()
         if content in seen:
@@ -302,7 +381,9 @@ def known_among(
 
 
 def plan_listing(table: TokenTable, asked: Asked) -> Adding:
-    """Adding tokens in the fast profile, where a known token with other flags is added too, and none is lower-cased."""
+    """Adding tokens in the fast profile, where a known token with other flags is added too, and
+    none is lower-cased.
+    """
     new_tokens, special_tokens, _, known_ids, next_id, check = asked
     many = _plan_many(table, asked._replace(lowers=False))
     if many is not None:
@@ -321,7 +402,9 @@ def plan_listing(table: TokenTable, asked: Asked) -> Adding:
         if check is not None:
             check(content)
         known_id = there.get(content)
-        if (content in ids and token in listed) or (known_id is not None and decoder[known_id] == token):
+        if (content in ids and token in listed) or (
+            known_id is not None and decoder[known_id] == token
+        ):
             continue
         token_id = ids.get(content, known_ids.get(content) if known_id is None else known_id)
         if token_id is None:
@@ -339,22 +422,33 @@ def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int])
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputTypeError(f"remove_tokens takes tokens, not {tokens!r:.60}", value=tokens)
     contents = list(dict.fromkeys(str(token) for token in given))
-    roles = {str(token): role for role, token in table.roles.items() if token and not isinstance(token, list)}
+    roles = {
+        str(token): role
+        for role, token in table.roles.items()
+        if token and not isinstance(token, list)
+    }
     for content in contents:
         if content not in table.added.encoder:
             if content in known:
-                raise UnknownTokenError(f"{content!r} is a vocabulary entry, not an added token", item=content)
+                raise UnknownTokenError(
+                    f"{content!r} is a vocabulary entry, not an added token", item=content
+                )
             raise UnknownTokenError(f"there is no added token {content!r}", item=content)
         if content in roles:
             raise SpecialTokenError(
-                f"{content!r} is the {roles[content]}, so it cannot be removed; give that role to another token first",
+                f"{content!r} is the {roles[content]}, so it cannot be removed; give that role to"
+                " another token first",
                 role=roles[content],
             )
     return contents
 
 
-def without_holes(decoder: Mapping[int, AddedToken], first: int) -> tuple[dict[int, AddedToken], dict[int, int]]:
-    """Added tokens whose ids from `first` on have no holes, in the order of adding; and old id → new id of these."""
+def without_holes(
+    decoder: Mapping[int, AddedToken], first: int
+) -> tuple[dict[int, AddedToken], dict[int, int]]:
+    """Added tokens whose ids from `first` on have no holes, in the order of adding; and old id →
+    new id of these.
+    """
     behind = [token_id for token_id in sorted(decoder) if token_id >= first]
     new_ids = dict(zip(behind, range(first, first + len(behind)), strict=True))
     return {new_ids.get(token_id, token_id): token for token_id, token in decoder.items()}, new_ids
@@ -366,9 +460,12 @@ def closed_up(table: TokenTable, kept: Iterable[int]) -> dict[int, int]:
     decoder = table.added.decoder.flat()
     old_ids = sorted(set(kept))
     for token_id in old_ids:
-        if token_id not in decoder and not (0 <= token_id < len(lines) and lines[token_id] is not None):
+        if token_id not in decoder and not (
+            0 <= token_id < len(lines) and lines[token_id] is not None
+        ):
             raise TokenIdError(
-                f"no token has the id {token_id}, so it cannot be kept; ids run from 0 to {table.max_id}",
+                f"no token has the id {token_id}, so it cannot be kept; ids run from 0 to"
+                f" {table.max_id}",
                 token_id=token_id,
                 max_id=table.max_id,
             )
@@ -376,16 +473,16 @@ def closed_up(table: TokenTable, kept: Iterable[int]) -> dict[int, int]:
     for token_id, token in decoder.items():
         if token_id not in new_ids:
             raise VocabularyError(
-                f"the added token {token.content!r:.60} has the id {token_id}, which is not among those to keep; "
-                "keep it, or take the token out with remove_tokens first",
+                f"the added token {token.content!r:.60} has the id {token_id}, which is not among"
+                " those to keep; keep it, or take the token out with remove_tokens first",
                 token=token.content,
                 found_id=token_id,
             )
     unknown_id = table.entries.get(str(table.roles["unk_token"]))
     if unknown_id is not None and unknown_id not in new_ids:
         raise VocabularyError(
-            f"the unknown token {table.roles['unk_token']!s:.60} has the id {unknown_id}, which is not among those to "
-            "keep",
+            f"the unknown token {table.roles['unk_token']!s:.60} has the id {unknown_id}, which is"
+            " not among those to keep",
             found_id=unknown_id,
         )
     return new_ids
@@ -393,13 +490,18 @@ def closed_up(table: TokenTable, kept: Iterable[int]) -> dict[int, int]:
 
 def all_as_added(decoder: Mapping[Any, Any]) -> dict[int, AddedToken]:
     """The items of an `added_tokens_decoder`, checked."""
-    if set(map(type, decoder.values())) == {AddedToken} and set(map(type, decoder)) == {int} and min(decoder) >= 0:
+    if (
+        set(map(type, decoder.values())) == {AddedToken}
+        and set(map(type, decoder)) == {int}
+        and min(decoder) >= 0
+    ):
         return dict(decoder)
     tokens = {}
     for token_id, token in decoder.items():
         if type(token_id) is not int or token_id < 0:
             raise InputTypeError(
-                f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}", value=token_id
+                f"added_tokens_decoder: an id is a whole number from 0, not {token_id!r}",
+                value=token_id,
             )
         tokens[token_id] = AddedToken.of(token)
     return tokens

@@ -1,7 +1,8 @@
 """A tokenizer like another one, with a WordPiece vocabulary trained on new texts.
 
-In: a tokenizer of the fast profile, texts, a size. Out: a tokenizer of its class, with its normalization, template and
-special tokens. The steps are those of `train_new_from_iterator` in transformers 4.57.6.
+In: a tokenizer of the fast profile, texts, a size. Out: a tokenizer of its class, with its
+normalization, template and special tokens. The steps are those of `train_new_from_iterator` in
+transformers 4.57.6.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError, kind_of
 from trietok.files.formats import ADDITIONAL, RECORD
-from trietok.files.tokenizer_json import tokenizer_json_from_object, tokenizer_json_object, tokenizer_json_of
+from trietok.files.tokenizer_json import tokenizer_json_from_object
+from trietok.files.tokenizer_json_writer import tokenizer_json_object, tokenizer_json_of
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.token_table import Token
 from trietok.training.word_counts import require_texts
@@ -19,7 +21,14 @@ from trietok.training.wordpiece import train_wordpiece
 
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 # Arguments that belong to the old vocabulary.
-_OF_FILES = ("vocab_file", "tokenizer_file", "added_tokens_decoder", "from_slow", "max_embedding_rows", RECORD)
+_OF_FILES = (
+    "vocab_file",
+    "tokenizer_file",
+    "added_tokens_decoder",
+    "from_slow",
+    "max_embedding_rows",
+    RECORD,
+)
 
 
 def train_new(
@@ -36,7 +45,11 @@ def train_new(
     new = [AddedToken.of(token, special=True) for token in new_special_tokens or ()]
     whole = tokenizer_json_object(tokenizer_json_of(tokenizer))
     special = [
-        AddedToken(renamed.get(each["content"], each["content"]), **{flag: each[flag] for flag in _FLAGS}, special=True)
+        AddedToken(
+            renamed.get(each["content"], each["content"]),
+            **{flag: each[flag] for flag in _FLAGS},
+            special=True,
+        )
         for each in whole["added_tokens"]
         if each["special"]
     ]
@@ -68,7 +81,9 @@ def train_new(
     if padding is not None:
         padding["pad_token"] = renamed.get(padding["pad_token"], padding["pad_token"])
     file = tokenizer_json_from_object(whole, "the trained tokenizer")
-    settings = {name: value for name, value in tokenizer.init_kwargs.items() if name not in _OF_FILES}
+    settings = {
+        name: value for name, value in tokenizer.init_kwargs.items() if name not in _OF_FILES
+    }
     for role, token in tokenizer.special_tokens_map_extended.items():
         if role != ADDITIONAL:
             settings[role] = _renamed(token, renamed)
@@ -86,7 +101,9 @@ def _each(texts: Iterable[str | Iterable[str]]) -> Iterator[str]:
         elif isinstance(item, Iterable):
             yield from item
         else:
-            raise InputTypeError(f"text_iterator gives texts or lists of texts, not {kind_of(item)}", value=item)
+            raise InputTypeError(
+                f"text_iterator gives texts or lists of texts, not {kind_of(item)}", value=item
+            )
 
 
 def _renamed(token: Token, renamed: Mapping[str, str]) -> Token:
@@ -94,14 +111,16 @@ def _renamed(token: Token, renamed: Mapping[str, str]) -> Token:
     return content if isinstance(token, str) else token.replace(content=content, special=True)
 
 
-def _renumber(post_processor: dict[str, Any] | None, renamed: Mapping[str, str], ids: Mapping[str, int]) -> None:
+def _renumber(
+    post_processor: dict[str, Any] | None, renamed: Mapping[str, str], ids: Mapping[str, int]
+) -> None:
     """Give the special tokens around texts their new names and ids."""
 
     def id_of(token: str) -> int:
         if token not in ids:
             raise SpecialTokenError(
-                f"the token {token!r} stands around texts, and the new vocabulary does not have it; make it special "
-                "before, with add_special_tokens"
+                f"the token {token!r} stands around texts, and the new vocabulary does not have it;"
+                " make it special before, with add_special_tokens"
             )
         return ids[token]
 

@@ -1,9 +1,11 @@
-"""The tokenizers of what trietok trains: byte-pair encodings, the Chinese recipe's vocabulary, and WordPiece.
+"""The tokenizers of what trietok trains: byte-pair encodings, the Chinese recipe's vocabulary, and
+WordPiece.
 
-In: a tokenizer.json whose model is BPE; the vocab.txt that `trietok train bpe --recipe chinese` writes; or a
-`Vocabulary` of `train_wordpiece`. Out: `PreTrainedTokenizerFast`, which gives exactly what tokenizers 0.22.2 gives for
-that file behind transformers 4.57.6's class of that name, but for the departures in `docs/hf_compatibility.md`;
-`ChineseBpeTokenizer`; `save_tokenizer`, which writes the files of a `BertTokenizer`.
+In: a tokenizer.json whose model is BPE; the vocab.txt that `trietok train bpe --recipe chinese`
+writes; or a `Vocabulary` of `train_wordpiece`. Out: `PreTrainedTokenizerFast`, which gives exactly
+what tokenizers 0.22.2 gives for that file behind transformers 4.57.6's class of that name, but for
+the departures in `docs/hf_compatibility.md`; `ChineseBpeTokenizer`; `save_tokenizer`, which writes
+the files of a `BertTokenizer`.
 """
 
 from __future__ import annotations
@@ -24,38 +26,47 @@ from trietok.files.formats import (
     write_text,
     write_vocab_lines,
 )
-from trietok.files.tokenizer_json import NO_NORMALIZER, BpeDecoder, TokenizerJson
+from trietok.files.json_place import NO_NORMALIZER
+from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import Piece
 from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
-from trietok.text.rust_added_tokens import RustAddedTokens
-from trietok.text.rust_encoder import BpeChunkEncoder, BpeStages
-from trietok.text.stages import Stages
+from trietok.text.changes import is_replaced
+from trietok.text.stages import BpeStages, Stages
 from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import RustProfile
-from trietok.tokenizer.moment import TEXT_HOOKS, HookEncoder, is_replaced
+from trietok.tokenizer.moment import TEXT_HOOKS, HookEncoder
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
 from trietok.training.chinese import UNKNOWN, Segmenter
 
-_OF_BERT = ("do_lower_case", "tokenize_chinese_chars", "strip_accents", "do_basic_tokenize", "never_split")
+_OF_BERT = (
+    "do_lower_case",
+    "tokenize_chinese_chars",
+    "strip_accents",
+    "do_basic_tokenize",
+    "never_split",
+)
 _ROLES = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
 class PreTrainedTokenizerFast(RustProfile):
     """A byte-pair encoding, from a tokenizer.json.
 
-    It is called, extended and saved as `BertTokenizerFast` is. There are no roles but those that are given, or that
-    tokenizer_config.json names, and no special tokens around texts but those of the file.
+    It is called, extended and saved as `BertTokenizerFast` is. There are no roles but those that
+    are given, or that tokenizer_config.json names, and no special tokens around texts but those of
+    the file.
 
     Args:
         tokenizer_file: the tokenizer.json. `AutoTokenizer.from_pretrained` finds it in a directory.
         tokenizer_object: a `tokenizers.Tokenizer` instead.
-        **kwargs: roles, such as `pad_token="<pad>"`, and what every tokenizer takes; see `PreTrainedTokenizer`.
+        **kwargs: roles, such as `pad_token="<pad>"`, and what every tokenizer takes; see
+            `PreTrainedTokenizer`.
 
     Raises:
         FileError: the file is missing or cannot be read.
@@ -65,7 +76,9 @@ class PreTrainedTokenizerFast(RustProfile):
     >>> import tempfile
     >>> from trietok import AutoTokenizer, train_bpe
     >>> folder = tempfile.mkdtemp()
-    >>> _ = train_bpe(["low lower lowest"], vocab_size=10, unk_token="<unk>").save(folder, do_lower_case=True)
+    >>> _ = train_bpe(["low lower lowest"], vocab_size=10, unk_token="<unk>").save(
+    ...     folder, do_lower_case=True
+    ... )
     >>> tokenizer = AutoTokenizer.from_pretrained(folder)
     >>> tokenizer.tokenize("Lower?"), tokenizer("low").input_ids
     (['low', 'e', 'r', '<unk>'], [9])
@@ -73,14 +86,16 @@ class PreTrainedTokenizerFast(RustProfile):
 
     vocab_files_names = {"tokenizer_file": TOKENIZER_FILE}
     slow_tokenizer_class: Any = None
-    _encoder_class = BpeChunkEncoder
     _stage_names = ("basic_tokenizer", "bpe_tokenizer")
     _overriding = ()
     _is_bpe = True
     bpe_tokenizer: BpeTokenizer
 
     def __init__(
-        self, tokenizer_file: str | os.PathLike[str] | None = None, tokenizer_object: Any = None, **kwargs: Any
+        self,
+        tokenizer_file: str | os.PathLike[str] | None = None,
+        tokenizer_object: Any = None,
+        **kwargs: Any,
     ) -> None:
         for name in _OF_BERT:  # of a tokenizer_config.json; the tokenizer.json alone decides
             kwargs.pop(name, None)
@@ -90,17 +105,20 @@ class PreTrainedTokenizerFast(RustProfile):
         for name in (*_OF_BERT, *(role for role in _ROLES if self.init_kwargs.get(role) is None)):
             self.init_kwargs.pop(name, None)
 
-    # ---- its parts --------------------------------------------------------------------------------------------------
+    # ---- its parts -------------------------------------------------------------------------------
 
     @property
     def _read(self) -> TokenizerJson:
         assert self._file is not None  # while the tokenizer is made
         return self._file
 
-    def _read_first(self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]) -> Vocabulary:
+    def _read_first(
+        self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]
+    ) -> Vocabulary:
         if self._read.bpe is None:
             raise FileFormatError(
-                f"{os.fspath(vocab_file)}: the model is WordPiece; BertTokenizerFast loads it", path=vocab_file
+                f"{os.fspath(vocab_file)}: the model is WordPiece; BertTokenizerFast loads it",
+                path=vocab_file,
             )
         if "cache_limit" in kwargs:
             self.cache_limit = kwargs.pop("cache_limit")
@@ -112,21 +130,27 @@ class PreTrainedTokenizerFast(RustProfile):
         said = file.normalizer or NO_NORMALIZER
         switches = (said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
         self._asked = {}
-        return RustWordSplitter(*switches, composes_at_last=file.composes, splits_punctuation=file.splits_punctuation)
+        return RustWordSplitter(
+            *switches, composes_at_last=file.composes, splits_punctuation=file.splits_punctuation
+        )
 
     def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> BpeTokenizer:
         assert self._read.bpe is not None  # `_read_first` has checked it
         return BpeTokenizer(self._read.bpe._replace(vocab=vocabulary.token_to_id))
 
     def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
-        basic, bpe = self.basic_tokenizer, self.bpe_tokenizer
+        basic, bpe = self._basic(), self.bpe_tokenizer
         if not live:
             basic, bpe = basic.snapshot(), bpe.snapshot()
-        assert isinstance(table.added, RustAddedTokens)  # it began with such
-        return BpeStages(basic, bpe, table.entries, table.added, table.special_tokens)  # type: ignore[arg-type]
+        of_table = table.entries, table.added, table.special_tokens
+        return BpeStages(basic, bpe, *of_table, unknown_id=None)  # type: ignore[arg-type]
 
     def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
-        return [token for word in self.basic_tokenizer.tokenize(text) for token in self.bpe_tokenizer.pieces_of(word)]
+        return [
+            token
+            for word in self.basic_tokenizer.tokenize(text)
+            for token in self.bpe_tokenizer.pieces_of(word)
+        ]
 
     def stage_settings(self) -> dict[str, Any]:
         """What decides the ids besides the vocabulary."""
@@ -139,12 +163,12 @@ class PreTrainedTokenizerFast(RustProfile):
             "composes_at_last": self.basic_tokenizer.composes_at_last,
         }
 
-    # ---- what a byte-pair encoding does not have --------------------------------------------------------------------
+    # ---- what a byte-pair encoding does not have -------------------------------------------------
 
     def _set_vocabulary(self, tokens: Any) -> NoReturn:
         raise NotSupportedError(
-            "the vocabulary of a byte-pair encoding goes with its merges and stays as it is; add_tokens adds tokens "
-            "beside it",
+            "the vocabulary of a byte-pair encoding goes with its merges and stays as it is;"
+            " add_tokens adds tokens beside it",
             name="vocab",
         )
 
@@ -157,7 +181,9 @@ class PreTrainedTokenizerFast(RustProfile):
         Raises:
             NotSupportedError: always; `trietok.train_bpe` trains one.
         """
-        raise NotSupportedError("trietok.train_bpe trains byte-pair encodings", name="train_new_from_iterator")
+        raise NotSupportedError(
+            "trietok.train_bpe trains byte-pair encodings", name="train_new_from_iterator"
+        )
 
     @property
     def can_save_slow_tokenizer(self) -> bool:
@@ -167,12 +193,17 @@ class PreTrainedTokenizerFast(RustProfile):
     def class_to_save(self) -> dict[str, Any]:
         return {"tokenizer_class": GENERIC_FAST}
 
-    # ---- files and texts --------------------------------------------------------------------------------------------
+    # ---- files and texts -------------------------------------------------------------------------
 
     def save_vocabulary(
-        self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None, *, include_added: bool = False
+        self,
+        save_directory: str | os.PathLike[str],
+        filename_prefix: str | None = None,
+        *,
+        include_added: bool = False,
     ) -> tuple[str, ...]:
-        """Write vocab.json and merges.txt, as `Bpe.save` does; all that loading needs is in tokenizer.json.
+        """Write vocab.json and merges.txt, as `Bpe.save` does; all that loading needs is in
+        tokenizer.json.
 
         Raises:
             FileError: a file cannot be written.
@@ -180,18 +211,27 @@ class PreTrainedTokenizerFast(RustProfile):
         from trietok.training.bpe import merges_text, vocab_text  # not needed to encode
 
         prefix = f"{filename_prefix}-" if filename_prefix else ""
-        paths = [os.path.join(save_directory, prefix + name) for name in (BPE_VOCAB_FILE, MERGES_FILE)]
+        paths = [
+            os.path.join(save_directory, prefix + name) for name in (BPE_VOCAB_FILE, MERGES_FILE)
+        ]
         parts = self.bpe_tokenizer.parts
-        for path, text in zip(paths, (vocab_text(parts.vocab), merges_text(parts.merges)), strict=True):
+        for path, text in zip(
+            paths, (vocab_text(parts.vocab), merges_text(parts.merges)), strict=True
+        ):
             write_text(path, text)
         return tuple(paths)
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """Join tokens to a text, as the decoder of the file does; without one, with spaces between."""
+        """Join tokens to a text, as the decoder of the file does; without one, with spaces
+        between.
+        """
         if not isinstance(self.decoder, BpeDecoder):
             return super().convert_tokens_to_string(tokens)
         suffix, last = self.decoder.suffix, len(tokens) - 1
-        return "".join(token.replace(suffix, " " if place != last else "") for place, token in enumerate(tokens))
+        return "".join(
+            token.replace(suffix, " " if place != last else "")
+            for place, token in enumerate(tokens)
+        )
 
 
 _BERT_UNKNOWN = "[UNK]"
@@ -210,9 +250,17 @@ class _ChineseEncoder(HookEncoder):
         self._goes_by_tokens = self._as_text or not has_ids
 
     def ids(self, text: str) -> list[int]:
-        if self._goes_by_tokens or not isinstance(text, str) or is_replaced(self._tokenizer, TEXT_HOOKS):
+        if (
+            self._goes_by_tokens
+            or not isinstance(text, str)
+            or is_replaced(self._tokenizer, TEXT_HOOKS)
+        ):
             return super().ids(text)
-        cleaned, segmented, added = self._segmenter.cleaned, self._segmenter.ids_anywhere, self._table.added
+        cleaned, segmented, added = (
+            self._segmenter.cleaned,
+            self._segmenter.ids_anywhere,
+            self._table.added,
+        )
         ids: list[int] = []
         for piece, is_token in added.pieces(text):
             ids += [added.encoder[piece]] if is_token else segmented(cleaned(piece))
@@ -222,14 +270,16 @@ class _ChineseEncoder(HookEncoder):
 class ChineseBpeTokenizer(PreTrainedTokenizer):
     """Cuts Chinese by the vocabulary of the recipe, the longest token first.
 
-    Whitespace and control characters of a text are left out. A character that no token covers is the unknown token.
-    There are no roles but that one and those that are given, and no special tokens around texts. It has no offsets.
+    Whitespace and control characters of a text are left out. A character that no token covers is
+    the unknown token. There are no roles but that one and those that are given, and no special
+    tokens around texts. It has no offsets.
 
     Args:
         vocab_file: the vocab.txt, one token a line.
-        unk_token: the unknown token. None: `<unk>`, as the recipe writes it, or `[UNK]` where the file has that.
-        **kwargs: other roles, such as `pad_token="[PAD]"`, whose tokens are added if the file does not hold them; and
-            what `PreTrainedTokenizer` takes.
+        unk_token: the unknown token. None: `<unk>`, as the recipe writes it, or `[UNK]` where the
+            file has that.
+        **kwargs: other roles, such as `pad_token="[PAD]"`, whose tokens are added if the file does
+            not hold them; and what `PreTrainedTokenizer` takes.
 
     Raises:
         FileError: the file is missing or cannot be read.
@@ -251,11 +301,13 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     vocab_files_names = {"vocab_file": VOCAB_FILE}
     _hook_encoder_class = _ChineseEncoder
 
-    def __init__(self, vocab_file: str | os.PathLike[str], unk_token: Token | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, vocab_file: str | os.PathLike[str], unk_token: Token | None = None, **kwargs: Any
+    ) -> None:
         if os.fspath(vocab_file).endswith(".json"):
             raise FileFormatError(
-                f"{os.fspath(vocab_file)} is no {VOCAB_FILE}, of which a {type(self).__name__} is made; AutoTokenizer "
-                "finds the class of a directory",
+                f"{os.fspath(vocab_file)} is no {VOCAB_FILE}, of which a {type(self).__name__} is"
+                " made; AutoTokenizer finds the class of a directory",
                 path=vocab_file,
             )
         self._vocabulary = Vocabulary.from_file(vocab_file)
@@ -290,23 +342,27 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
         """The tokens without spaces between."""
         return "".join(tokens)
 
-    def save_vocabulary(self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None) -> tuple[str]:
+    def save_vocabulary(
+        self, save_directory: str | os.PathLike[str], filename_prefix: str | None = None
+    ) -> tuple[str]:
         """Write vocab.txt.
 
         Raises:
             FileError: the file cannot be written.
         """
-        path = os.path.join(save_directory, f"{filename_prefix}-{VOCAB_FILE}" if filename_prefix else VOCAB_FILE)
+        path = os.path.join(
+            save_directory, f"{filename_prefix}-{VOCAB_FILE}" if filename_prefix else VOCAB_FILE
+        )
         write_vocab_lines(path, [token or "" for token in self._vocabulary.tokens])
         return (path,)
 
 
-_PREFIX = "##"  # the only one that BERT's tokenizers know
-
-
 @renamed(directory="output")
-def save_tokenizer(vocabulary: Vocabulary, output: str | os.PathLike[str], **options: Any) -> BertTokenizer:
-    """Make a `BertTokenizer` of a vocabulary and save it to a directory, for trietok and transformers to load.
+def save_tokenizer(
+    vocabulary: Vocabulary, output: str | os.PathLike[str], **options: Any
+) -> BertTokenizer:
+    """Make a `BertTokenizer` of a vocabulary and save it to a directory, for trietok and
+    transformers to load.
 
     Args:
         vocabulary: the tokens; continuing ones start with "##".
@@ -324,15 +380,15 @@ def save_tokenizer(vocabulary: Vocabulary, output: str | os.PathLike[str], **opt
 
     Raises:
         FileError: something cannot be written; the old files are as they were.
-        VocabularyError: a token holds a line break or half of a surrogate pair, the unknown token is
-            missing, or the vocabulary was trained with another prefix than "##".
+        VocabularyError: a token holds a line break or half of a surrogate pair, the unknown token
+            is missing, or the vocabulary was trained with another prefix than "##".
     """
-    prefix = getattr(vocabulary, "continuing_subword_prefix", _PREFIX)
-    if prefix != _PREFIX:
+    prefix = getattr(vocabulary, "continuing_subword_prefix", BERT_PREFIX)
+    if prefix != BERT_PREFIX:
         raise VocabularyError(
-            f"the vocabulary was trained with continuing_subword_prefix={prefix!r}, but a BERT tokenizer finds the "
-            f"rest of a word by {_PREFIX!r} only, and most words would become the unknown token; train it with "
-            f"{_PREFIX!r}"
+            f"the vocabulary was trained with continuing_subword_prefix={prefix!r}, but a BERT"
+            f" tokenizer finds the rest of a word by {BERT_PREFIX!r} only, and most words would"
+            f" become the unknown token; train it with {BERT_PREFIX!r}"
         )
     tokens = [token or "" for token in vocabulary.tokens]
     require_utf8(tokens)

@@ -1,8 +1,11 @@
-"""Finding what a vocabulary does not know: the words that become the unknown token, how often, where and why.
+"""Finding what a vocabulary does not know: the words that become the unknown token, how often,
+where and why.
 
-In: a tokenizer and texts, one after the other. Out: `UnknownWords`, which is read as attributes, as JSON or as text.
+In: a tokenizer and texts, one after the other. Out: `UnknownWords`, which is read as attributes, as
+JSON or as text.
 
-Only texts that give the unknown token's id are looked into, and of those only the whitespace chunks not met before.
+Only texts that give the unknown token's id are looked into, and of those only the whitespace chunks
+not met before.
 """
 
 from __future__ import annotations
@@ -31,12 +34,13 @@ class UnknownWord:
     Attributes:
         word: as WordPiece is given it: normalized, without the punctuation around it.
         count: how often it was met.
-        reason: `"unknown-character"`: it holds a character that no entry of the vocabulary holds; `"no-piece"`: it
-            holds none such, but the entries do not cover it; `"too-long"`: it has more characters than WordPiece tries.
-        blame: the unknown characters; or, for `"no-piece"`, the shortest entry that would carry the match on from
-            where it ends, such as `##x`; nothing for `"too-long"`.
-        positions: of the first places, `(text, start, end)`: the number of the text from 0, and the span in it, half
-            open, in code points of the text as it was given.
+        reason: `"unknown-character"`: it holds a character that no entry of the vocabulary holds;
+            `"no-piece"`: it holds none such, but the entries do not cover it; `"too-long"`: it has
+            more characters than WordPiece tries.
+        blame: the unknown characters; or, for `"no-piece"`, the shortest entry that would carry the
+            match on from where it ends, such as `##x`; nothing for `"too-long"`.
+        positions: of the first places, `(text, start, end)`: the number of the text from 0, and the
+            span in it, half open, in code points of the text as it was given.
     """
 
     word: str
@@ -47,7 +51,11 @@ class UnknownWord:
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes; all of it can be written as JSON."""
-        return {**vars(self), "blame": list(self.blame), "positions": list(map(list, self.positions))}
+        return {
+            **vars(self),
+            "blame": list(self.blame),
+            "positions": list(map(list, self.positions)),
+        }
 
     @property
     def why(self) -> str:
@@ -70,7 +78,9 @@ class UnknownWords(Report):
         tokens: how many tokens they have, special tokens around them left out.
 
     >>> import trietok
-    >>> found = trietok.BertTokenizer.from_pretrained("trietok-en").find_unknown(["☃☃ and ☃", "☕!"])
+    >>> found = trietok.BertTokenizer.from_pretrained("trietok-en").find_unknown(
+    ...     ["☃☃ and ☃", "☕!"]
+    ... )
     >>> found
     UnknownWords(words=3, occurrences=3, texts=2, texts_with_unknown=2, tokens=5)
     >>> found.characters
@@ -91,7 +101,9 @@ class UnknownWords(Report):
 
     @property
     def characters(self) -> dict[str, int]:
-        """The unknown characters, each with how many occurrences of words it is to blame for, most first."""
+        """The unknown characters, each with how many occurrences of words it is to blame for, most
+        first.
+        """
         counts: Counter[str] = Counter()
         for word in self.words:
             if word.reason == "unknown-character":
@@ -103,14 +115,25 @@ class UnknownWords(Report):
     def summary(self) -> str:
         """One line: how many words, how often, in how many texts."""
         if not self.words:
-            return f"no unknown words in {number_of(self.texts, 'text')} ({number_of(self.tokens, 'token')})"
-        kinds = "1 unknown word" if len(self.words) == 1 else f"{len(self.words):,} kinds of unknown words"
+            return (
+                f"no unknown words in {number_of(self.texts, 'text')}"
+                f" ({number_of(self.tokens, 'token')})"
+            )
+        kinds = (
+            "1 unknown word"
+            if len(self.words) == 1
+            else f"{len(self.words):,} kinds of unknown words"
+        )
         share = f"{self.occurrences / self.tokens:.2%} of {number_of(self.tokens, 'token')}"
         where = f"{self.texts_with_unknown:,} of {number_of(self.texts, 'text')}"
         return f"{kinds}, {number_of(self.occurrences, 'time')} in {where} ({share})"
 
-    def rows(self, most: int, name: Callable[[int], str] = str) -> Iterator[tuple[str, str, str, str]]:
-        """Count, word, reason and places of the first words, as text; `name` says what to call a text by its number."""
+    def rows(
+        self, most: int, name: Callable[[int], str] = str
+    ) -> Iterator[tuple[str, str, str, str]]:
+        """Count, word, reason and places of the first words, as text; `name` says what to call a
+        text by its number.
+        """
         for word in self.words[:most]:
             places = " ".join(f"{name(text)}:{start}-{end}" for text, start, end in word.positions)
             shown = word.word if len(word.word) <= _WIDEST else word.word[: _WIDEST - 3] + "..."
@@ -125,15 +148,17 @@ class UnknownWords(Report):
 
     def __repr__(self) -> str:
         return (
-            f"UnknownWords(words={len(self.words)}, occurrences={self.occurrences}, texts={self.texts}, "
-            f"texts_with_unknown={self.texts_with_unknown}, tokens={self.tokens})"
+            f"UnknownWords(words={len(self.words)}, occurrences={self.occurrences},"
+            f" texts={self.texts}, texts_with_unknown={self.texts_with_unknown},"
+            f" tokens={self.tokens})"
         )
 
 
 _MOST_REMEMBERED, _LONGEST_REMEMBERED = 100_000, 100  # chunks, and their characters
 
 
-_Found = tuple[str, int, int]  # an unknown word, and where it starts and ends in its chunk, in code points
+# an unknown word, and where it starts and ends in its chunk, in code points
+_Found = tuple[str, int, int]
 
 
 def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
@@ -161,15 +186,20 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
         2  ☃                     unknown character ☃  0:9-10 1:0-1
         1  ooooooooooooooooo...  too long (101)       1:2-103
 
-    Cost: that of encoding the texts, and for each new chunk with an unknown word O(its code points).
+    Cost: that of encoding the texts, and for each new chunk with an unknown word O(its code
+    points).
     """
     if isinstance(texts, str):
-        raise InputTypeError("find_unknown takes texts, an iterable of str, not one str; pass a list", value=texts)
+        raise InputTypeError(
+            "find_unknown takes texts, an iterable of str, not one str; pass a list", value=texts
+        )
     if positions < 0:
         raise InputError(f"positions is the number of places to keep of each word, not {positions}")
     if not hasattr(tokenizer, "wordpiece_tokenizer"):
         raise InputTypeError(
-            f"find_unknown looks into BertTokenizer and its relatives, not {type(tokenizer).__name__}", value=tokenizer
+            "find_unknown looks into BertTokenizer and its relatives, not"
+            f" {type(tokenizer).__name__}",
+            value=tokenizer,
         )
     search = _Search(tokenizer)
     encode = tokenizer.text_encoder.ids
@@ -178,7 +208,9 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
     read = tokens = with_unknown = 0
     for index, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputTypeError(f"text {index} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
+            raise InputTypeError(
+                f"text {index} is a {type(text).__name__}, not a str: {text!r:.60}", value=text
+            )
         read += 1
         ids = encode(text)
         tokens += len(ids)
@@ -193,7 +225,8 @@ def find_unknown(tokenizer: Any, texts: Iterable[str], *, positions: int = 3) ->
                 kept.append((index, start, end))
         with_unknown += any_found
     words = tuple(
-        UnknownWord(word, count, *search.why(word), tuple(places[word]))  # in a Counter, the first of equals is first
+        # in a Counter, the first of equals is first
+        UnknownWord(word, count, *search.why(word), tuple(places[word]))
         for word, count in counts.most_common()
     )
     return UnknownWords(words, texts=read, texts_with_unknown=with_unknown, tokens=tokens)
@@ -231,17 +264,22 @@ class _Search:
         words = list(self._encoder.words(chunk))
         found: list[_Found] = []
         for number, (word, pieces, (start, end)) in enumerate(words, start=1):
-            if word != self._unk_token and self._unk_token_id in self._encoder.ids_of_tokens(pieces):
+            if word != self._unk_token and self._unk_token_id in self._encoder.ids_of_tokens(
+                pieces
+            ):
                 following = words[number][2][0] if number < len(words) else len(chunk)
-                while end < following and unicodedata.combining(chunk[end]):  # a mark that is taken off the word
+                # a mark that is taken off the word
+                while end < following and unicodedata.combining(chunk[end]):
                     end += 1
                 found.append((word, start, end))
         return found
 
-    # ---- why it is unknown ------------------------------------------------------------------------------------------
+    # ---- why it is unknown -----------------------------------------------------------------------
 
     def why(self, word: str) -> tuple[Reason, tuple[str, ...]]:
-        """Why a word is unknown, and what is to blame: characters, or the entry that would carry it on."""
+        """Why a word is unknown, and what is to blame: characters, or the entry that would carry it
+        on.
+        """
         if len(word) > self._wordpiece.max_input_chars_per_word:
             return "too-long", ()
         prefix = self._wordpiece.continuing_subword_prefix
@@ -250,17 +288,23 @@ class _Search:
             inside = [entry[len(prefix) :] for entry in entries if entry.startswith(prefix)]
             fronts = (entry for entry in entries if not entry.startswith(prefix))
             self._known = frozenset("".join(fronts)), frozenset("".join(inside))
-        characters = tuple(dict.fromkeys(char for char in word if not any(char in known for known in self._known)))
+        characters = tuple(
+            dict.fromkeys(char for char in word if not any(char in known for known in self._known))
+        )
         if characters:
             return "unknown-character", characters
         return "no-piece", (self._missing_entry(word, prefix),)
 
     def _missing_entry(self, word: str, prefix: str) -> str:
-        """The shortest entry that would carry the longest match on; the word itself where it is never split."""
+        """The shortest entry that would carry the longest match on; the word itself where it is
+        never split.
+        """
         start, marked = 0, ""
         while start < len(word):
             ends = range(len(word), start, -1)
-            end = next((end for end in ends if marked + word[start:end] in self._wordpiece.vocab), None)
+            end = next(
+                (end for end in ends if marked + word[start:end] in self._wordpiece.vocab), None
+            )
             if end is None:
                 return marked + word[start]
             start, marked = end, prefix

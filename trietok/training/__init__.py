@@ -1,6 +1,8 @@
-"""Training vocabularies from text: WordPiece, byte-pair encoding, and a byte-pair encoding for Chinese.
+"""Training vocabularies from text: WordPiece, byte-pair encoding, and a byte-pair encoding for
+Chinese.
 
-In: texts. Out: vocabularies. Nothing here depends on tokenizers; `trietok.save_tokenizer` makes one of a vocabulary.
+In: texts. Out: vocabularies. Nothing here depends on tokenizers; `trietok.save_tokenizer` makes one
+of a vocabulary.
 """
 
 from trietok.files.texts import TextFiles

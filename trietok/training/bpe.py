@@ -1,7 +1,8 @@
 """A byte-pair encoding: training it, splitting words by it, and its files.
 
-In: texts or word counts, and the parameters of tokenizers' `BpeTrainer`. Out: a `Bpe`, vocabulary and merges; and
-vocab.json, merges.txt, tokenizer.json, tokenizer_config.json as tokenizers 0.22.2 and transformers 4.57.6 read them.
+In: texts or word counts, and the parameters of tokenizers' `BpeTrainer`. Out: a `Bpe`, vocabulary
+and merges; and vocab.json, merges.txt, tokenizer.json, tokenizer_config.json as tokenizers 0.22.2
+and transformers 4.57.6 read them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from trietok.disk import read_text
 from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.files.atomic import files_of_interrupted_save, save_files, save_into
+from trietok.files.components import MARKS, OFF
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_SPLITTING,
@@ -33,16 +35,9 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
-from trietok.files.tokenizer_json import (
-    MARKS,
-    OFF,
-    BertNormalizer,
-    BpeDecoder,
-    TokenizerJson,
-    WordPieceDecoder,
-    by_id,
-    tokenizer_json_object,
-)
+from trietok.files.json_place import BertNormalizer
+from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.log import renamed
 from trietok.text.added_tokens import AddedToken
 from trietok.text.bpe import BpeParts, BpeTokenizer
@@ -72,8 +67,8 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     paths = files_of_interrupted_save(directory, wanted)
     if missing := [name for name in wanted if name not in paths]:
         raise FileError(
-            f"{directory} has no {missing[0]}; a directory that Bpe.save or `trietok train bpe` wrote has "
-            f"{', '.join(wanted)}",
+            f"{directory} has no {missing[0]}; a directory that Bpe.save or `trietok train bpe`"
+            f" wrote has {', '.join(wanted)}",
             path=directory / missing[0],
         )
     vocab, merges = _read_vocab(paths[BPE_VOCAB_FILE]), _read_merges(paths[MERGES_FILE])
@@ -83,11 +78,13 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
     if not isinstance(added, list) or not all(
         isinstance(token, dict) and isinstance(token.get("content"), str) for token in added
     ):
-        raise FileFormatError(f"{path} has no list 'added_tokens' of objects with a 'content'", path=path)
+        raise FileFormatError(
+            f"{path} has no list 'added_tokens' of objects with a 'content'", path=path
+        )
     if model.get("vocab") != vocab or model.get("merges") != [list(pair) for pair in merges]:
         raise FileFormatError(
-            f"{path} has another vocabulary or other merges than {BPE_VOCAB_FILE} and {MERGES_FILE}; the three have to "
-            "come from one save",
+            f"{path} has another vocabulary or other merges than {BPE_VOCAB_FILE} and"
+            f" {MERGES_FILE}; the three have to come from one save",
             path=path,
         )
     unknown, prefix, suffix = (model.get(name) for name in MARKS)
@@ -100,7 +97,9 @@ def _read_vocab(path: Path) -> dict[str, int]:
     vocab = read_json_object(path)
     for token, token_id in vocab.items():
         if type(token_id) is not int or token_id < 0:
-            raise FileFormatError(f"{path}: the id of {token!r} is {token_id!r:.60}, not a whole number", path=path)
+            raise FileFormatError(
+                f"{path}: the id of {token!r} is {token_id!r:.60}, not a whole number", path=path
+            )
     return vocab
 
 
@@ -124,11 +123,13 @@ def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
         raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)
     for name in OFF:
         if model.get(name):
-            raise FileFormatError(f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path)
+            raise FileFormatError(
+                f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path
+            )
     if not isinstance(splitting, dict) or splitting.get("type") not in BPE_SPLITTING:
         raise FileFormatError(
-            f"{path} makes words in another way than {' or '.join(BPE_SPLITTING)}, the two that Bpe.save writes; "
-            "Bpe(vocab, merges) takes the parts as they are",
+            f"{path} makes words in another way than {' or '.join(BPE_SPLITTING)}, the two that"
+            " Bpe.save writes; Bpe(vocab, merges) takes the parts as they are",
             path=path,
         )
     return model
@@ -139,8 +140,9 @@ def require_utf8(tokens: Iterable[str]) -> None:
     for token in tokens:
         if half := re.search(HALF_PAIR, token):
             raise VocabularyError(
-                f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot keep; nothing was "
-                'written; take such characters out of the texts, as text.encode("utf-8", "replace").decode() does',
+                f"token {token!r} holds half of a surrogate pair, {half[0]!r}, which UTF-8 cannot"
+                " keep; nothing was written; take such characters out of the texts, as"
+                ' text.encode("utf-8", "replace").decode() does',
                 token=token,
             )
 
@@ -150,12 +152,14 @@ _LONGEST_REMEMBERED = 256  # characters; so the cache stays below a few megabyte
 
 
 class Bpe:
-    """Splits words by merges: the earliest merge that applies is made first, the leftmost of several.
+    """Splits words by merges: the earliest merge that applies is made first, the leftmost of
+    several.
 
     Args:
         vocab: token → id.
         merges: the pairs of tokens, in the order they were learnt.
-        unk_token: stands for a character that the vocabulary does not hold; None leaves such characters out.
+        unk_token: stands for a character that the vocabulary does not hold; None leaves such
+            characters out.
         continuing_subword_prefix: marks a token that continues a word.
         end_of_word_suffix: marks a token at the end of a word.
         special_tokens: the tokens that `save` lists as special.
@@ -168,8 +172,8 @@ class Bpe:
         vocab, merges: as given, read-only.
 
     Raises:
-        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown or a special
-            token is not.
+        VocabularyError: a merge has or makes a token that is not in the vocabulary, or the unknown
+            or a special token is not.
     """
 
     def __init__(
@@ -193,7 +197,8 @@ class Bpe:
         for token in self.special_tokens:
             if token not in self.vocab:
                 raise VocabularyError(
-                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out of special_tokens",
+                    f"the special token {token!r} is not in the vocabulary; add it, or leave it out"
+                    " of special_tokens",
                     token=token,
                 )
         self._remembered: dict[str, tuple[str, ...]] = {}
@@ -202,8 +207,9 @@ class Bpe:
     def from_directory(cls, directory: str | os.PathLike[str]) -> Bpe:
         """Load what `save` or `trietok train bpe` wrote.
 
-        A `Bpe` splits words; the caller splits the text into words. For the directories of the command, that is done by
-        `BasicTokenizer(do_lower_case=...)`, with False unless the command was given `--uncased`.
+        A `Bpe` splits words; the caller splits the text into words. For the directories of the
+        command, that is done by `BasicTokenizer(do_lower_case=...)`, with False unless the command
+        was given `--uncased`.
 
         >>> import tempfile
         >>> folder = tempfile.mkdtemp()
@@ -213,7 +219,8 @@ class Bpe:
 
         Raises:
             FileError: vocab.json, merges.txt or tokenizer.json is missing or cannot be read.
-            FileFormatError: one of them is damaged, they disagree, or tokenizer.json holds what `Bpe` does not do.
+            FileFormatError: one of them is damaged, they disagree, or tokenizer.json holds what
+                `Bpe` does not do.
             VocabularyError: as `Bpe`.
         """
         parts, special_tokens = read_bpe(Path(directory))
@@ -235,30 +242,37 @@ class Bpe:
         """The ids of a word's tokens."""
         return [self.vocab[token] for token in self.tokenize(word)]
 
-    def save(self, directory: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> list[Path]:
-        """Write vocab.json, merges.txt, tokenizer.json and tokenizer_config.json, all of them or none.
+    def save(
+        self, directory: str | os.PathLike[str], *, do_lower_case: bool | None = None
+    ) -> list[Path]:
+        """Write vocab.json, merges.txt, tokenizer.json and tokenizer_config.json, all of them or
+        none.
 
-        tokenizers loads tokenizer.json, and transformers the directory. Both then make words of a text first:
+        tokenizers loads tokenizer.json, and transformers the directory. Both then make words of a
+        text first:
 
         Args:
             directory: where to; made if need be.
-            do_lower_case: None splits texts at whitespace only; True or False also splits at punctuation, as BERT does
-                it, and True lower-cases and strips accents.
+            do_lower_case: None splits texts at whitespace only; True or False also splits at
+                punctuation, as BERT does it, and True lower-cases and strips accents.
 
         Returns:
             The files' paths.
 
         Raises:
             FileError: something cannot be written; the old files are as they were.
-            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a token half of a
-                surrogate pair.
+            VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a
+                token half of a surrogate pair.
         """
         parts, plain = self._splitter.parts, do_lower_case is None
         prefix, suffix = parts.continuing_subword_prefix, parts.end_of_word_suffix
         require_utf8([*self.vocab, prefix or "", suffix or ""])
         for token in chain.from_iterable(self.merges):
             if _SPACE.search(token):
-                told = f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing was written"
+                told = (
+                    f"token {token!r} holds whitespace, which {MERGES_FILE} cannot keep; nothing"
+                    " was written"
+                )
                 raise VocabularyError(told, token=token)
         roles = {_ROLES[token]: token for token in self.special_tokens if token in _ROLES}
         if parts.unk_token is not None:
@@ -274,7 +288,9 @@ class Bpe:
             vocabulary=parts.vocab,
             normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
             decoder=BpeDecoder(suffix) if suffix else of_prefix,
-            added_tokens={parts.vocab[token]: AddedToken(token, special=True) for token in self.special_tokens},
+            added_tokens={
+                parts.vocab[token]: AddedToken(token, special=True) for token in self.special_tokens
+            },
             bpe=parts,
             composes=do_lower_case is False,
             splits_punctuation=not plain,
@@ -312,12 +328,13 @@ def train_bpe(
 ) -> Bpe:
     """Train a byte-pair encoding from texts.
 
-    The names and defaults are those of `BpeTrainer` in HuggingFace's tokenizers; `unk_token` is that of its `BPE`. The
-    same texts give the same vocabulary and merges, whatever their order and the number of processes; they are those
-    that tokenizers gives: `docs/training.md` says more.
+    The names and defaults are those of `BpeTrainer` in HuggingFace's tokenizers; `unk_token` is
+    that of its `BPE`. The same texts give the same vocabulary and merges, whatever their order and
+    the number of processes; they are those that tokenizers gives: `docs/training.md` says more.
 
     Args:
-        texts: strings, `TextFiles`, or words counted before (`count_words`, or any mapping from word to count).
+        texts: strings, `TextFiles`, or words counted before (`count_words`, or any mapping from
+            word to count).
         vocab_size: the most tokens, special ones included.
         min_frequency: the least count of a pair to be merged.
         limit_alphabet: the most characters to start from; others are unknown.
@@ -325,9 +342,10 @@ def train_bpe(
         special_tokens: strings or `AddedToken`; they come first, in this order.
         continuing_subword_prefix: marks a token that continues a word.
         end_of_word_suffix: marks a token at the end of a word.
-        max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
-        unk_token: stands for characters outside the alphabet; put before `special_tokens` if it is not among them.
-            None: such characters are left out.
+        max_token_length: merge only to tokens of fewer characters than this; two are always
+            allowed.
+        unk_token: stands for characters outside the alphabet; put before `special_tokens` if it is
+            not among them. None: such characters are left out.
         words, do_lower_case, workers, max_words: see `count_words`.
         progress: called with a `Progress` every now and then.
 
@@ -342,13 +360,24 @@ def train_bpe(
         VocabularyError: `vocab_size` is smaller than the special tokens and the alphabet.
         FileError, FileFormatError: from `TextFiles`.
     """
-    special = [special_tokens] if isinstance(special_tokens, str) else [str(token) for token in special_tokens]
+    special = (
+        [special_tokens]
+        if isinstance(special_tokens, str)
+        else [str(token) for token in special_tokens]
+    )
     if unk_token is not None and unk_token not in special:
         special.insert(0, unk_token)
     first = special_tokens if isinstance(special_tokens, str) else special
     marks = continuing_subword_prefix, end_of_word_suffix
-    options = Options(vocab_size, min_frequency, limit_alphabet, initial_alphabet, first, *marks, max_token_length)
-    counting = {"words": words, "do_lower_case": do_lower_case, "workers": workers, "max_words": max_words}
+    options = Options(
+        vocab_size, min_frequency, limit_alphabet, initial_alphabet, first, *marks, max_token_length
+    )
+    counting = {
+        "words": words,
+        "do_lower_case": do_lower_case,
+        "workers": workers,
+        "max_words": max_words,
+    }
     spelling, merges = learnt(texts, options, progress, **counting)
     return Bpe(
         spelling.token_to_id,

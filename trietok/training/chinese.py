@@ -1,23 +1,26 @@
-"""A byte-pair encoding over Chinese sentences: no words, no `##`, and sub-words without occurrences are dropped.
+"""A byte-pair encoding over Chinese sentences: no words, no `##`, and sub-words without occurrences
+are dropped.
 
-In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge, and the punctuation.
+In: sentences. Out: a `ChineseBpe`: the sub-words that make up the sentences after the last merge,
+and the punctuation.
 
-The recipe. Whitespace, control characters, U+FFFD and punctuation are removed from every sentence, and so are rare
-characters where `limit_alphabet` says so. What stands between them is a chain of characters. No pair reaches across
-what was removed, so every sub-word stands in the text as it is. Only the spaces of a sentence that is spelled out, each
-character by itself, end no chain. The most frequent pair of neighbours becomes one sub-word, everywhere, from left to
-right; then the next. The vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its
-occurrences from its two parts, and a part without occurrences is dropped. In 天天 both parts are the same character,
-which loses two occurrences a merge. No merge makes a sub-word of more bytes than a line of a vocab.txt may have. It
-ends when the vocabulary has its size, after `num_merges`, or when the best pair occurs once. Then punctuation is put
-back as single tokens.
+The recipe. Whitespace, control characters, U+FFFD and punctuation are removed from every sentence,
+and so are rare characters where `limit_alphabet` says so. What stands between them is a chain of
+characters. No pair reaches across what was removed, so every sub-word stands in the text as it is.
+Only the spaces of a sentence that is spelled out, each character by itself, end no chain. The most
+frequent pair of neighbours becomes one sub-word, everywhere, from left to right; then the next. The
+vocabulary is the sub-words that occur in the sentences at that moment: a merge takes its
+occurrences from its two parts, and a part without occurrences is dropped. In 天天 both parts are
+the same character, which loses two occurrences a merge. No merge makes a sub-word of more bytes
+than a line of a vocab.txt may have. It ends when the vocabulary has its size, after `num_merges`,
+or when the best pair occurs once. Then punctuation is put back as single tokens.
 
-A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge uses both up. Of
-equally frequent pairs the one whose left part sorts first by code point is merged, then by its right part. So the order
-of the sentences does not matter.
+A pair's count is the number of places where it occurs, so 天天天 holds 天天 twice, though one merge
+uses both up. Of equally frequent pairs the one whose left part sorts first by code point is merged,
+then by its right part. So the order of the sentences does not matter.
 
-The obvious way counts all pairs again for every merge. Here each different chain is held once, with its count; `Pairs`
-knows in which chains each pair occurs, and a merge touches only these.
+The obvious way counts all pairs again for every merge. Here each different chain is held once, with
+its count; `Pairs` knows in which chains each pair occurs, and a merge touches only these.
 """
 
 from __future__ import annotations
@@ -47,12 +50,26 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.log import renamed
-from trietok.text.characters import REPLACEMENT_CHARACTER, TranslationTable, is_control, is_punctuation, is_whitespace
-from trietok.text.kernel import chosen
+from trietok.text.characters import (
+    REPLACEMENT_CHARACTER,
+    TranslationTable,
+    is_control,
+    is_punctuation,
+    is_whitespace,
+)
+from trietok.text.kernel import choosing
 from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
-from trietok.training.merging import MostFrequent, Pairs, Sizes, alphabet, characters_of, require_room
-from trietok.training.word_counts import COUNTING_WORDS, MERGING, OnProgress, Progress, require_texts, require_whole
+from trietok.training.merging import alphabet, characters_of, require_room
+from trietok.training.pairs import MostFrequent, Pairs, Sizes
+from trietok.training.word_counts import (
+    COUNTING_WORDS,
+    MERGING,
+    OnProgress,
+    Progress,
+    require_texts,
+    require_whole,
+)
 
 UNKNOWN = "<unk>"
 VOCAB_SIZE = 10_000
@@ -74,8 +91,8 @@ class ChineseBpe(NamedTuple):
     """The result of the recipe.
 
     Attributes:
-        counts: sub-word → how often it occurs in the sentences after the last merge; the most frequent first, of equal
-            ones by code point.
+        counts: sub-word → how often it occurs in the sentences after the last merge; the most
+            frequent first, of equal ones by code point.
         punctuation: the punctuation of the sentences, by code point.
         merges: in their order.
         sentences: how many were read.
@@ -105,13 +122,13 @@ def train_chinese_bpe(
     """Train the recipe's vocabulary; the module says how.
 
     Args:
-        texts: strings of characters, or of characters with spaces between them all. Each different chain is held
-            in memory.
-        vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top. None: 10,000, or no limit
-            where there is `num_merges`.
+        texts: strings of characters, or of characters with spaces between them all. Each different
+            chain is held in memory.
+        vocab_size: the number of sub-words to stop at. `<unk>` and punctuation come on top. None:
+            10,000, or no limit where there is `num_merges`.
         num_merges: the most merges.
-        limit_alphabet: the most characters to start from, the most frequent ones; of equally frequent ones those with
-            the lower code points. Others are removed, and so unknown.
+        limit_alphabet: the most characters to start from, the most frequent ones; of equally
+            frequent ones those with the lower code points. Others are removed, and so unknown.
         progress: called with a `Progress` every now and then.
         log: called with a line after every ten merges, and after the last.
 
@@ -123,9 +140,11 @@ def train_chinese_bpe(
     天 itself is gone: every 天 became part of 天天, and no other pair occurs twice.
 
     Raises:
-        InputError: there is no sentence, nothing in them but punctuation, or an option is out of range.
+        InputError: there is no sentence, nothing in them but punctuation, or an option is out of
+            range.
         InputTypeError: `texts` is one string, a path or no iterable, or a sentence is no str.
-        VocabularyError: the texts have more different characters than `vocab_size`. No merge has been made.
+        VocabularyError: the texts have more different characters than `vocab_size`. No merge has
+            been made.
     """
     report = progress or (lambda progress: None)
     require_whole("vocab_size", vocab_size, 1, or_none=True)
@@ -150,7 +169,7 @@ def train_chinese_bpe(
     return ChineseBpe(merging.subwords(), read.punctuation(), merges, read.number)
 
 
-# ---- sentences to chains --------------------------------------------------------------------------------------------
+# ---- sentences to chains -------------------------------------------------------------------------
 
 
 def _ends_chain(char: str) -> bool:
@@ -160,7 +179,11 @@ def _ends_chain(char: str) -> bool:
 # Turns whitespace into a space, and a line feed and all else that ends a chain into a line feed.
 _ENDS = TranslationTable(
     lambda char: (
-        " " if char != "\n" and (is_whitespace(char) or char.isspace()) else "\n" if _ends_chain(char) else char
+        " "
+        if char != "\n" and (is_whitespace(char) or char.isspace())
+        else "\n"
+        if _ends_chain(char)
+        else char
     )
 )
 
@@ -173,13 +196,16 @@ def chains_of(sentence: str) -> list[str]:
     """
     text = sentence.translate(_ENDS)
     chains = text.split()
-    if " " in text and len(chains) > 1 and max(map(len, chains)) == 1:  # spelled out: a space ends nothing
+    # spelled out: a space ends nothing
+    if " " in text and len(chains) > 1 and max(map(len, chains)) == 1:
         return text.replace(" ", "").split()
     return chains
 
 
 class _Sentences:
-    """Reads sentences: how many there are, their different chains with counts, and their characters."""
+    """Reads sentences: how many there are, their different chains with counts, and their
+    characters.
+    """
 
     def __init__(self, sentences: Iterable[str], report: OnProgress) -> None:
         self.chains: Counter[str] = Counter()
@@ -190,19 +216,30 @@ class _Sentences:
             for sentence in some:
                 if not isinstance(sentence, str):
                     raise InputTypeError(
-                        f"a sentence is a str, not {type(sentence).__name__}: {sentence!r:.60}", value=sentence
+                        f"a sentence is a str, not {type(sentence).__name__}: {sentence!r:.60}",
+                        value=sentence,
                     )
             self._add(some)
             self.number += len(some)
-            total, done = getattr(sentences, "total_bytes", None), getattr(sentences, "bytes_read", None)
+            total, done = (
+                getattr(sentences, "total_bytes", None),
+                getattr(sentences, "bytes_read", None),
+            )
             report(
-                Progress(COUNTING_WORDS, *((self.number, None, "texts") if done is None else (done, total, "bytes")))
+                Progress(
+                    COUNTING_WORDS,
+                    *((self.number, None, "texts") if done is None else (done, total, "bytes")),
+                )
             )
         del self.chains[""]
         if not self.number:
-            raise InputError("there is no sentence to train on; the files or the iterator are empty")
+            raise InputError(
+                "there is no sentence to train on; the files or the iterator are empty"
+            )
         if not self.chains:
-            raise InputError(f"there is nothing but punctuation and whitespace in the {self.number:,} sentences")
+            raise InputError(
+                f"there is nothing but punctuation and whitespace in the {self.number:,} sentences"
+            )
 
     def _add(self, sentences: list[str]) -> None:
         text = "\n".join(sentences)
@@ -215,7 +252,9 @@ class _Sentences:
 
     def punctuation(self) -> list[str]:
         """The punctuation of the sentences, by code point."""
-        return sorted(char for char in self._characters if is_punctuation(char) and _ENDS[ord(char)] == "\n")
+        return sorted(
+            char for char in self._characters if is_punctuation(char) and _ENDS[ord(char)] == "\n"
+        )
 
 
 def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[str]:
@@ -228,7 +267,7 @@ def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[st
     return shorter
 
 
-# ---- merges ---------------------------------------------------------------------------------------------------------
+# ---- merges --------------------------------------------------------------------------------------
 
 
 class _Merging:
@@ -241,15 +280,23 @@ class _Merging:
         self.occurrences = [characters[name] for name in self.names]  # by id
         to_symbols = {ord(name): chr(number) for name, number in self.ids.items()}
         longer = [chain for chain in chains if len(chain) > 1]
-        self.pairs = Pairs([chain.translate(to_symbols) for chain in longer], [chains[chain] for chain in longer])
+        self.pairs = Pairs(
+            [chain.translate(to_symbols) for chain in longer], [chains[chain] for chain in longer]
+        )
 
     def subwords(self) -> dict[str, int]:
         """Sub-word → how often it occurs; the most frequent first, of equal ones by code point."""
-        found = ((name, count) for name, count in zip(self.names, self.occurrences, strict=True) if count)
+        found = (
+            (name, count) for name, count in zip(self.names, self.occurrences, strict=True) if count
+        )
         return dict(sorted(found, key=lambda entry: (-entry[1], entry[0])))
 
     def run(
-        self, vocab_size: int | None, num_merges: int | None, report: OnProgress, log: Callable[[str], None]
+        self,
+        vocab_size: int | None,
+        num_merges: int | None,
+        report: OnProgress,
+        log: Callable[[str], None],
     ) -> list[ChineseMerge]:
         """Make the merges."""
         pair_counts = self.pairs.counts
@@ -267,7 +314,9 @@ class _Merging:
                 break
             count, (left_name, right_name, pair) = best
             merged = self._id(left_name + right_name)
-            made, new = self.pairs.merge(pair, chr(merged), where.pop(pair), self.sizes.limit(merged))
+            made, new = self.pairs.merge(
+                pair, chr(merged), where.pop(pair), self.sizes.limit(merged)
+            )
             pair_counts[pair] = 0
             for come_up, in_chains in new.items():
                 where[come_up] = where[come_up] + in_chains if come_up in where else in_chains
@@ -275,7 +324,10 @@ class _Merging:
                     waiting.push(pair_counts[come_up], self._entry(come_up))
             size += self._moved(ord(pair[0]), ord(pair[1]), merged, made)
             merges.append(ChineseMerge(left_name, right_name, count))
-            line = f"{len(merges)} merges, vocabulary {size}, best pair {left_name + right_name!r} ({count})"
+            line = (
+                f"{len(merges)} merges, vocabulary {size}, best pair {left_name + right_name!r}"
+                f" ({count})"
+            )
             if not len(merges) % MERGES_PER_LOG_LINE:
                 log(line)
                 report(Progress(MERGING, size, vocab_size, "tokens"))
@@ -296,7 +348,9 @@ class _Merging:
         return self.ids[name]
 
     def _moved(self, left: int, right: int, merged: int, made: int) -> int:
-        """Count a merge made in so many places; return how much the number of sub-words that occur has grown."""
+        """Count a merge made in so many places; return how much the number of sub-words that occur
+        has grown.
+        """
         counts = self.occurrences
         symbols = {left, right, merged}
         was = sum(counts[symbol] > 0 for symbol in symbols)
@@ -306,7 +360,7 @@ class _Merging:
         return sum(counts[symbol] > 0 for symbol in symbols) - was
 
 
-# ---- cutting sentences by a vocabulary, without merges ---------------------------------------------------------------
+# ---- cutting sentences by a vocabulary, without merges -------------------------------------------
 
 
 _CONTROLS = TranslationTable(lambda char: "" if is_control(char) else char)
@@ -331,7 +385,9 @@ class Segmenter:
         InputError: the vocabulary is empty.
     """
 
-    def __init__(self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN) -> None:
+    def __init__(
+        self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN
+    ) -> None:
         if not isinstance(vocabulary, Mapping):
             vocabulary = {token: number for number, token in enumerate(dict.fromkeys(vocabulary))}
         self.vocabulary = frozenset(vocabulary) - {"", unknown}
@@ -341,7 +397,7 @@ class Segmenter:
         self._lengths = sorted({len(token) for token in self.vocabulary}, reverse=True)
         self._ids = {unknown: max(vocabulary.values()) + 1, **vocabulary}
         entries = {token: number for token, number in self._ids.items() if token in self.vocabulary}
-        self._by_kernel = chosen.cutter_anywhere(entries, self._ids[unknown])
+        self._by_kernel = choosing.cutter_anywhere(entries, self._ids[unknown])
         self._tokens = {number: token for token, number in self._ids.items()}
 
     def __reduce__(self) -> tuple[type[Segmenter], tuple[dict[str, int], str]]:
@@ -354,12 +410,16 @@ class Segmenter:
         return text if text.isprintable() else text.translate(_CONTROLS)
 
     def longest_anywhere(self, sentence: str) -> list[str]:
-        """The longest token anywhere in the sentence first, the leftmost of several; then left and right of it."""
+        """The longest token anywhere in the sentence first, the leftmost of several; then left and
+        right of it.
+        """
         ids = None if self._by_kernel is None else self._by_kernel(sentence)
         return self._plainly(sentence) if ids is None else [*map(self._tokens.__getitem__, ids)]
 
     def ids_anywhere(self, sentence: str) -> list[int]:
-        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and behind it `unknown`."""
+        """The ids of `longest_anywhere`; where the vocabulary gives none, the places in it, and
+        behind it `unknown`.
+        """
         ids = None if self._by_kernel is None else self._by_kernel(sentence)
         return [*map(self._ids.__getitem__, self._plainly(sentence))] if ids is None else ids
 
@@ -374,21 +434,25 @@ class Segmenter:
     def _plainly(self, sentence: str) -> list[str]:
         """`longest_anywhere` in plain Python.
 
-        No token stands across two neighbours that are in no token side by side. So the sentence is cut there first, and
-        what becomes of each segment is remembered, as most are short and come again.
+        No token stands across two neighbours that are in no token side by side. So the sentence is
+        cut there first, and what becomes of each segment is remembered, as most are short and come
+        again.
         """
         joined = map(self._joined.__contains__, map(add, sentence, sentence[1:]))
         ends = [end for end, is_joined in enumerate(joined, start=1) if not is_joined]
         segments = [*map(sentence.__getitem__, map(slice, [0, *ends], [*ends, len(sentence)]))]
         are_short = max(map(len, segments)) <= _LONGEST_REMEMBERED
-        return [*chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))]
+        return [
+            *chain.from_iterable(map(self._remembered if are_short else self._longest_in, segments))
+        ]
 
     def _longest_in(self, sentence: str) -> list[str]:
         """`longest_anywhere`, of all the text at once.
 
-        The text to the left of the longest token contains no token as long, and the text to its right none longer. So
-        the result is the same as taking, for each length from the longest on, from left to right, every token whose
-        characters are all still free. O(n × number of lengths) for n characters.
+        The text to the left of the longest token contains no token as long, and the text to its
+        right none longer. So the result is the same as taking, for each length from the longest on,
+        from left to right, every token whose characters are all still free. O(n × number of
+        lengths) for n characters.
         """
         vocabulary = self.vocabulary
         cut = [0] * len(sentence)  # start → length of the token that starts there
@@ -405,13 +469,17 @@ class Segmenter:
         return self._pieces(sentence, cut)
 
     def left_to_right(self, sentence: str) -> list[str]:
-        """The longest token that the sentence begins with, then the longest that the rest begins with, and so on."""
+        """The longest token that the sentence begins with, then the longest that the rest begins
+        with, and so on.
+        """
         vocabulary, lengths = self.vocabulary, self._lengths
         cut = [0] * len(sentence)
         start = 0
         while start < len(sentence):
             for length in lengths:
-                if sentence[start : start + length] in vocabulary and start + length <= len(sentence):
+                if sentence[start : start + length] in vocabulary and start + length <= len(
+                    sentence
+                ):
                     cut[start] = length
                     break
             start += cut[start] or 1
@@ -427,7 +495,7 @@ class Segmenter:
         return pieces
 
 
-# ---- the files -------------------------------------------------------------------------------------------------------
+# ---- the files -----------------------------------------------------------------------------------
 
 RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
@@ -435,7 +503,11 @@ LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
 @renamed(directory="output", sentences="texts")
 def save_chinese_bpe(
-    bpe: ChineseBpe, output: str | os.PathLike[str], *, log: Iterable[str] = (), texts: Iterable[str] | None = None
+    bpe: ChineseBpe,
+    output: str | os.PathLike[str],
+    *,
+    log: Iterable[str] = (),
+    texts: Iterable[str] | None = None,
 ) -> list[Path]:
     """Write the files, all of them or none.
 
@@ -443,9 +515,9 @@ def save_chinese_bpe(
         bpe: what was trained.
         output: where to; made if need be.
         log: the lines that training logged.
-        texts: to segment; a line of the result files is a sentence, its tokens with spaces between them. Spaces
-            and control characters of the sentence are left out. Their results are held in memory, and nothing is
-            written before the last. None: no result files.
+        texts: to segment; a line of the result files is a sentence, its tokens with spaces between
+            them. Spaces and control characters of the sentence are left out. Their results are held
+            in memory, and nothing is written before the last. None: no result files.
 
     Returns:
         The files' paths.
@@ -458,7 +530,10 @@ def save_chinese_bpe(
     files = {RECIPE_LOG_FILE: "".join(line + "\n" for line in log)}
     if texts is not None:
         segmenter = Segmenter(bpe.tokens)
-        rules = {RESULT_FILE: segmenter.longest_anywhere, LEFT_TO_RIGHT_FILE: segmenter.left_to_right}
+        rules = {
+            RESULT_FILE: segmenter.longest_anywhere,
+            LEFT_TO_RIGHT_FILE: segmenter.left_to_right,
+        }
         lines: dict[str, list[str]] = {name: [] for name in rules}
         for sentence in map(segmenter.cleaned, texts):
             for name, rule in rules.items():
@@ -470,6 +545,9 @@ def save_chinese_bpe(
         for name, text in files.items():
             write_text(folder / name, text)
 
-    # Result files that are not written anew were made with another vocabulary; the others are of another tokenizer.
+    # Result files that are not written anew were made with another vocabulary; the others are of
+    # another tokenizer.
     others = (TOKENIZER_FILE, TOKENIZER_CONFIG_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE)
-    return save_into(output, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others]))
+    return save_into(
+        output, lambda folder: save_files(folder, write, [RESULT_FILE, LEFT_TO_RIGHT_FILE, *others])
+    )

@@ -1,7 +1,7 @@
 """How often each word occurs: one pass over the texts, on several processes if asked.
 
-In: texts, and a function from a text to words. Out: `WordCounts`. Memory holds a few batches of texts and the different
-words; above a limit on these the rarest are dropped.
+In: texts, and a function from a text to words. Out: `WordCounts`. Memory holds a few batches of
+texts and the different words; above a limit on these the rarest are dropped.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, as_file_error
-from trietok.files.elsewhere import is_elsewhere, open_bytes
-from trietok.files.texts import TextFile, TextFiles, TextReader
+from trietok.files.stores import is_elsewhere, open_bytes
+from trietok.files.texts import LONGEST_LINE, TextFile, TextFiles, TextReader
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -53,9 +53,12 @@ OnProgress = Callable[[Progress], None]
 
 
 MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
-_CHUNKS_AT_ONCE = 1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
+_CHUNKS_AT_ONCE = (
+    1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
+)
 _JOB_BYTES = 16_000_000  # of files, which a worker of an engine counts at once
-_BATCH = 1 << 20  # characters; the batches, and so what is pruned, are the same on any number of processes
+# characters; the batches, and so what is pruned, are the same on any number of processes
+_BATCH = 1 << 20
 
 _CHINESE = f"[{CHINESE_CLASS}]"
 _AROUND_CHINESE = f"{_CHINESE}|[^{CHINESE_CLASS} ]+"
@@ -72,9 +75,9 @@ class WordCounts(dict[str, int]):
 
     Attributes:
         texts: how many texts were read.
-        pruned_below: 0 if every word is here with its whole count. Otherwise rare words were dropped to keep within the
-            limit: every word that occurs more than `pruned_below` times is here, and its count is at most that much
-            too low.
+        pruned_below: 0 if every word is here with its whole count. Otherwise rare words were
+            dropped to keep within the limit: every word that occurs more than `pruned_below` times
+            is here, and its count is at most that much too low.
         pruned_occurrences: the sum of the counts that were dropped.
     """
 
@@ -84,7 +87,9 @@ class WordCounts(dict[str, int]):
 
     @property
     def total(self) -> int:
-        """How many words were counted, those that repeat included and those that were dropped left out."""
+        """How many words were counted, those that repeat included and those that were dropped left
+        out.
+        """
         return sum(self.values())
 
     def add(self, counted: Mapping[str, int]) -> None:
@@ -101,9 +106,11 @@ class WordCounts(dict[str, int]):
         self.add(part)
 
     def prune(self, max_words: int) -> dict[str, int]:
-        """Drop the rarest words where there are more than `max_words`, until three quarters of that are left, or fewer.
+        """Drop the rarest words where there are more than `max_words`, until three quarters of that
+        are left, or fewer.
 
-        All words of the lowest count go, then those of the next: no choice among equals, so no order decides.
+        All words of the lowest count go, then those of the next: no choice among equals, so no
+        order decides.
 
         >>> counts = WordCounts({"a": 1, "b": 1, "c": 2, "d": 5})
         >>> counts.prune(3), counts, counts.pruned_below, counts.pruned_occurrences
@@ -142,28 +149,31 @@ def count_words(
     """Count the words of texts.
 
     Args:
-        texts: strings from anywhere; `TextFiles` reads them from files. One batch is held at a time, or two a
-            process: texts up to the one that makes a million characters.
-        words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or `str.split`. None: a
-            `BasicTokenizer`.
+        texts: strings from anywhere; `TextFiles` reads them from files. One batch is held at a
+            time, or two a process: texts up to the one that makes a million characters.
+        words: makes words of a text, such as the `basic_tokenizer.tokenize` of a tokenizer, or
+            `str.split`. None: a `BasicTokenizer`.
         do_lower_case: of that `BasicTokenizer`.
-        workers: how many processes count, None for one per core; with more than one, `words` has to be picklable and
-            a script needs the usual `if __name__ == "__main__":`. The counts are the same for any number.
-        max_words: the most different words to hold. When there are more after a batch, all words that occur once so far
-            are dropped, then those that occur twice, and so on, until at most three quarters of the limit are left.
+        workers: how many processes count, None for one per core; with more than one, `words` has to
+            be picklable and a script needs the usual `if __name__ == "__main__":`. The counts are
+            the same for any number.
+        max_words: the most different words to hold. When there are more after a batch, all words
+            that occur once so far are dropped, then those that occur twice, and so on, until at
+            most three quarters of the limit are left.
         progress: called with a `Progress` after every batch, or every job of `map_files`.
-        map_files: a function like `map`, by which an engine counts `TextFiles` on its own workers, in place of
-            `workers`: it takes a function and an iterator of jobs, and gives what the function returns for each, in
-            any order; `trietok.corpus.engines.map_on` makes one. A job is some files, or a part of a large one. Each
-            worker holds `max_words` at most, as this process does. Where that drops words, the counts depend on the
-            jobs and on their order.
+        map_files: a function like `map`, by which an engine counts `TextFiles` on its own workers,
+            in place of `workers`: it takes a function and an iterator of jobs, and gives what the
+            function returns for each, in any order; `trietok.corpus.engines.map_on` makes one. A
+            job is some files, or a part of a large one. Each worker holds `max_words` at most, as
+            this process does. Where that drops words, the counts depend on the jobs and on their
+            order.
 
     >>> count_words(["low lower", "Lower!"])
     {'low': 1, 'lower': 2, '!': 1}
 
     Raises:
-        InputError: there is no text, no word in the texts, an option is out of range, or the processes cannot be
-            started.
+        InputError: there is no text, no word in the texts, an option is out of range, or the
+            processes cannot be started.
         InputTypeError: `texts` is one string, a path or no iterable, or a text is no str.
         TrietokError: a process has died.
     """
@@ -174,9 +184,14 @@ def count_words(
     counts = WordCounts()
     if map_files is not None:
         if workers != 1 or not isinstance(texts, TextFiles):
-            raise InputError("map_files counts the files of TextFiles, on the workers of the engine; leave workers out")
+            raise InputError(
+                "map_files counts the files of TextFiles, on the workers of the engine; leave"
+                " workers out"
+            )
         if texts.total_bytes is None:
-            raise InputError("the workers of an engine cannot read standard input; write it to a file")
+            raise InputError(
+                "the workers of an engine cannot read standard input; write it to a file"
+            )
         done = 0
         for size, part in _counted_elsewhere(map_files, count, texts, max_words):
             counts.merge(part)
@@ -194,15 +209,18 @@ def count_words(
     if not counts.texts:
         raise InputError("there is no text to train on; the files or the iterator are empty")
     if not counts and counts.pruned_below:
-        raise InputError(f"no word occurs often enough to be one of {max_words:,}; raise max_words (--max-words)")
+        raise InputError(
+            f"no word occurs often enough to be one of {max_words:,}; raise max_words (--max-words)"
+        )
     if not counts:
         raise InputError(
-            f"there is no word in the {number_of(counts.texts, 'text')}: only whitespace or control characters"
+            f"there is no word in the {number_of(counts.texts, 'text')}: only whitespace or control"
+            " characters"
         )
     if counts.pruned_below:
         logger.warning(
-            "more than %s different words: those that occurred no more than %s times were dropped on the way; raise "
-            "max_words (--max-words) to keep them",
+            "more than %s different words: those that occurred no more than %s times were dropped"
+            " on the way; raise max_words (--max-words) to keep them",
             f"{max_words:,}",
             f"{counts.pruned_below:,}",
         )
@@ -210,25 +228,31 @@ def count_words(
 
 
 def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> WordCounts:
-    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as `WordCounts`."""
+    """The counts of texts, by `count_words` with these options; a mapping of counts is returned as
+    `WordCounts`.
+    """
     if not isinstance(texts, Mapping):
         return count_words(texts, **options)
     if isinstance(texts, WordCounts):
         return texts
     for word, count in texts.items():
         if not isinstance(word, str) or not word or type(count) is not int or count < 1:
-            raise InputError(f"word counts map words to whole numbers from 1, not {word!r:.60} to {count!r:.60}")
+            raise InputError(
+                f"word counts map words to whole numbers from 1, not {word!r:.60} to {count!r:.60}"
+            )
     if not texts:
         raise InputError("there is no word to train on; the counts are empty")
     return WordCounts(texts)
 
 
 def require_texts(texts: object, name: str, one: str) -> None:
-    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of characters."""
+    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of
+    characters.
+    """
     if isinstance(texts, (str, bytes, os.PathLike)) or not hasattr(type(texts), "__iter__"):
         raise InputTypeError(
-            f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or TextFiles(path) for a "
-            "file",
+            f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or"
+            " TextFiles(path) for a file",
             value=texts,
         )
 
@@ -274,10 +298,11 @@ class _Count:
 
 
 def _is_basic(words: ToWords) -> bool:
-    """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a space.
+    """Whether these are the words of a `BasicTokenizer`, in which no word depends on text beyond a
+    space.
 
-    Then each different chunk between spaces is split into words once, and its occurrences are counted. Where Chinese
-    characters are set apart, they are chunks too.
+    Then each different chunk between spaces is split into words once, and its occurrences are
+    counted. Where Chinese characters are set apart, they are chunks too.
     """
     owner = getattr(words, "__self__", None)
     return type(owner) is BasicTokenizer and words == owner.tokenize and not owner.never_split
@@ -288,7 +313,9 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     size = 0
     for text in texts:
         if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+            raise InputTypeError(
+                f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+            )
         batch.append(text)
         size += len(text) + 1
         if size >= _BATCH:
@@ -298,7 +325,9 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Iterator[tuple[int, Counter[str]]]:
+def _counted(
+    batches: Iterable[list[str]], count: _Count, workers: int
+) -> Iterator[tuple[int, Counter[str]]]:
     """For each batch, in order: how many texts it has, and its words counted."""
     if workers == 1:
         for batch in batches:
@@ -310,7 +339,8 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
         with worker_pool(workers, _begin_process, count) as submit:
             waiting: deque[tuple[int, Future[Counter[str]]]] = deque()
             for batch in batches:
-                if len(waiting) == 2 * workers:  # no more batches at once, or the whole text would be held
+                # no more batches at once, or the whole text would be held
+                if len(waiting) == 2 * workers:
                     size, future = waiting.popleft()
                     yield size, future.result()
                 waiting.append((len(batch), submit(_count_in_process, batch)))
@@ -318,7 +348,8 @@ def _counted(batches: Iterable[list[str]], count: _Count, workers: int) -> Itera
                 yield size, future.result()
     except BrokenProcessPool:
         raise TrietokError(
-            "a process that counts words has died, perhaps because memory ran out; try fewer processes (--workers)"
+            "a process that counts words has died, perhaps because memory ran out; try fewer"
+            " processes (--workers)"
         ) from None
 
 
@@ -367,7 +398,9 @@ class _CountElsewhere(NamedTuple):
             return
         reader = TextReader(self.column, self.on_error)
         try:
-            for row in reader.rows_of_stream(_lines_of(part), part.name, TextFile.listed(part.name).kind):
+            for row in reader.rows_of_stream(
+                _lines_of(part), part.name, TextFile.listed(part.name).kind
+            ):
                 yield row.text
         except FileFormatError:
             deque(whole, maxlen=0)  # which knows the number of the line
@@ -376,23 +409,29 @@ class _CountElsewhere(NamedTuple):
 
 def _lines_of(part: FilePart) -> Iterator[bytes]:
     with as_file_error(f"cannot read {part.name}", part.name), open_bytes(part.name) as raw:
-        at = max(part.start - 1, 0)
+        at, longest = max(part.start - 1, 0), LONGEST_LINE + 1
         raw.seek(at)
-        is_whole = not part.start  # whether what is read next is a whole line, or the rest of one that began before
-        while (part.end is None or at < part.end) and (line := raw.readline(-1 if is_whole else _BATCH)):
+        # whether what is read next is a whole line, or the rest of one that began before
+        is_whole = not part.start
+        while (part.end is None or at < part.end) and (
+            line := raw.readline(longest if is_whole else _BATCH)
+        ):
             at += len(line)
             if is_whole:
                 yield line
-            is_whole = is_whole or line.endswith(b"\n")
+            is_whole = line.endswith(b"\n")
 
 
 def _parts_of(path: str) -> Iterator[tuple[FilePart, int]]:
     """The parts of a file, each with how many bytes it has."""
-    name = path if is_elsewhere(path) else os.path.abspath(path)  # workers are in directories of their own
+    # workers are in directories of their own
+    name = path if is_elsewhere(path) else os.path.abspath(path)
     file = TextFile.listed(name)
     if file.size > _JOB_BYTES:
         file = TextFile.at(name)
-    is_cut = file.size > _JOB_BYTES and file.compression is None and file.kind in ("txt", "jsonl", None)
+    is_cut = (
+        file.size > _JOB_BYTES and file.compression is None and file.kind in ("txt", "jsonl", None)
+    )
     number = -(-file.size // _JOB_BYTES) if is_cut else 1
     starts = [file.size * part // number for part in range(number)]
     for start, end in zip(starts, [*starts[1:], None], strict=True):
@@ -424,12 +463,19 @@ def _counted_elsewhere(
             yield job
 
     wanted = "it has to give back what the function returns for each job, once"
-    for counted in map_files(_CountElsewhere(count, texts.column, texts.on_error, max_words).__call__, handed_out()):
+    for counted in map_files(
+        _CountElsewhere(count, texts.column, texts.on_error, max_words).__call__, handed_out()
+    ):
         if not isinstance(counted, CountedJob) or counted.number not in left:
-            raise TrietokError(f"map_files has given {type(counted).__name__} for no job that it was given; {wanted}")
+            raise TrietokError(
+                f"map_files has given {type(counted).__name__} for no job that it was given;"
+                f" {wanted}"
+            )
         yield left.pop(counted.number), counted.counts
     if left:
-        raise TrietokError(f"map_files has ended without the counts of {number_of(len(left), 'job')}; {wanted}")
+        raise TrietokError(
+            f"map_files has ended without the counts of {number_of(len(left), 'job')}; {wanted}"
+        )
 
 
 _counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache
@@ -447,4 +493,6 @@ def _progress(texts: Iterable[str], counts: WordCounts) -> Progress:
     read = getattr(texts, "bytes_read", None)
     if read is not None:
         return Progress(COUNTING_WORDS, read, getattr(texts, "total_bytes", None), "bytes")
-    return Progress(COUNTING_WORDS, counts.texts, len(texts) if isinstance(texts, Sized) else None, "texts")
+    return Progress(
+        COUNTING_WORDS, counts.texts, len(texts) if isinstance(texts, Sized) else None, "texts"
+    )

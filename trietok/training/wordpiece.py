@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from trietok.log import renamed
 from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.training.merging import Options, learnt
 from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
 
@@ -22,7 +23,9 @@ class WordPieceVocabulary(Vocabulary):
         continuing_subword_prefix: the mark.
     """
 
-    def __init__(self, tokens: Iterable[str | None], continuing_subword_prefix: str = "##") -> None:
+    def __init__(
+        self, tokens: Iterable[str | None], continuing_subword_prefix: str = BERT_PREFIX
+    ) -> None:
         super().__init__(tokens)
         self.continuing_subword_prefix = continuing_subword_prefix
 
@@ -36,7 +39,7 @@ def train_wordpiece(
     limit_alphabet: int | None = None,
     initial_alphabet: Iterable[str] = (),
     special_tokens: Iterable[object] = SPECIAL_TOKENS,
-    continuing_subword_prefix: str = "##",
+    continuing_subword_prefix: str = BERT_PREFIX,
     max_token_length: int | None = None,
     words: ToWords | None = None,
     do_lower_case: bool = True,
@@ -46,20 +49,24 @@ def train_wordpiece(
 ) -> WordPieceVocabulary:
     """Train a WordPiece vocabulary from texts.
 
-    The names and defaults are those of `WordPieceTrainer` in HuggingFace's tokenizers, but for `special_tokens`, which
-    are empty there. The same texts give the same vocabulary, whatever their order and the number of processes; it is
-    the one that tokenizers gives, where tokenizers gives one: `docs/training.md` says more.
+    The names and defaults are those of `WordPieceTrainer` in HuggingFace's tokenizers, but for
+    `special_tokens`, which are empty there. The same texts give the same vocabulary, whatever their
+    order and the number of processes; it is the one that tokenizers gives, where tokenizers gives
+    one: `docs/training.md` says more.
 
     Args:
-        texts: strings, `TextFiles`, or words counted before (`count_words`, or any mapping from word to count).
+        texts: strings, `TextFiles`, or words counted before (`count_words`, or any mapping from
+            word to count).
         vocab_size: the most tokens, special ones included.
         min_frequency: the least count of a pair to be merged.
         limit_alphabet: the most characters to start from; others make their words unknown.
-        initial_alphabet: characters to have in any case, at the beginning of words: `n`, and not `##n`.
+        initial_alphabet: characters to have in any case, at the beginning of words: `n`, and not
+            `##n`.
         special_tokens: strings or `AddedToken`; they come first, in this order.
-        continuing_subword_prefix: marks a token that continues a word. BERT knows "##" only, so `save_tokenizer`
-            refuses vocabularies with another.
-        max_token_length: merge only to tokens of fewer characters than this; two are always allowed.
+        continuing_subword_prefix: marks a token that continues a word. BERT knows "##" only, so
+            `save_tokenizer` refuses vocabularies with another.
+        max_token_length: merge only to tokens of fewer characters than this; two are always
+            allowed.
         words, do_lower_case, workers, max_words: see `count_words`.
         progress: called with a `Progress` every now and then.
 
@@ -74,7 +81,20 @@ def train_wordpiece(
     """
     special = special_tokens if isinstance(special_tokens, str) else tuple(special_tokens)
     marks = continuing_subword_prefix, None
-    options = Options(vocab_size, min_frequency, limit_alphabet, initial_alphabet, special, *marks, max_token_length)
-    counting = {"words": words, "do_lower_case": do_lower_case, "workers": workers, "max_words": max_words}
+    options = Options(
+        vocab_size,
+        min_frequency,
+        limit_alphabet,
+        initial_alphabet,
+        special,
+        *marks,
+        max_token_length,
+    )
+    counting = {
+        "words": words,
+        "do_lower_case": do_lower_case,
+        "workers": workers,
+        "max_words": max_words,
+    }
     spelling, _ = learnt(texts, options, progress, **counting)
     return WordPieceVocabulary(spelling.tokens, continuing_subword_prefix)

@@ -1,1 +1,3 @@
-"""What is asked of a vocabulary and done with it: the wing above the tokenizers, which never import it."""
+"""What is asked of a vocabulary and done with it: the wing above the tokenizers, which never import
+it.
+"""

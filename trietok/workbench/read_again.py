@@ -17,10 +17,12 @@ _LENGTH = 8  # bytes before each text, which hold how many follow
 
 @contextlib.contextmanager
 def read_again(texts: Iterable[str]) -> Iterator[Iterable[str]]:
-    """The texts, to be looped over as often as the body likes; a loop has to end before the next begins.
+    """The texts, to be looped over as often as the body likes; a loop has to end before the next
+    begins.
 
-    An iterator, and files of which one is standard input, are written to a temporary file as the first loop reads them;
-    it goes when the body ends. A loop raises where a text is no str, or where the one before was left before its end.
+    An iterator, and files of which one is standard input, are written to a temporary file as the
+    first loop reads them; it goes when the body ends. A loop raises where a text is no str, or
+    where the one before was left before its end.
 
     >>> with read_again(iter(["low", "lower"])) as texts:
     ...     list(texts), list(texts)
@@ -37,7 +39,9 @@ def checked(texts: Iterable[str]) -> Iterator[str]:
     """The texts, each checked to be one: an `InputTypeError` from the loop where one is no str."""
     for text in texts:
         if not isinstance(text, str):
-            raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+            raise InputTypeError(
+                f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+            )
         yield text
 
 
@@ -68,7 +72,9 @@ class _Kept:
             self._is_whole = True
             return
         if not self._is_whole:
-            raise InputError("these texts were not read to their end, so they cannot be read from the beginning")
+            raise InputError(
+                "these texts were not read to their end, so they cannot be read from the beginning"
+            )
         self._file.seek(0)
         while head := self._file.read(_LENGTH):
             yield self._file.read(int.from_bytes(head, "little")).decode("utf-8", "surrogatepass")

@@ -37,6 +37,7 @@ function settings() {
     max_length: at("length").value ? Math.max(1, Math.trunc(Number(at("length").value))) : null,
     added,
     reasons: at("reasons").ariaPressed === "true",
+    large: at("large").ariaPressed === "true",
   };
 }
 
@@ -46,6 +47,7 @@ function use(values) {
   at("special").checked = values.special_tokens ?? true;
   at("length").value = values.max_length ?? "";
   at("reasons").ariaPressed = String(values.reasons ?? false);
+  if (values.large) enlarge(true);
   const names = Object.keys(profiles);
   at("model").value = names.includes(values.model) ? values.model : names[0];
   offerProfiles(values.profile);
@@ -55,6 +57,12 @@ function use(values) {
   at("adding").open ||= added.length > 0;
   at("options").open ||= Boolean(at("pair").value || at("length").value || !at("special").checked);
   listAdded();
+}
+
+/** For a lecture: text and tokens in type that is read from the last row, the settings below them. */
+function enlarge(isLarge) {
+  at("large").ariaPressed = String(isLarge);
+  document.documentElement.classList.toggle("large", isLarge);
 }
 
 /** List the vocabularies, to be chosen and to be compared with. */
@@ -325,14 +333,16 @@ function addToken(event) {
 
 // ---- vocabularies --------------------------------------------------------------------------------------------------
 
-async function take({ name, files }) {
-  if (!Object.keys(files).length) {
-    showError(`${name || "This"} holds no file of a tokenizer: a vocab.txt, a tokenizer.json or a directory with them.`);
-    return;
-  }
+function take({ name, files }) {
+  if (Object.keys(files).length) load(name, { do: "take", name, files });
+  else showError(`${name || "This"} holds no file of a tokenizer: a vocab.txt, a tokenizer.json or a directory with them.`);
+}
+
+async function load(name, question) {
   at("status").textContent = `Loading ${name}…`;
-  const answer = await ask({ do: "take", name, files });
+  const answer = await ask(question);
   if (answer.error) {
+    at("status").textContent = "";
     showError(answer.error);
     return;
   }
@@ -390,6 +400,15 @@ at("reasons").onclick = () => {
   changed();
 };
 at("print").onclick = () => print();
+at("large").onclick = () => {
+  enlarge(at("large").ariaPressed !== "true");
+  keepLink();
+};
+at("hub").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const name = at("hub-name").value.trim();
+  if (name) load(name, { do: "fetch", name });
+});
 at("download").onclick = download;
 at("explanation").addEventListener("click", (event) => {
   const summary = event.target.closest(".tt-t");
@@ -440,6 +459,7 @@ async function begin() {
     return;
   }
   offer(found.models);
+  at("hub").hidden = !found.hub;
   const [model, ...against] = found.shown;
   const typed = at("text").value; // meanwhile, perhaps
   use({ model, against, profile: found.models[model]?.[0], ...settingsOf(location.hash), text: typed });

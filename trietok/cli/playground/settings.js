@@ -18,6 +18,7 @@ export function linkOf(settings, longest) {
   for (const name of settings.against) fields.append("against", name);
   if (!settings.special_tokens) fields.set("special_tokens", "no");
   if (settings.reasons) fields.set("reasons", "yes");
+  if (settings.large) fields.set("large", "yes");
   if (settings.max_length) fields.set("max_length", settings.max_length);
   if (settings.added.length) fields.set("added", JSON.stringify(settings.added));
   return `#${fields}`;
@@ -28,6 +29,7 @@ export function settingsOf(hash) {
   const fields = new URLSearchParams(hash.slice(1));
   if (!fields.size || hash === "#settings") return {};
   const found = { ...PLAIN, against: fields.getAll("against").filter(Boolean), reasons: fields.get("reasons") === "yes" };
+  if (fields.get("large") === "yes") found.large = true; // else it stays as it is, as for a link to an example
   for (const name of ["text", "pair"]) {
     const json = parsed(fields.get(`${name}-json`));
     if (typeof json === "string") found[name] = json;

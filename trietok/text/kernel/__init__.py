@@ -1,1 +1,3 @@
-"""The compiled kernel: its C files, what builds it, what chooses between it and plain Python, and its plain twin."""
+"""The compiled kernel: its C files, what builds it, what chooses between it and plain Python, and
+its plain twin.
+"""

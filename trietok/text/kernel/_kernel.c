@@ -9,16 +9,17 @@
 
    `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
    words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
-   characters, `_kernel_texts.h` reads texts, `_kernel_results.h` and `_kernel_rows.h` make Python objects of ids,
-   `_kernel_crew.h` has threads that help with many, and here are the types and the module. */
+   characters, `_kernel_terms.h` has added tokens of several words, `_kernel_chunks.h` reads chunks, `_kernel_texts.h`
+   texts, `_kernel_results.h`, `_kernel_rows.h` and `_kernel_columns.h` make Python objects of ids, `_kernel_crew.h` has
+   threads that help with many, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
 #endif
 #include <Python.h>
 
+#include "_kernel_columns.h"
 #include "_kernel_merging.h"
-#include "_kernel_rows.h"
 
 #ifndef TRIETOK_SOURCES
 #define TRIETOK_SOURCES "" /* the sha256 of these files, which tells what a library was made of */
@@ -51,20 +52,11 @@ static PyObject *Kernel_forget(Kernel *kernel, PyObject *Py_UNUSED(ignored))
 /* ---- forks ------------------------------------------------------------------------------------------------------- */
 
 /* A fork copies the kernels as they are, be one in the middle of a change by another thread. So it waits until nothing
-   is written into any, and lets nothing be: its hooks are functions of C, in which no signal is looked for. */
-static PyObject *hold_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
-{
-    lock_kernels(1);
-    Py_RETURN_NONE;
-}
+   is written into any, and lets nothing be. The system does this, not Python's `os.register_at_fork`: between its hooks
+   and the fork come those of the program, which may encode, or wait for a thread that does. */
+static void hold_kernels(void) { lock_kernels(0); }
 
-static PyObject *release_in_parent(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
-{
-    unlock_kernels();
-    Py_RETURN_NONE;
-}
-
-static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+static void release_in_child(void)
 {
     atomic_fetch_add(&forks, 1);
     atomic_store(&at_work, 0);
@@ -73,7 +65,6 @@ static PyObject *release_in_child(PyObject *Py_UNUSED(module), PyObject *Py_UNUS
             if (kernel->readers[i].thread != PyThread_get_thread_ident())
                 kernel->readers[i].epoch = 0;
     unlock_kernels();
-    Py_RETURN_NONE;
 }
 
 static PyObject *count_kernels(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
@@ -96,7 +87,7 @@ static int Kernel_traverse(Kernel *kernel, visitproc visit, void *arg)
 
 static int Kernel_clear(Kernel *kernel)
 {
-    for (int i = 2; i < KERNEL_OBJECTS; i++) /* vocabulary and patterns lead to nothing, and calls may read them */
+    for (int i = 3; i < KERNEL_OBJECTS; i++) /* the first three lead to nothing, and calls may read them */
         Py_CLEAR(kernel->objects[i]);
     return 0;
 }
@@ -113,6 +104,7 @@ static void Kernel_dealloc(Kernel *kernel)
     Kernel_clear(kernel);
     Py_XDECREF(kernel->vocabulary);
     Py_XDECREF(kernel->patterns);
+    Py_XDECREF(kernel->terms);
     for (size_t i = 0; i < kernel->numbers.size; i++)
         Py_XDECREF(kernel->numbers.made[i]);
     for (size_t i = 0; i < PAGES; i++)
@@ -149,22 +141,28 @@ static int set_up(Kernel *kernel, size_t limit, const char *seed)
 }
 
 PyDoc_STRVAR(kernel_doc,
-    "Kernel(vocabulary, patterns, classify, stay_apart, compose, hand_over, plain, steps, alone, limit, seed, /)\n--\n\n"
+    "Kernel(vocabulary, patterns, terms, classify, stay_apart, compose, hand_over, plain, steps, fold, settle, folds,\n"
+    "       alone, limit, seed, /)\n--\n\n"
     "Texts to ids.\n\n"
     "Args:\n"
     "    vocabulary: a `Vocabulary`.\n"
-    "    patterns: a tuple of a few `Vocabulary`, of all that added tokens look like; None where that is not known.\n"
+    "    patterns: a tuple of a few `Vocabulary`, of what added tokens of one word look like; None where that is not\n"
+    "        known.\n"
+    "    terms: a tuple of at most 32 `Terms`, of what the others look like.\n"
     "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
     "    compose: a part of a chunk -> its composed form, which has the same ids; None where there is none.\n"
-    "    hand_over: chunk -> its ids; None where its text has to go the plain way.\n"
+    "    hand_over: chunk, or several with spaces between -> its ids.\n"
     "    plain: text -> the list of its ids.\n"
-    "    steps: chunk -> the steps from its bounds to the next.\n"
+    "    steps: the same -> the steps from its bounds to the next.\n"
+    "    fold: character -> the bytes of what it looks like where terms are looked for.\n"
+    "    settle: a form of a term -> its id and whether only spaces and signs may touch it, if the form says it all.\n"
+    "    folds: the same as `fold`, a byte for each of ASCII; 255 for none.\n"
     "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
     "    seed: 16 random bytes.");
 
-enum { VOCABULARY, ROWS, KERNEL, TYPES };
+enum { VOCABULARY, TERMS, ROWS, KERNEL, TYPES };
 
 typedef struct {
     PyTypeObject *types[TYPES];
@@ -189,30 +187,55 @@ static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *pat
             PyErr_SetString(PyExc_TypeError, "patterns are a tuple of Vocabulary, or None");
             return -1;
         }
-        kernel->pattern_sets[kernel->pattern_count++] = &((Vocabulary *)set)->pieces;
+        const Pieces *pieces = &((Vocabulary *)set)->pieces;
+        kernel->pattern_sets[kernel->pattern_count++] = pieces;
+        if (pieces->long_count && pieces->long_lengths[0] > kernel->longest_pattern)
+            kernel->longest_pattern = pieces->long_lengths[0];
     }
     return count < 0 ? -1 : 0;
+}
+
+/* Take the trees of terms, of which a byte may be anywhere. -1 for what is none of them. */
+static int take_terms(Kernel *kernel, PyTypeObject *type)
+{
+    Py_ssize_t count = PyTuple_Size(kernel->terms);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *terms = PyTuple_GetItem(kernel->terms, i);
+        if (!Py_IS_TYPE(terms, type) || count > MOST_TREES) {
+            PyErr_SetString(PyExc_TypeError, "terms are a tuple of at most 32 Terms");
+            return -1;
+        }
+        const Tree *tree = &((Terms *)terms)->tree;
+        kernel->trees[kernel->tree_count++] = tree;
+        for (int byte = 0; byte < 256; byte++) {
+            kernel->is_in_head[byte] |= tree->is_in_head[byte];
+            kernel->ends_head[byte] |= tree->ends_head[byte];
+        }
+    }
+    return 0;
 }
 
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
     State *state = PyType_GetModuleState(type);
+    Kernel *kernel;
     PyObject *objects[KERNEL_OBJECTS];
-    const char *seed;
-    Py_ssize_t seed_length, limit;
+    const char *seed, *folds;
+    Py_ssize_t seed_length, folds_length, limit;
     unsigned int alone_first, alone_last;
     if (!state
-        || !PyArg_ParseTuple(arguments, "O!OOOOOOO(II)ny#", state->types[VOCABULARY], objects, objects + 1, objects + 2,
-            objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, &alone_first, &alone_last, &limit, &seed,
-            &seed_length))
+        || !PyArg_ParseTuple(arguments, "O!OO!OOOOOOOOy#(II)ny#", state->types[VOCABULARY], objects, objects + 1,
+            &PyTuple_Type, objects + 2, objects + 3, objects + 4, objects + 5, objects + 6, objects + 7, objects + 8,
+            objects + 9, objects + 10, &folds, &folds_length, &alone_first, &alone_last, &limit, &seed, &seed_length))
         return NULL;
-    if (seed_length != 16 || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, and a limit is from 256 KiB to 4 GiB");
+    if (seed_length != 16 || folds_length != sizeof kernel->folds || limit < LEAST_LIMIT || (size_t)limit > UINT32_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a seed has 16 bytes, there are 128 folds, and a limit is from 256 KiB to 4 GiB");
         return NULL;
     }
-    Kernel *kernel = (Kernel *)PyType_GenericAlloc(type, 0);
+    kernel = (Kernel *)PyType_GenericAlloc(type, 0);
     if (!kernel)
         return NULL;
+    memcpy(kernel->folds, folds, sizeof kernel->folds);
     for (int i = 0; i < KERNEL_OBJECTS; i++)
         kernel->objects[i] = Py_NewRef(objects[i]);
     kernel->alone_first = alone_first;
@@ -223,7 +246,7 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     }
     kernel->next = first_kernel;
     first_kernel = kernel;
-    if (take_patterns(kernel, state->types[VOCABULARY], kernel->patterns)) {
+    if (take_patterns(kernel, state->types[VOCABULARY], kernel->patterns) || take_terms(kernel, state->types[TERMS])) {
         Py_DECREF((PyObject *)kernel);
         return NULL;
     }
@@ -231,8 +254,6 @@ static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *P
 }
 
 /* ---- the vocabulary ---------------------------------------------------------------------------------------------- */
-
-enum { PLAIN_ERROR = -3 };
 
 /* Add an entry of a dict, once as it is and, without its prefix, once for the rests of words; a pattern, which has no
    prefix, in lower case. What has half of a surrogate pair is left out, as no word has. */
@@ -253,6 +274,10 @@ static int add_entry(Pieces *pieces, PyObject *entry, PyObject *number, const ch
         length += put_code_point(line + length, is_raised ? points[i] | 32 : points[i]);
     }
     memset(line + length, 0, READ_AT_ONCE);
+    if (prefix && !PyLong_Check(number)) { /* to ask it for its `__index__` is to let it change the dict */
+        PyErr_SetString(PyExc_TypeError, "no kernel for this vocabulary: an id is no int");
+        return PLAIN_ERROR;
+    }
     long id = prefix ? PyLong_AsLong(number) : 0;
     if (id == -1 && PyErr_Occurred())
         return PLAIN_ERROR;
@@ -268,7 +293,7 @@ PyDoc_STRVAR(vocabulary_doc,
     "Vocabulary(entries, changes, prefix, unknown, longest_word, seed, /)\n--\n\n"
     "The entries of a vocabulary, to cut words into: a dict of their ids, and one of some that have other ids.\n\n"
     "With None as prefix, what added tokens look like: the ids do not matter. Those that no text can hold are left out.\n"
-    "ValueError for entries or ids that are too large.");
+    "ValueError for entries or ids that are too large, TypeError for ids that are no int.");
 
 static int fill_vocabulary(Vocabulary *vocabulary, PyObject *arguments)
 {
@@ -355,10 +380,42 @@ static void Vocabulary_dealloc(Vocabulary *vocabulary)
     Py_DECREF(type);
 }
 
+/* ---- terms ------------------------------------------------------------------------------------------------------- */
+
+PyDoc_STRVAR(terms_doc,
+    "Terms(forms, /)\n--\n\n"
+    "What added tokens of several words look like in a text: a sorted list, in which none is empty or there twice.\n\n"
+    "ValueError where it is not that, or too large.");
+
+static PyObject *Terms_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
+{
+    PyObject *forms;
+    if (!PyArg_ParseTuple(arguments, "O!", &PyList_Type, &forms))
+        return NULL;
+    Terms *terms = (Terms *)PyType_GenericAlloc(type, 0);
+    int result = terms ? fill_tree(&terms->tree, forms) : PLAIN_ERROR;
+    if (!result)
+        return (PyObject *)terms;
+    Py_XDECREF((PyObject *)terms);
+    if (result == NO_MEMORY)
+        PyErr_NoMemory();
+    else if (result == TOO_LARGE)
+        PyErr_SetString(PyExc_ValueError, "no kernel for these terms: they are too large, or not in order");
+    return NULL;
+}
+
+static void Terms_dealloc(Terms *terms)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)terms);
+    free_tree(&terms->tree);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(terms);
+    Py_DECREF(type);
+}
+
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
-/* Of what `chosen.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 6 };
+/* Of what `choosing.py` relies on: it takes no library with another number. */
+enum { INTERFACE = 11 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -385,19 +442,29 @@ static PyType_Spec vocabulary_spec = {
     .slots = vocabulary_slots,
 };
 
+static PyType_Slot terms_slots[] = {
+    {Py_tp_doc, (void *)terms_doc},
+    {Py_tp_new, Terms_new},
+    {Py_tp_dealloc, Terms_dealloc},
+    {0, NULL},
+};
+static PyType_Spec terms_spec = {
+    .name = "trietok.text.kernel._kernel.Terms",
+    .basicsize = sizeof(Terms),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = terms_slots,
+};
+
 static PyMethodDef rows_methods[] = {
-    {"extremes", FUNCTION(Rows_extremes), METH_NOARGS,
-        "extremes()\n--\n\nHow many ids the shortest row has, and the longest; 0 where there are none."},
     {"int32_lengths", FUNCTION(Rows_int32_lengths), METH_VARARGS,
         "int32_lengths(around, /)\n--\n\nHow many ids each row has, and as many more as are around it, as int32."},
     {"cut", FUNCTION(Rows_cut), METH_VARARGS,
         "cut(room, from_left, /)\n--\n\nCut each row to at most so many ids, at its beginning or its end."},
-    {"lists", FUNCTION(Rows_lists), METH_VARARGS,
-        "lists(front, back, /)\n--\n\nEach row as a list of ids between those of two lists."},
-    {"int64", FUNCTION(Rows_int64), METH_VARARGS,
-        "int64(width, front, back, padding, pads_left, filler=-1, /)\n--\n\n"
-        "All rows as int64 of one width, each between `front` and `back`, with padding for what it lacks.\n\n"
-        "Where `filler` is not negative, it stands for each id."},
+    {"lists", FUNCTION(Rows_lists), METH_NOARGS, "lists()\n--\n\nEach row as a list of ids."},
+    {"columns", FUNCTION(Rows_columns), METH_O,
+        "columns(form, /)\n--\n\n"
+        "All rows, with what is around them, as a `Form` says, but not cut: columns by name. They have one width, or the\n"
+        "form is one of lists."},
     {"int32", FUNCTION(Rows_int32), METH_VARARGS,
         "int32(front, back, /)\n--\n\nAll rows as int32, one behind the other, each between what is in two bytes."},
     {NULL, NULL, 0, NULL},
@@ -417,6 +484,17 @@ static PyType_Spec rows_spec = {
 static PyMethodDef kernel_methods[] = {
     {"ids", FUNCTION(Kernel_ids), METH_FASTCALL,
         "ids(text, front=[], back=[], /)\n--\n\nThe ids of a text between those of two lists."},
+    {"count", FUNCTION(Kernel_count), METH_O, "count(text, /)\n--\n\nHow many ids a text has."},
+    {"columns", FUNCTION(Kernel_columns), METH_FASTCALL,
+        "columns(texts, form, threads, /)\n--\n\n"
+        "The ids of a tuple of texts as a `Form` says: columns by name.\n\n"
+        "Their rows, cut and not padded, where one has too many ids, or they are of several widths and no lists are\n"
+        "wanted, or a pair has to be cut. None where there is no text, or something that is no str. For threads see\n"
+        "`rows`."},
+    {"flat", FUNCTION(Kernel_flat), METH_FASTCALL,
+        "flat(texts, form, threads, /)\n--\n\n"
+        "The ids of all texts in one array of int32, and in another one where each begins, and the last ends.\n\n"
+        "The first column of the form is theirs. Rows, or None, as by `columns`, and where int32 counts no further."},
     {"rows", FUNCTION(Kernel_rows), METH_VARARGS,
         "rows(texts, threads=None, /)\n--\n\n"
         "The ids of each text, worked out without the GIL.\n\n"
@@ -473,12 +551,6 @@ static PyMethodDef module_functions[] = {
         "    counts: int64 in a buffer, how often each word occurs; together less than 2 ** 62.\n"
         "    tokens: how many there are.\n"
         "    name: the two tokens of a pair -> the one they become, which is either there or the next."},
-    {"hold_kernels", hold_kernels, METH_NOARGS,
-        "hold_kernels()\n--\n\nBefore a fork: wait until nothing is written into any kernel."},
-    {"release_in_parent", release_in_parent, METH_NOARGS,
-        "release_in_parent()\n--\n\nAfter a fork: undo `hold_kernels`."},
-    {"release_in_child", release_in_child, METH_NOARGS,
-        "release_in_child()\n--\n\nThe same in the child, which has none of the other threads."},
     {"count_kernels", count_kernels, METH_NOARGS, "count_kernels()\n--\n\nHow many kernels there are."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},
@@ -489,8 +561,12 @@ static PyMethodDef module_functions[] = {
 
 static int module_exec(PyObject *module)
 {
+    static int minds_forks = 0; /* of this module, however often it is imported */
+    if (!minds_forks && at_forks(hold_kernels, unlock_kernels, release_in_child))
+        return PyErr_NoMemory(), -1;
+    minds_forks = 1;
     State *state = PyModule_GetState(module);
-    static PyType_Spec *const specs[] = {&vocabulary_spec, &rows_spec, &kernel_spec};
+    static PyType_Spec *const specs[] = {&vocabulary_spec, &terms_spec, &rows_spec, &kernel_spec};
     for (int i = 0; i < TYPES; i++) {
         state->types[i] = (PyTypeObject *)PyType_FromModuleAndSpec(module, specs[i], NULL);
         if (!state->types[i] || PyModule_AddType(module, state->types[i]))
@@ -525,7 +601,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}}
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "trietok.text.kernel._kernel",
-    .m_doc = "The compiled kernel of trietok.text.chunk_encoder; see trietok.text.kernel.chosen.",
+    .m_doc = "The compiled kernel of trietok.text.chunk_encoder; see trietok.text.kernel.choosing.",
     .m_size = sizeof(State),
     .m_methods = module_functions,
     .m_slots = module_slots,

@@ -98,7 +98,7 @@ static void note_quickly(Kernel *kernel, uint32_t code_point, Char made)
         && (!may_be_key || (made.flags & MAY_PASS && is_alphanumeric(code_point))))
         atomic_fetch_or_explicit(
             &kernel->is_simple[code_point / 64], (uint64_t)1 << code_point % 64, memory_order_relaxed);
-    if (code_point >= 0x80 || code_point == ' ' || may_be_key)
+    if (code_point >= 0x80 || code_point == ' ' || may_be_key || kernel->is_in_head[kernel->folds[code_point]])
         return;
     if (made.kind == SPACE)
         atomic_store_explicit(&kernel->follow[code_point], WORD_ENDS, memory_order_relaxed);

@@ -26,6 +26,10 @@ typedef struct {
     PyThread_type_lock ended;      /* given free by the last that runs */
 } Crew;
 
+/* Where the program ends, Python ends the thread that is helped as soon as that wants the GIL, and its stack goes. The
+   helpers run on. So a crew lies on no stack, nor does its task, where the thread that is helped may ask Python before
+   `end_crew` has waited for them; they stay where they are then. */
+
 static void help(void *argument)
 {
     Crew *crew = argument;

@@ -131,28 +131,28 @@ static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t len
 enum { LONGEST_KEY = 255, LONGEST_SHORT = 15, IDS_IN_ENTRY = 3, MOST_IDS = 4 * LONGEST_KEY };
 
 /* What a key stands for. Keys of two kinds are never the same. */
-typedef enum { WORD, CHUNK, PAIR, STEPS } KeyKind;
+typedef enum { WORD, CHUNK, PAIR, STEPS, FOLD, TERM, KEY_KINDS } KeyKind;
 
 /* The last byte of a key's second number tells its kind and its length plus one, so that it is never 0. Of a long key
    the byte before it is its length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 
 /* Behind it are the bytes of a long key, then its ids if there are more than it has room for; together a UNIT or
-   more. */
+   more. Behind the ids of a word is where terms go on that begin in it; `count` has both numbers. */
 typedef struct {
     uint64_t first, second; /* both 0 where the rest of a segment is empty */
-    uint32_t count;
+    uint32_t count;         /* of ids; from STARTS_SHIFT on, of what is behind them */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
 /* Entries lie in segments, each twice as large as the one before, so they never move. */
-enum { UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
+enum { STARTS_SHIFT = 16, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
 
 typedef struct {
     uint8_t *segments[SEGMENTS];
     uint64_t used; /* units */
     size_t bytes;  /* of all segments */
-    uint64_t counts[STEPS + 1]; /* of keys of each kind */
+    uint64_t counts[KEY_KINDS]; /* of keys of each kind */
 } Store;
 
 typedef _Atomic uint32_t Place; /* 0, or an entry's number from 1 on and, above the table's mask, bits of its hash */
@@ -241,37 +241,47 @@ static inline const Entry *find_entry(
 
 typedef struct {
     const int32_t *ids; /* NULL where nothing is remembered */
-    uint32_t count;
+    uint32_t count, starts;
 } Known;
+
+static inline uint32_t ids_and_starts(uint32_t count)
+{
+    return (count & (((uint32_t)1 << STARTS_SHIFT) - 1)) + (count >> STARTS_SHIFT);
+}
 
 /* How many units of a key's bytes and ids are behind an entry. */
 static inline size_t units_behind(size_t long_length, size_t count)
 {
-    size_t ids = count > IDS_IN_ENTRY ? count * sizeof(int32_t) : 0;
+    size_t ids = ids_and_starts((uint32_t)count);
+    ids = ids > IDS_IN_ENTRY ? ids * sizeof(int32_t) : 0;
     return (((long_length + 3) & ~(size_t)3) + ids + UNIT - 1) / UNIT;
 }
 
 /* Where the ids of an entry are. */
 static inline int32_t *ids_of(Entry *entry)
 {
-    if (LIKELY(entry->count <= IDS_IN_ENTRY))
+    if (LIKELY(entry->count <= IDS_IN_ENTRY) || ids_and_starts(entry->count) <= IDS_IN_ENTRY)
         return entry->ids;
     return (int32_t *)(void *)(entry + 1) + (long_length(entry) + 3) / sizeof(int32_t);
 }
 
-static inline Known known_of(const Entry *entry) { return (Known){ids_of((Entry *)entry), entry->count}; }
+static inline Known known_of(const Entry *entry)
+{
+    uint32_t starts = entry->count >> STARTS_SHIFT;
+    return (Known){ids_of((Entry *)entry), ids_and_starts(entry->count) - starts, starts};
+}
 
 /* What bytes became. It is good until the reader's next epoch. */
 static inline Known recall(
     const Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const uint8_t *end)
 {
     if (length > LONGEST_KEY)
-        return (Known){NULL, 0};
+        return (Known){NULL, 0, 0};
     uint64_t at;
     const Table *table = table_of(memory);
     Pair key = key_of(memory, kind, bytes, length, end);
     const Entry *entry = find_entry(table, key, hash_of_key(memory, key.low, key.high), bytes, length, &at);
-    return entry ? known_of(entry) : (Known){NULL, 0};
+    return entry ? known_of(entry) : (Known){NULL, 0, 0};
 }
 
 /* ---- remembering: by one writer at a time ------------------------------------------------------------------------ */
@@ -437,12 +447,14 @@ static int make_room(Memory *memory, size_t units)
     return places > table->mask + 1 && grow_table(memory, places) ? -1 : 1;
 }
 
-/* Remember what bytes became, unless they are too long or there is no room now. -1 for no memory. */
+/* Remember what bytes became, unless they are too long or there is no room now. Behind the ids are `starts` more. -1 for no
+   memory. */
 static int put_entry(
-    Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
+    Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, size_t starts)
 {
-    if (length > LONGEST_KEY || count > MOST_IDS)
+    if (length > LONGEST_KEY || count + starts > MOST_IDS)
         return 0;
+    count |= starts << STARTS_SHIFT;
     size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count);
     int has_room = make_room(memory, units);
     if (has_room <= 0)
@@ -456,7 +468,7 @@ static int put_entry(
     Entry *entry = entry_of(store, store->used + 1);
     *entry = (Entry){key.low, key.high, (uint32_t)count, {0}};
     memcpy(entry + 1, bytes, behind);
-    memcpy(ids_of(entry), ids, count * sizeof *ids);
+    memcpy(ids_of(entry), ids, ids_and_starts((uint32_t)count) * sizeof *ids);
     store->counts[kind]++;
     lead_to(table, at, hash, store->used + 1);
     store->used += units;

@@ -55,6 +55,7 @@ typedef struct {
     uint64_t seed[2];
     int32_t unknown;
     uint64_t longest_word;  /* code points */
+    uint8_t begins[256];    /* whether an entry begins with a byte */
     int32_t ones[2][0x80];  /* the ids of entries of one byte */
     int32_t *chinese;       /* the ids of words of one character from FIRST_CHINESE on */
 } Pieces;
@@ -189,6 +190,7 @@ static int keep_long(Pieces *pieces, const uint8_t *bytes, size_t length)
 static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t length, int32_t id)
 {
     Piece piece = piece_key(pieces, root, bytes, length);
+    pieces->begins[*bytes] |= root == FRONT;
     int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     if (!result && length > LONGEST_INLINE) {
         *lengths_by_8(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);

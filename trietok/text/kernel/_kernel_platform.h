@@ -6,10 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Let the other threads of the machine go on. */
+#ifdef _WIN32
+__declspec(dllimport) void __stdcall Sleep(unsigned long); /* windows.h has names that are ours, such as WORD */
+static inline void take_nap(void) { Sleep(0); }
+#else
+#include <time.h>
+static inline void take_nap(void)
+{
+    struct timespec some_microseconds = {0, 20000};
+    nanosleep(&some_microseconds, NULL);
+}
+#endif
+
 #ifdef _MSC_VER /* with /std:c11 /experimental:c11atomics; all that Windows runs on has its lowest byte first */
 
 #include <intrin.h>
-#include <windows.h>
 
 #define LIKELY(condition) (condition)
 #define UNLIKELY(condition) (condition)
@@ -36,15 +48,12 @@ static inline unsigned highest_bit(uint64_t bits)
 }
 
 static inline void take_breath(void) { _mm_pause(); }
-static inline void take_nap(void) { Sleep(0); }
 
 #if defined(_M_X64) && !defined(TRIETOK_NO_SIMD)
 #define TRIETOK_SSE2
 #endif
 
 #else /* GCC and Clang */
-
-#include <time.h>
 
 #if defined(__SSE2__) && !defined(TRIETOK_NO_SIMD)
 #define TRIETOK_SSE2
@@ -70,7 +79,7 @@ static inline uint64_t mixed(uint64_t a, uint64_t b)
 static inline unsigned lowest_bit(uint32_t bits) { return (unsigned)__builtin_ctz(bits); }
 static inline unsigned highest_bit(uint64_t bits) { return 63 - (unsigned)__builtin_clzll(bits); }
 
-/* Let the other thread of a core go on for some cycles; and the other threads of the machine. */
+/* Let the other thread of a core go on for some cycles. */
 static inline void take_breath(void)
 {
 #ifdef __x86_64__
@@ -78,12 +87,22 @@ static inline void take_breath(void)
 #endif
 }
 
-static inline void take_nap(void)
-{
-    struct timespec some_microseconds = {0, 20000};
-    nanosleep(&some_microseconds, NULL);
-}
+#endif
 
+/* Have functions called from now on within each fork: before it, and after it in the parent and in the child. -1 for no
+   memory. */
+#ifdef _WIN32 /* which has no forks */
+static inline int at_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    (void)before, (void)in_parent, (void)in_child;
+    return 0;
+}
+#else
+#include <pthread.h>
+static inline int at_forks(void (*before)(void), void (*in_parent)(void), void (*in_child)(void))
+{
+    return pthread_atfork(before, in_parent, in_child) ? -1 : 0;
+}
 #endif
 
 #endif

@@ -36,6 +36,21 @@ static Py_ssize_t put_items(PyObject *list, Py_ssize_t at, PyObject *from)
     return at;
 }
 
+/* Put ids into `list` from `at` on. Returns where they end; -1 for no memory. */
+static inline Py_ssize_t put_ids(const Numbers *numbers, PyObject *list, Py_ssize_t at, const int32_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
+        if (ahead < numbers->size)
+            FETCH(numbers->made[ahead]);
+        PyObject *number = number_of(numbers, ids[i]);
+        if (!number)
+            return -1;
+        PUT_ITEM(list, at++, number);
+    }
+    return at;
+}
+
 /* A list of ids between those of two other lists, which may be NULL. */
 static PyObject *list_of(const Numbers *numbers, PyObject *front, const int32_t *ids, size_t count, PyObject *back)
 {
@@ -43,20 +58,24 @@ static PyObject *list_of(const Numbers *numbers, PyObject *front, const int32_t 
     PyObject *list = PyList_New((Py_ssize_t)count + around);
     if (!list)
         return NULL;
-    Py_ssize_t at = put_items(list, 0, front);
-    for (size_t i = 0; i < count; i++) {
-        size_t ahead = (size_t)ids[i + INTS_AHEAD < count ? i + INTS_AHEAD : i];
-        if (ahead < numbers->size)
-            FETCH(numbers->made[ahead]);
-        PyObject *number = number_of(numbers, ids[i]);
-        if (!number) {
-            Py_DECREF(list);
-            return NULL;
-        }
-        PUT_ITEM(list, at++, number);
-    }
-    put_items(list, at, back);
+    Py_ssize_t at = put_ids(numbers, list, put_items(list, 0, front), ids, count);
+    if (at < 0)
+        Py_CLEAR(list);
+    else
+        put_items(list, at, back);
     return list;
+}
+
+/* Begin a call for one text, and put its ids; the call has the GIL then. -1 where none was begun. */
+static int encode_one(Call *call, Kernel *kernel, PyObject *text, Outcome *outcome)
+{
+    Item item = {.text = text};
+    item.bytes = utf8_of(text, &item.size);
+    if ((!item.bytes && PyErr_Occurred()) || begin(call, kernel, item.size > BYTES_WITH_GIL))
+        return -1;
+    *outcome = encode_item(call, item);
+    take_gil(call);
+    return 0;
 }
 
 static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize_t count)
@@ -65,17 +84,25 @@ static PyObject *Kernel_ids(Kernel *kernel, PyObject *const *arguments, Py_ssize
         PyErr_SetString(PyExc_TypeError, "ids takes a text, and two lists of ids or none");
         return NULL;
     }
-    PyObject *text = arguments[0], *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
+    PyObject *front = count == 3 ? arguments[1] : NULL, *back = count == 3 ? arguments[2] : NULL;
     Call call;
-    Item item = {.text = text};
-    item.bytes = utf8_of(text, &item.size);
-    if ((!item.bytes && PyErr_Occurred()) || begin(&call, kernel, item.size > BYTES_WITH_GIL))
+    Outcome outcome;
+    if (encode_one(&call, kernel, arguments[0], &outcome))
         return NULL;
-    Outcome outcome = encode_item(&call, item);
-    take_gil(&call);
     PyObject *list = outcome == DONE ? list_of(&kernel->numbers, front, call.ids, call.count, back) : NULL;
     end(&call, outcome != DONE);
     return list;
+}
+
+static PyObject *Kernel_count(Kernel *kernel, PyObject *text)
+{
+    Call call;
+    Outcome outcome;
+    if (encode_one(&call, kernel, text, &outcome))
+        return NULL;
+    PyObject *number = outcome == DONE ? PyLong_FromSize_t(call.count) : NULL;
+    end(&call, outcome != DONE);
+    return number;
 }
 
 /* The spans that steps lead to. */

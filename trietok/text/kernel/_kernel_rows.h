@@ -17,47 +17,58 @@ typedef struct {
 enum { OPEN, DONE_HERE, DONE_BY_HELPER }; /* states of a row, seen from the thread that is helped */
 
 typedef struct {
-    PyObject_HEAD
     Kernel *kernel;
     int32_t *ids[MOST_THREADS]; /* of each thread */
     size_t threads;
     Row *rows;
     Py_ssize_t count;
+} IdRows;
+
+typedef struct {
+    PyObject_HEAD
+    IdRows all;
 } Rows;
 
 static PyTypeObject *type_of_rows(PyObject *kernel);
 
-static void Rows_dealloc(Rows *rows)
+static void free_rows(IdRows *rows)
 {
-    PyTypeObject *type = Py_TYPE((PyObject *)rows);
     Py_XDECREF((PyObject *)rows->kernel);
     for (size_t thread = 0; thread < rows->threads; thread++)
         give_back(rows->ids[thread]);
     give_back(rows->rows);
+}
+
+static void Rows_dealloc(Rows *rows)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)rows);
+    free_rows(&rows->all);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(rows);
     Py_DECREF(type);
 }
 
-static const int32_t *row_ids(const Rows *rows, Py_ssize_t row)
+/* The object that has rows from now on; they are given back where there is none. */
+static PyObject *object_of(IdRows *all)
+{
+    PyTypeObject *type = type_of_rows((PyObject *)all->kernel);
+    Rows *rows = type ? (Rows *)PyType_GenericAlloc(type, 0) : NULL;
+    if (rows)
+        rows->all = *all;
+    else
+        free_rows(all);
+    return (PyObject *)rows;
+}
+
+static const int32_t *row_ids(const IdRows *rows, Py_ssize_t row)
 {
     return rows->ids[rows->rows[row].thread] + rows->rows[row].start;
 }
 
-static size_t row_length(const Rows *rows, Py_ssize_t row) { return rows->rows[row].length; }
+static size_t row_length(const IdRows *rows, Py_ssize_t row) { return rows->rows[row].length; }
 
-static PyObject *Rows_extremes(Rows *rows, PyObject *Py_UNUSED(ignored))
+static PyObject *Rows_int32_lengths(Rows *object, PyObject *arguments)
 {
-    size_t shortest = rows->count ? row_length(rows, 0) : 0, longest = shortest;
-    for (Py_ssize_t row = 1; row < rows->count; row++) {
-        size_t length = row_length(rows, row);
-        shortest = length < shortest ? length : shortest;
-        longest = length > longest ? length : longest;
-    }
-    return Py_BuildValue("nn", (Py_ssize_t)shortest, (Py_ssize_t)longest);
-}
-
-static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
-{
+    const IdRows *rows = &object->all;
     Py_ssize_t around;
     if (!PyArg_ParseTuple(arguments, "n", &around))
         return NULL;
@@ -77,30 +88,34 @@ static PyObject *Rows_int32_lengths(Rows *rows, PyObject *arguments)
     return array;
 }
 
+/* Cut each row to at most so many ids, at its beginning or its end; a negative number cuts nothing. */
+static void cut_rows(IdRows *rows, int64_t room, int from_left)
+{
+    for (Py_ssize_t row = 0; room >= 0 && row < rows->count; row++) {
+        if (row_length(rows, row) <= (size_t)room)
+            continue;
+        if (from_left)
+            rows->rows[row].start += row_length(rows, row) - (size_t)room;
+        rows->rows[row].length = (size_t)room;
+    }
+}
+
 static PyObject *Rows_cut(Rows *rows, PyObject *arguments)
 {
     Py_ssize_t room;
     int from_left;
     if (!PyArg_ParseTuple(arguments, "np", &room, &from_left))
         return NULL;
-    for (Py_ssize_t row = 0; row < rows->count; row++) {
-        if (room < 0 || row_length(rows, row) <= (size_t)room)
-            continue;
-        if (from_left)
-            rows->rows[row].start += row_length(rows, row) - (size_t)room;
-        rows->rows[row].length = (size_t)room;
-    }
+    cut_rows(&rows->all, room, from_left);
     Py_RETURN_NONE;
 }
 
-static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
+static PyObject *Rows_lists(Rows *object, PyObject *Py_UNUSED(ignored))
 {
-    PyObject *front, *back;
-    if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &front, &PyList_Type, &back))
-        return NULL;
+    const IdRows *rows = &object->all;
     PyObject *lists = PyList_New(rows->count);
     for (Py_ssize_t row = 0; lists && row < rows->count; row++) {
-        PyObject *list = list_of(&rows->kernel->numbers, front, row_ids(rows, row), row_length(rows, row), back);
+        PyObject *list = list_of(&rows->kernel->numbers, NULL, row_ids(rows, row), row_length(rows, row), NULL);
         if (list)
             PyList_SetItem(lists, row, list);
         else
@@ -109,86 +124,9 @@ static PyObject *Rows_lists(Rows *rows, PyObject *arguments)
     return lists;
 }
 
-typedef struct {
-    const Rows *rows;
-    int64_t *numbers;
-    _Atomic Py_ssize_t next; /* the first row that no thread has begun */
-    size_t width;
-    const char *front, *back; /* numbers */
-    Py_ssize_t front_size, back_size;
-    long long padding, filler; /* instead of each id, unless it is negative */
-    int pads_left;
-} Filling;
-
-static int64_t *fill_with(int64_t *to, size_t count, int64_t number)
+static PyObject *Rows_int32(Rows *object, PyObject *arguments)
 {
-    for (size_t i = 0; i < count; i++)
-        *to++ = number;
-    return to;
-}
-
-static void fill_row(const Filling *filling, Py_ssize_t row)
-{
-    const int32_t *ids = row_ids(filling->rows, row);
-    int64_t *to = filling->numbers + (size_t)row * filling->width;
-    size_t front = (size_t)filling->front_size / 8, back = (size_t)filling->back_size / 8,
-           length = row_length(filling->rows, row), missing = filling->width - length - front - back;
-    if (filling->pads_left)
-        to = fill_with(to, missing, filling->padding);
-    memcpy(to, filling->front, front * 8);
-    to += front;
-    if (filling->filler >= 0)
-        to = fill_with(to, length, filling->filler);
-    else
-        for (size_t i = 0; i < length; i++)
-            *to++ = ids[i];
-    memcpy(to, filling->back, back * 8);
-    if (!filling->pads_left)
-        fill_with(to + back, missing, filling->padding);
-}
-
-enum { BYTES_TO_FILL = 1 << 20, ROWS_AT_ONCE = 16 }; /* bytes that a thread should have to fill; rows that it claims */
-
-static void fill_rows(void *task, size_t Py_UNUSED(thread))
-{
-    Filling *filling = task;
-    Py_ssize_t count = filling->rows->count;
-    for (Py_ssize_t row; (row = atomic_fetch_add(&filling->next, ROWS_AT_ONCE)) < count;)
-        for (Py_ssize_t stop = row + ROWS_AT_ONCE; row < stop && row < count; row++)
-            fill_row(filling, row);
-}
-
-static PyObject *Rows_int64(Rows *rows, PyObject *arguments)
-{
-    Filling filling = {.rows = rows, .filler = -1};
-    Py_ssize_t width;
-    if (!PyArg_ParseTuple(arguments, "ny#y#Lp|L", &width, &filling.front, &filling.front_size, &filling.back,
-            &filling.back_size, &filling.padding, &filling.pads_left, &filling.filler))
-        return NULL;
-    filling.width = width < 0 ? 0 : (size_t)width;
-    for (Py_ssize_t row = 0; row < rows->count; row++)
-        if (row_length(rows, row) + (size_t)filling.front_size / 8 + (size_t)filling.back_size / 8 > filling.width) {
-            PyErr_SetString(PyExc_ValueError, "a row is longer than the width");
-            return NULL;
-        }
-    if (filling.width && rows->count > PY_SSIZE_T_MAX / 8 / (Py_ssize_t)filling.width)
-        return PyErr_NoMemory();
-    PyObject *array = PyByteArray_FromStringAndSize(NULL, rows->count * (Py_ssize_t)filling.width * 8);
-    if (!array)
-        return NULL;
-    filling.numbers = (int64_t *)(void *)PyByteArray_AsString(array);
-    Crew crew;
-    size_t helpers = (size_t)PyByteArray_Size(array) / BYTES_TO_FILL;
-    start_crew(&crew, helpers < rows->threads ? helpers : rows->threads - 1, rows->threads, fill_rows, &filling);
-    PyThreadState *released = PyEval_SaveThread(); /* nobody else has the array yet */
-    fill_rows(&filling, 0);
-    end_crew(&crew, NULL, NULL);
-    PyEval_RestoreThread(released);
-    return array;
-}
-
-static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
-{
+    const IdRows *rows = &object->all;
     const char *front, *back;
     Py_ssize_t front_size, back_size;
     if (!PyArg_ParseTuple(arguments, "y#y#", &front, &front_size, &back, &back_size))
@@ -215,23 +153,6 @@ static PyObject *Rows_int32(Rows *rows, PyObject *arguments)
 }
 
 /* ---- making them ------------------------------------------------------------------------------------------------- */
-
-static Rows *new_rows(Kernel *kernel, Py_ssize_t count, size_t threads)
-{
-    PyTypeObject *type = type_of_rows((PyObject *)kernel);
-    Rows *rows = type ? (Rows *)PyType_GenericAlloc(type, 0) : NULL;
-    if (!rows)
-        return NULL;
-    rows->kernel = (Kernel *)Py_NewRef((PyObject *)kernel);
-    rows->count = count;
-    rows->threads = threads;
-    rows->rows = new_zeroed((size_t)count, sizeof *rows->rows);
-    if (rows->rows)
-        return rows;
-    Py_DECREF((PyObject *)rows);
-    PyErr_NoMemory();
-    return NULL;
-}
 
 /* How many bytes the UTF-8 character at `at` has; 0 for what is none (Unicode Standard, table 3-7). */
 static inline size_t checked_length(const uint8_t *at, size_t left)
@@ -266,9 +187,11 @@ static int is_utf8(const uint8_t *bytes, size_t size)
 
 /* A batch that threads share. Each takes some rows at a time, and has a call of its own. */
 typedef struct {
+    Crew crew;
     const Item *items;
-    Rows *rows;
+    IdRows rows;
     Call *calls; /* of each thread */
+    size_t room; /* for ids of a text: those behind need not be worked out */
     Py_ssize_t rows_at_once;
     _Atomic Py_ssize_t next; /* the first row that no thread has begun */
     _Atomic int stops;       /* an error */
@@ -285,10 +208,11 @@ static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ss
     Call *call = &batch->calls[thread];
     for (Py_ssize_t i = first; i < stop && !atomic_load_explicit(&batch->stops, memory_order_relaxed); i++) {
         const Item *item = &batch->items[i];
-        Row *row = &batch->rows->rows[i];
+        Row *row = &batch->rows.rows[i];
         if (atomic_load_explicit(&row->state, memory_order_relaxed) != OPEN)
             continue;
         size_t start = call->count;
+        call->enough = batch->room < SIZE_MAX - start ? start + batch->room : SIZE_MAX;
         if (!item->text && !is_utf8(item->bytes, item->size)) {
             atomic_store(&batch->is_no_utf8, 1);
             return FAILURE;
@@ -319,7 +243,7 @@ static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ss
 static void encode_share(void *task, size_t thread)
 {
     Batch *batch = task;
-    Py_ssize_t count = batch->rows->count;
+    Py_ssize_t count = batch->rows.count;
     size_t taken = 0;
     for (Py_ssize_t first; (first = atomic_fetch_add(&batch->next, batch->rows_at_once)) < count;) {
         Py_ssize_t stop = first + batch->rows_at_once < count ? first + batch->rows_at_once : count;
@@ -332,7 +256,7 @@ static void encode_share(void *task, size_t thread)
 }
 
 /* Give the ids of a call to rows. */
-static int keep_ids(Call *call, Rows *rows, size_t thread)
+static int keep_ids(Call *call, IdRows *rows, size_t thread)
 {
     if (call->ids == call->ids_at_hand && widen(call, 0))
         return -1;
@@ -344,10 +268,10 @@ static int keep_ids(Call *call, Rows *rows, size_t thread)
 /* In the child of a fork: let go of what the helpers had, of which nobody knows what they were at. */
 static void forget_helpers(Batch *batch)
 {
-    for (Py_ssize_t i = 0; i < batch->rows->count; i++)
-        if (batch->rows->rows[i].state == DONE_BY_HELPER)
-            batch->rows->rows[i].state = OPEN;
-    for (size_t thread = 1; thread < batch->rows->threads; thread++) {
+    for (Py_ssize_t i = 0; i < batch->rows.count; i++)
+        if (batch->rows.rows[i].state == DONE_BY_HELPER)
+            batch->rows.rows[i].state = OPEN;
+    for (size_t thread = 1; thread < batch->rows.threads; thread++) {
         Call *call = &batch->calls[thread];
         call->ids = call->ids_at_hand;
         call->word = call->word_at_hand;
@@ -356,21 +280,22 @@ static void forget_helpers(Batch *batch)
 }
 
 /* Work out all rows, by the threads that there are calls for. */
-static int encode_batch(Batch *batch)
+static int encode_batch(Batch *batch, int without_gil)
 {
-    Rows *rows = batch->rows;
+    IdRows *rows = &batch->rows;
     Call *own = batch->calls;
-    Crew crew;
+    Crew *crew = &batch->crew;
     for (size_t thread = 1; thread < rows->threads; thread++) {
         batch->calls[thread].without_gil = 1;
         batch->calls[thread].told_to_stop = &batch->stops;
     }
-    start_crew(&crew, rows->threads - 1, rows->threads, encode_share, batch);
-    atomic_fetch_add(&own->kernel->helped, crew.helpers);
-    give_gil(own);
+    start_crew(crew, rows->threads - 1, rows->threads, encode_share, batch);
+    atomic_fetch_add(&own->kernel->helped, crew->helpers);
+    if (without_gil)
+        give_gil(own);
     encode_share(batch, 0);
-    end_crew(&crew, own, &batch->stops);
-    if (is_lost(&crew))
+    end_crew(crew, own, &batch->stops);
+    if (is_lost(crew))
         forget_helpers(batch);
     int failed = encode_items(batch, 0, 0, rows->count) || atomic_load(&batch->stops);
     take_gil(own);
@@ -396,58 +321,83 @@ static size_t threads_for(size_t size, Py_ssize_t count, PyObject *allowed)
     return number < 1 ? 1 : (size_t)number < most ? (size_t)number : most;
 }
 
-/* The rows of items; None where one that has to be checked is no UTF-8. */
-static PyObject *rows_of_items(Kernel *kernel, const Item *items, Py_ssize_t count, PyObject *allowed)
+/* Work out the rows of items, of each text at least the first `room` ids, if it has as many. They are given back by
+   `free_rows` unless an error, -1, or an item that is no UTF-8, 1, is what came of it. */
+static int encode_rows(
+    Kernel *kernel, const Item *items, Py_ssize_t count, PyObject *allowed, size_t room, IdRows *rows)
 {
+    Batch own_batch, *batch = &own_batch;
+    Call own_call, *calls = &own_call;
     size_t size = 0, begun = 0;
     for (Py_ssize_t i = 0; i < count; i++)
         size += items[i].size;
     size_t threads = threads_for(size, count, allowed);
-    Rows *rows = threads ? new_rows(kernel, count, threads) : NULL;
-    if (!rows)
-        return NULL;
-    Batch batch = {.items = items, .rows = rows, .calls = new_zeroed(threads, sizeof *batch.calls)};
-    batch.rows_at_once = 1 + count / (Py_ssize_t)(threads * PARTS_A_THREAD);
-    if (!batch.calls)
+    if (threads > 1) { /* on no stack: see `_kernel_crew.h` */
+        batch = new_zeroed(1, sizeof *batch);
+        calls = new_zeroed(threads, sizeof *calls);
+    }
+    Row *made = threads ? new_zeroed((size_t)count, sizeof *made) : NULL;
+    int failed = !made || !batch || !calls, is_no_utf8 = 0;
+    if (failed && threads)
         PyErr_NoMemory();
-    while (batch.calls && begun < threads && !begin(&batch.calls[begun], kernel, 0))
+    while (!failed && begun < threads && !(failed = begin(&calls[begun], kernel, 0)))
         begun++;
-    int failed = begun < threads;
     /* By this thread: what a helper asks for is another part of memory, which the system takes back when it has
        ended. */
-    size_t ids = size / threads / BYTES_AN_ID;
+    size_t ids = threads ? size / threads / BYTES_AN_ID : 0;
     for (size_t thread = 0; thread < threads && !failed; thread++)
-        failed = need(&batch.calls[thread], ids < IDS_AT_FIRST ? ids : IDS_AT_FIRST);
-    failed = failed || encode_batch(&batch);
+        failed = need(&calls[thread], ids < IDS_AT_FIRST ? ids : IDS_AT_FIRST);
+    *rows = (IdRows){.kernel = (Kernel *)Py_NewRef((PyObject *)kernel), .threads = threads, .rows = made, .count = count};
+    if (!failed) {
+        *batch = (Batch){.items = items, .rows = *rows, .calls = calls, .room = room};
+        batch->rows_at_once = 1 + count / (Py_ssize_t)((threads ? threads : 1) * PARTS_A_THREAD);
+        failed = encode_batch(batch, size > BYTES_WITH_GIL);
+        is_no_utf8 = atomic_load(&batch->is_no_utf8);
+        *rows = batch->rows;
+    }
     for (size_t thread = 0; thread < begun; thread++)
-        end(&batch.calls[thread], failed && !atomic_load(&batch.is_no_utf8));
-    give_back(batch.calls);
-    if (!failed)
-        return (PyObject *)rows;
-    Py_DECREF((PyObject *)rows);
-    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+        end(&calls[thread], failed && !is_no_utf8);
+    if (threads > 1) {
+        give_back(calls);
+        give_back(batch);
+    }
+    if (failed)
+        free_rows(rows);
+    return !failed ? 0 : PyErr_Occurred() ? -1 : 1;
+}
+
+/* The str objects of a tuple as items; NULL for an error, or where one is of another type and all must be str. */
+static Item *items_of(PyObject *texts, Py_ssize_t count, int all_str)
+{
+    Item *items = new_zeroed((size_t)count, sizeof *items);
+    int are_str = 1;
+    for (Py_ssize_t i = 0; items && are_str && i < count; i++) {
+        items[i].text = PyTuple_GetItem(texts, i);
+        are_str = !all_str || PyUnicode_CheckExact(items[i].text);
+        if (are_str && !(items[i].bytes = utf8_of(items[i].text, &items[i].size)))
+            are_str = !PyErr_Occurred();
+    }
+    if (items && are_str)
+        return items;
+    if (!items)
+        PyErr_NoMemory();
+    give_back(items);
+    return NULL;
 }
 
 static PyObject *Kernel_rows(Kernel *kernel, PyObject *arguments)
 {
     PyObject *sequence, *allowed = NULL;
+    IdRows rows;
     if (!PyArg_ParseTuple(arguments, "O|O", &sequence, &allowed))
         return NULL;
     PyObject *texts = PySequence_Tuple(sequence);
-    if (!texts)
-        return NULL;
-    Py_ssize_t count = PyTuple_Size(texts);
-    Item *items = new_zeroed((size_t)count, sizeof *items);
-    for (Py_ssize_t i = 0; items && i < count && !PyErr_Occurred(); i++) {
-        items[i].text = PyTuple_GetItem(texts, i);
-        items[i].bytes = utf8_of(items[i].text, &items[i].size);
-    }
-    PyObject *rows = items && !PyErr_Occurred() ? rows_of_items(kernel, items, count, allowed) : NULL;
-    if (!items)
-        PyErr_NoMemory();
+    Py_ssize_t count = texts ? PyTuple_Size(texts) : 0;
+    Item *items = texts ? items_of(texts, count, 0) : NULL;
+    int failed = !items || encode_rows(kernel, items, count, allowed, SIZE_MAX, &rows);
     give_back(items);
-    Py_DECREF(texts);
-    return rows;
+    Py_XDECREF(texts);
+    return failed ? NULL : object_of(&rows);
 }
 
 /* ---- texts that are bytes of UTF-8 already ----------------------------------------------------------------------- */
@@ -468,23 +418,27 @@ static PyObject *Kernel_rows_between(Kernel *kernel, PyObject *arguments)
 {
     Py_buffer data, offsets;
     Py_ssize_t first, count;
-    PyObject *allowed = NULL, *rows = NULL;
+    PyObject *allowed = NULL, *object = NULL;
+    IdRows rows;
     if (!PyArg_ParseTuple(arguments, "y*y*nn|O", &data, &offsets, &first, &count, &allowed))
         return NULL;
     int is_within = first >= 0 && count >= 0 && first < PY_SSIZE_T_MAX - count && offsets.len / 8 > first + count;
+    int result;
     Item *items = is_within ? new_zeroed((size_t)count, sizeof *items) : NULL;
     if (!is_within)
         PyErr_SetString(PyExc_ValueError, "there are fewer offsets");
     else if (!items)
         PyErr_NoMemory();
     else if (fill_items(items, &data, (const int64_t *)offsets.buf + first, count))
-        rows = Py_NewRef(Py_None);
-    else
-        rows = rows_of_items(kernel, items, count, allowed);
+        object = Py_NewRef(Py_None);
+    else if (!(result = encode_rows(kernel, items, count, allowed, SIZE_MAX, &rows)))
+        object = object_of(&rows);
+    else if (result > 0)
+        object = Py_NewRef(Py_None);
     give_back(items);
     PyBuffer_Release(&data);
     PyBuffer_Release(&offsets);
-    return rows;
+    return object;
 }
 
 #endif

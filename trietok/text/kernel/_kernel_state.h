@@ -1,13 +1,13 @@
 /* A kernel, and a call to it: what they hold, and how a call keeps out of the way of other threads.
 
    Calls read what a kernel remembers without a lock. There is one lock, which is held for as long as something is
-   written into a kernel, and by a fork; never while Python runs; nobody waits for it with the GIL in hand; so no two
-   threads wait for each other. */
+   written into a kernel, and by a fork; never while Python runs, and who has it waits for nothing, not for the GIL
+   either; so no two threads wait for each other. */
 #ifndef TRIETOK_KERNEL_STATE_H
 #define TRIETOK_KERNEL_STATE_H
 
 #include "_kernel_memory.h"
-#include "_kernel_pieces.h"
+#include "_kernel_terms.h"
 
 enum {
     PAGE = 256,
@@ -22,8 +22,10 @@ enum {
     MOST_PATTERNS = 32,
     BYTES_WITH_GIL = 1 << 16,      /* a single text that is longer is read without the GIL */
     BYTES_BETWEEN_LOOKS = 1 << 20, /* bytes of text between looks for signals */
+    WALKED_AT_FIRST = 4096,        /* characters that may be walked while terms are looked for, */
+    WALKED_A_BYTE = 16,            /* and how many more for each byte of a text */
     LEAST_LIMIT = 1 << 18,
-    KERNEL_OBJECTS = 8
+    KERNEL_OBJECTS = 11
 };
 
 /* What is known of a code point, in one number that is written at once; see `_kernel_characters.h`. */
@@ -41,6 +43,11 @@ typedef struct {
     Pieces pieces;
 } Vocabulary;
 
+typedef struct {
+    PyObject_HEAD
+    Tree tree;
+} Terms;
+
 /* Ints already made, up to a number; read and written with the GIL. */
 typedef struct {
     PyObject **made;
@@ -51,7 +58,8 @@ typedef struct Kernel {
     PyObject_HEAD
     union {
         struct {
-            PyObject *vocabulary, *patterns, *classify, *stay_apart, *compose, *hand_over, *plain, *steps;
+            PyObject *vocabulary, *patterns, *terms, *classify, *stay_apart, *compose, *hand_over, *plain, *steps,
+                *fold, *settle;
         };
         PyObject *objects[KERNEL_OBJECTS]; /* the same */
     };
@@ -71,6 +79,11 @@ typedef struct Kernel {
     const Pieces *pattern_sets[MOST_PATTERNS]; /* of what added tokens look like, if `has_patterns` */
     size_t pattern_count;
     int has_patterns;
+    size_t longest_pattern; /* bytes; 0 where all are short */
+    const Tree *trees[MOST_TREES];
+    size_t tree_count;
+    uint8_t folds[0x80]; /* what ASCII looks like where terms are looked for */
+    uint8_t is_in_head[256], ends_head[256]; /* of any tree */
     Numbers numbers;
     uint64_t handed_over;
     _Atomic uint64_t helped; /* how many threads have helped with batches */
@@ -85,6 +98,9 @@ typedef struct {
     uint64_t epoch;
     int without_gil;
     int is_composed; /* whether what is read now is a part in its composed form */
+    int is_in_window; /* or a part of a window, in which no term begins */
+    const uint8_t *text_end;    /* of all of the text, also where a part of it is read */
+    size_t walked, most_walked; /* in characters: more are left to Python, in linear time */
     const uint8_t *looked; /* up to here in the text signals have been looked for */
     size_t read;           /* bytes of texts since signals were looked for; of a batch */
     PyThreadState *released;
@@ -93,6 +109,7 @@ typedef struct {
     size_t left;               /* how many texts it has left for that */
     int32_t *ids;
     size_t count, size;
+    size_t enough; /* once there are so many ids, what is left of the text does not matter */
     uint8_t *word;
     size_t word_size;
     int32_t ids_at_hand[IDS_AT_HAND];
@@ -122,16 +139,16 @@ static int lock_soon(void)
     return 0;
 }
 
-/* A thread that has the GIL gives it up while it waits; so whoever has the lock may wait for the GIL. */
+/* A thread that has the GIL gives it up while it waits, and has it again before it tries for the lock: it may wait long
+   for the GIL, as for a thread that forks, or end there where the program ends. */
 static void lock_kernels(int has_gil)
 {
-    if (lock_soon())
-        return;
-    PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
-    while (!lock_soon())
+    while (!lock_soon()) {
+        PyThreadState *state = has_gil ? PyEval_SaveThread() : NULL;
         take_nap();
-    if (state)
-        PyEval_RestoreThread(state);
+        if (state)
+            PyEval_RestoreThread(state);
+    }
 }
 
 static void unlock_kernels(void) { atomic_store_explicit(&kernels_lock, 0, memory_order_release); }
@@ -212,6 +229,7 @@ static int begin(Call *call, Kernel *kernel, int without_gil)
     call->pieces = &((Vocabulary *)kernel->vocabulary)->pieces;
     call->ids = call->ids_at_hand;
     call->size = IDS_AT_HAND;
+    call->enough = SIZE_MAX;
     call->word = call->word_at_hand;
     call->word_size = BYTES_AT_HAND;
     lock_kernels(1);
@@ -254,14 +272,20 @@ static inline void let_go(Call *call)
     unlock_kernels();
 }
 
-/* Remember what bytes became. -1 for no memory. */
-static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
+/* Remember what bytes became, and `starts` more behind it. -1 for no memory. */
+static int remember_starts(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids,
+    size_t count, size_t starts)
 {
     lock_kernels(!call->without_gil);
     call->kernel->handed_over += kind == CHUNK;
-    int result = put_entry(&call->kernel->memory, kind, bytes, length, ids, count);
+    int result = put_entry(&call->kernel->memory, kind, bytes, length, ids, count, starts);
     unlock_kernels();
     return result;
+}
+
+static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
+{
+    return remember_starts(call, kind, bytes, length, ids, count, 0);
 }
 
 /* Signals and other threads get their turn. */

@@ -1,494 +1,266 @@
-/* What a call does with a text: chunk by chunk, word by word; and what it hands over to Python.
+/* What a call does with a text: chunk by chunk, or by windows, where terms stand.
 
-   In: UTF-8. Out: ids, or the steps from which spans follow, in the call's own buffer. See `_kernel.c` for what the
-   kernel is. */
+   In: UTF-8. Out: ids, or the steps from which spans follow, in the call's own buffer. */
 #ifndef TRIETOK_KERNEL_TEXTS_H
 #define TRIETOK_KERNEL_TEXTS_H
 
-#include "_kernel_characters.h"
+#include "_kernel_chunks.h"
 
-/* What comes of a text or a part of it. FOR_PLAIN: the whole text has to go Python's plain way. UNCERTAIN: what is
-   composed already cannot be told character by character either. TOKEN_...: an added token may stand in a word, so
-   Python has to have the part of the chunk around it, or all of the chunk. */
-typedef enum { DONE, FAILURE, FOR_PLAIN, UNCERTAIN, TOKEN_IN_PART, TOKEN_IN_CHUNK } Outcome;
+/* ---- windows: what lies between two spaces that no term reaches across -------------------------------------------- */
 
-/* The UTF-8 of a str; NULL without an exception for one that has none, or that is of a subclass, which may have
-   methods of its own; NULL with an exception for an error. */
-static const uint8_t *utf8_of(PyObject *text, size_t *size)
+/* A term may begin in one chunk and end in another. So where one may stand, whatever its flags, all chunks that it
+   touches are read at once, and those that another touches which begins in them. A space that no term reaches across is
+   like the end of a text, so a window has the same ids wherever it stands, and is remembered like a chunk. */
+
+/* What a character looks like where terms are looked for: bytes, behind the ids of the call. -1 for an error. */
+static int fold_at(Call *call, const uint8_t *at, const uint8_t **next)
 {
-    Py_ssize_t length;
-    if (!Py_IS_TYPE(text, &PyUnicode_Type))
-        return NULL;
-    const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
-    if (!bytes) {
-        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
-            PyErr_Clear();
-        return NULL;
-    }
-    *size = (size_t)length;
-    return (const uint8_t *)bytes;
-}
-
-/* A text: its UTF-8, which is to be checked where there is no str. `bytes` is NULL where Python's plain way has to
-   encode it. */
-typedef struct {
-    PyObject *text; /* NULL where there are bytes only */
-    const uint8_t *bytes;
-    size_t size;
-} Item;
-
-/* ---- asking Python ----------------------------------------------------------------------------------------------- */
-
-static Outcome take_numbers(Call *call, PyObject *numbers)
-{
-    Py_ssize_t count = numbers ? PySequence_Size(numbers) : -1;
-    if (count < 0 || need(call, (size_t)count))
-        return FAILURE;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = PySequence_GetItem(numbers, i);
-        long long number = item ? PyLong_AsLongLong(item) : -1;
-        Py_XDECREF(item);
-        if (PyErr_Occurred())
-            return FAILURE;
-        if (number < INT32_MIN || number > INT32_MAX) {
-            PyErr_SetString(PyExc_OverflowError, "a number that does not fit into 32 bits");
-            return FAILURE;
-        }
-        call->ids[call->count++] = (int32_t)number;
-    }
-    return DONE;
-}
-
-/* What a Python function makes of a text; with the GIL. A new reference, NULL for an error. */
-static PyObject *answer_of(PyObject *function, Item item)
-{
-    PyObject *text = item.text ? Py_NewRef(item.text)
-                               : PyUnicode_DecodeUTF8((const char *)item.bytes, (Py_ssize_t)item.size, NULL);
-    PyObject *answer = text ? PyObject_CallFunctionObjArgs(function, text, NULL) : NULL;
-    Py_XDECREF(text);
-    return answer;
-}
-
-/* What a Python function makes of a text: numbers, or None where all of it has to go the plain way. */
-static Outcome ask_for_numbers(Call *call, PyObject *function, Item item)
-{
-    if (enter_python(call))
-        return FAILURE;
-    PyObject *numbers = answer_of(function, item);
-    Outcome outcome = numbers == Py_None ? FOR_PLAIN : take_numbers(call, numbers);
-    Py_XDECREF(numbers);
-    leave_python(call);
-    return outcome;
-}
-
-/* Put the numbers that a Python function gives for bytes, or has given. */
-static Outcome put_asked(
-    Call *call, KeyKind kind, PyObject *function, const uint8_t *bytes, size_t length, const uint8_t *text_end)
-{
-    Known known = recall(&call->kernel->memory, kind, bytes, length, text_end);
-    if (known.ids)
-        return put_known(call, known) ? FAILURE : DONE;
     size_t count = call->count;
-    Outcome outcome = ask_for_numbers(call, function, (Item){NULL, bytes, length});
-    if (outcome == DONE && remember(call, kind, bytes, length, call->ids + count, call->count - count))
-        return FAILURE;
-    return outcome;
-}
-
-/* Whether what may compose stays as it is behind a character; `pair` is the bytes of both. -1 for an error. */
-static int stays_apart(Call *call, const uint8_t *pair, size_t length)
-{
-    Known known = recall(&call->kernel->memory, PAIR, pair, length, pair + length);
-    if (known.ids)
-        return known.ids[0];
-    if (enter_python(call))
-        return -1;
-    PyObject *answer = answer_of(call->kernel->stay_apart, (Item){NULL, pair, length});
-    int32_t result = answer ? PyObject_IsTrue(answer) : -1;
-    Py_XDECREF(answer);
-    leave_python(call);
-    if (result < 0 || remember(call, PAIR, pair, length, &result, 1))
-        return -1;
-    return result;
-}
-
-/* ---- chunks ------------------------------------------------------------------------------------------------------ */
-
-/* A chunk between spaces as it is read. It lies where PADDING bytes may be read behind the text. */
-typedef struct {
-    const uint8_t *at, *text_end;       /* where it is read, and up to where it may go on */
-    const uint8_t *start, *part, *word; /* `part`: behind its last boundary; `word`: NULL between words */
-    size_t count, part_count;           /* how many ids there were at `start` and at `part` */
-    const uint8_t *before, *before_end; /* the last character that is not deleted; NULL at a boundary */
-    int before_is_plain;     /* -1 where it has not been looked at */
-    uint8_t combining_class; /* of that character */
-    int8_t is_free;          /* of added tokens: 1, 0, or -1 where it has not been looked at */
-} Chunk;
-
-static inline Chunk new_chunk(const Call *call, const uint8_t *at, const uint8_t *text_end)
-{
-    return (Chunk){.at = at, .text_end = text_end, .start = at, .part = at, .count = call->count,
-        .part_count = call->count, .is_free = -1};
-}
-
-static const uint8_t *chunk_end(const uint8_t *at, const uint8_t *text_end)
-{
-    const uint8_t *space = memchr(at, ' ', (size_t)(text_end - at));
-    return space ? space : text_end;
-}
-
-/* Whether it is certain that no added token stands in a chunk: it is short and of printable ASCII, which no stage
-   changes but for its case, and has none of the patterns in any case. */
-static int has_no_token(const Kernel *kernel, const uint8_t *start, const uint8_t *stop)
-{
-    uint8_t lowered[BYTES_AT_HAND + READ_AT_ONCE] = {0};
-    size_t length = (size_t)(stop - start), found;
-    if (!kernel->has_patterns || length > BYTES_AT_HAND)
-        return 0;
-    for (size_t i = 0; i < length; i++) {
-        if (start[i] <= 0x20 || start[i] >= 0x7f)
-            return 0;
-        lowered[i] = start[i] | (uint8_t)(start[i] >= 'A' && start[i] <= 'Z' ? 32 : 0);
+    uint8_t folded;
+    if (*at >= 0x80) {
+        code_point_at(at, next);
+        if (put_asked(call, FOLD, call->kernel->fold, at, (size_t)(*next - at), call->text_end))
+            return -1;
+    } else if (*next = at + 1, (folded = call->kernel->folds[*at]) != DELETED_FOLD) {
+        if (need(call, 1))
+            return -1;
+        call->ids[call->count++] = folded;
     }
-    for (size_t set = 0; set < kernel->pattern_count; set++)
-        for (size_t i = 0; i < length; i++)
-            if (longest_piece(kernel->pattern_sets[set], FRONT, lowered + i, length - i, &found) != NO_ID)
-                return 0;
-    return 1;
+    size_t length = call->count - count;
+    call->count = count;
+    return (int)length;
 }
 
-/* Whether the chunk that is read is free of added tokens. */
-static int is_free(const Call *call, Chunk *chunk)
+/* Walk on from a node. `*reach` becomes what is behind the last character that a term ends with, if that is further. */
+static Outcome walk(Call *call, const Tree *tree, uint32_t node, const uint8_t *at, const uint8_t **reach)
 {
-    if (chunk->is_free < 0)
-        chunk->is_free = (int8_t)has_no_token(call->kernel, chunk->start, chunk_end(chunk->at, chunk->text_end));
-    return chunk->is_free;
-}
-
-/* ---- words ------------------------------------------------------------------------------------------------------- */
-
-/* The ids of a new word all of whose code points stay in it, or are deleted. */
-static Outcome work_out_word(Call *call, Chunk *chunk, const uint8_t *bytes, size_t length)
-{
-    const uint8_t *stop = bytes + length, *next;
-    size_t size = 0, code_points = 0, count = call->count;
-    uint8_t flags = 0;
-    for (const uint8_t *at = bytes; at < stop; at = next) {
-        Char known = char_at(call, at, &next);
-        if (known.kind == UNASKED)
+    const uint8_t *next, *start = at;
+    for (; node && tree->nodes[node].flags & HAS_CHILD && at < call->text_end; at = next) {
+        const uint8_t folded = *at < 0x80 ? call->kernel->folds[*at] : DELETED_FOLD;
+        if (folded != DELETED_FOLD) {
+            next = at + 1;
+            node = child_of(tree, node, folded);
+            if (tree->nodes[node].flags & IS_END && next > *reach)
+                *reach = next;
+            continue;
+        }
+        int length = fold_at(call, at, &next);
+        if (length < 0)
             return FAILURE;
-        flags |= known.flags;
-        if (code_points > call->pieces->longest_word)
-            continue; /* it becomes unknown, whatever follows */
-        if (need_word(call, size, known.length + READ_AT_ONCE))
-            return FAILURE;
-        uint8_t *word = call->word + size;
-        if (known.length <= SHORT_OUTPUT)
-            memcpy(word, known.bytes, SHORT_OUTPUT); /* the same each time is quick */
-        else
-            memcpy(word, output_of(call->kernel, &known), known.length);
-        size += known.length;
-        if (known.length == 1)
-            code_points++;
-        else
-            for (size_t i = 0; i < known.length; i++)
-                code_points += (word[i] & 0xc0) != 0x80;
+        for (int i = 0; i < length && node; i++) {
+            node = child_of(tree, node, (uint8_t)call->ids[call->count + (size_t)i]);
+            if (tree->nodes[node].flags & IS_END && next > *reach)
+                *reach = next;
+        }
     }
-    if (flags & MAY_PASS && !is_free(call, chunk))
-        return flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
-    if (need(call, size + 1))
-        return FAILURE;
-    if (size)
-        call->count += ids_of_word(call->pieces, call->word, size, code_points, call->ids + call->count);
-    return remember(call, WORD, bytes, length, call->ids + count, call->count - count) ? FAILURE : DONE;
+    call->walked += (size_t)(at - start);
+    return call->walked > call->most_walked ? FOR_PLAIN : DONE;
 }
 
-static inline Outcome end_word(Call *call, Chunk *chunk)
+/* Look for terms that begin from `from` on, up to `to`. `*stop` becomes the space where the window ends. */
+static Outcome widen_window(
+    Call *call, const uint8_t *from, const uint8_t *to, const uint8_t **stop, const uint8_t **reach)
 {
-    if (!chunk->word)
-        return DONE;
-    size_t length = (size_t)(chunk->at - chunk->word);
-    Known known = recall(&call->kernel->memory, WORD, chunk->word, length, chunk->at + READ_AT_ONCE);
-    Outcome outcome = !known.ids               ? work_out_word(call, chunk, chunk->word, length)
-                      : put_known(call, known) ? FAILURE
-                                               : DONE;
-    if (outcome == DONE)
-        chunk->word = NULL;
-    return outcome;
-}
-
-/* Between two words: let go of what is retired, and look for signals after each so many bytes. */
-static inline int rest(Call *call, const uint8_t *at)
-{
-    let_go(call);
-    if (call->is_composed || at - call->looked <= BYTES_BETWEEN_LOOKS)
-        return 0;
-    call->looked = at;
-    return look_for_signals(call);
-}
-
-/* ---- parts of chunks --------------------------------------------------------------------------------------------- */
-
-/* Where a part of a chunk ends, at a character that is set between spaces or is one; `*has_key` tells that an added
-   token may stand around it. NULL for an error. */
-static const uint8_t *part_end(Call *call, const uint8_t *at, const uint8_t *text_end, int *has_key)
-{
+    const Kernel *kernel = call->kernel;
     const uint8_t *next;
-    for (; at < text_end && *at != ' '; at = next) {
-        Char known = char_at(call, at, &next);
-        if (known.kind == UNASKED)
-            return NULL;
-        *has_key |= known.flags & IS_KEY;
-        if (*has_key || known.kind == SPACE || (known.kind == ALONE && known.flags & IS_BOUNDARY))
-            break;
+    Outcome outcome = DONE;
+    for (; from < to && outcome == DONE; from = next) {
+        uint8_t bytes[LONGEST_OUTPUT];
+        int length = fold_at(call, from, &next);
+        if (length < 0)
+            return FAILURE;
+        length = length < LONGEST_OUTPUT ? length : LONGEST_OUTPUT;
+        for (int i = 0; i < length; i++)
+            bytes[i] = (uint8_t)call->ids[call->count + (size_t)i];
+        for (size_t number = 0; number < kernel->tree_count && outcome == DONE; number++)
+            for (int first = 0; first < length && outcome == DONE; first++) {
+                uint32_t node = child_of(kernel->trees[number], ROOT, bytes[first]);
+                for (int i = first + 1; i < length && node; i++)
+                    node = child_of(kernel->trees[number], node, bytes[i]);
+                if (node)
+                    outcome = walk(call, kernel->trees[number], node, next, reach);
+            }
+        if (*reach > *stop)
+            to = *stop = chunk_end(*reach, call->text_end);
     }
-    return at;
+    return outcome;
 }
 
-/* Whether a character stays as it is behind what is before it in the chunk: composition passes it by. Order of marks
-   and composition are those of Unicode Standard Annex 15. 1, 0 where that is not certain, -1 for an error. */
-static inline int stays(Call *call, Chunk *chunk, Char known, const uint8_t *next)
+/* Whether a term may begin in a chunk that `pass_words` has not passed, and go on behind it. -1 for an error. */
+static int may_go_on(Call *call, const uint8_t *start, const uint8_t *stop)
 {
-    if (call->is_composed)
-        return 1; /* to compose it once more changes nothing */
-    uint8_t own = known.combining_class, last = chunk->combining_class;
-    if (own && own < last)
-        return 0; /* the marks change places */
-    if (!(known.flags & MAY_COMPOSE) || !chunk->before)
-        return 1;
-    if (last)
-        return own == 0 || own == last; /* a mark between keeps it from what it might compose with */
-    if (chunk->before_is_plain < 0) {
-        const uint8_t *behind;
-        chunk->before_is_plain = char_at(call, chunk->before, &behind).flags & IS_PLAIN;
-    }
-    if (!chunk->before_is_plain || chunk->before_end != chunk->at)
+    const uint8_t *at = stop, *next;
+    if (!call->kernel->tree_count || call->is_in_window || start == stop)
         return 0;
-    return stays_apart(call, chunk->before, (size_t)(next - chunk->before));
-}
-
-static inline void set_boundary(Call *call, Chunk *chunk, const uint8_t *at)
-{
-    chunk->part = at;
-    chunk->part_count = call->count;
-    chunk->before = NULL;
-    chunk->combining_class = 0;
-}
-
-static inline void pass(Chunk *chunk, Char known, const uint8_t *next)
-{
-    chunk->before = chunk->at;
-    chunk->before_end = next;
-    chunk->before_is_plain = known.flags & IS_PLAIN;
-    chunk->combining_class = known.combining_class;
-}
-
-/* Of 16 bytes, a bit for each that is a letter or digit of ASCII. */
-static inline uint32_t alphanumeric_bits(const uint8_t *at)
-{
-#ifdef TRIETOK_SSE2
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(32));
-    /* Shifted so that the first of them is the least of all bytes with a sign, they are less than their number. */
-    __m128i letters = _mm_cmplt_epi8(_mm_sub_epi8(small, _mm_set1_epi8('a' - 128)), _mm_set1_epi8(26 - 128));
-    __m128i digits = _mm_cmplt_epi8(_mm_sub_epi8(bytes, _mm_set1_epi8('0' - 128)), _mm_set1_epi8(10 - 128));
-    return (uint32_t)_mm_movemask_epi8(_mm_or_si128(letters, digits));
-#else
-    uint32_t bits = 0;
-    for (int i = 0; i < 16; i++)
-        bits |= (uint32_t)is_alphanumeric(at[i]) << i;
-    return bits;
-#endif
-}
-
-/* How many of 16 bytes are letters and digits of ASCII, up to the first that is none. */
-static inline size_t alphanumerics_at(const uint8_t *at) { return lowest_bit(~alphanumeric_bits(at)); }
-
-/* Pass simple characters; the space behind the text is none. */
-static inline void pass_simple(const Kernel *kernel, Chunk *chunk)
-{
-    const uint8_t *run = chunk->at, *at = run, *next;
-    int are_simple = atomic_load_explicit(&((Kernel *)kernel)->letters, memory_order_relaxed) == ARE_SIMPLE;
-    for (size_t length;; at += length) {
-        if (are_simple && *at < 0x80)
-            length = alphanumerics_at(at);
-        else
-            length = *at < 0xf0 && is_simple(kernel, code_point_at(at, &next)) ? (size_t)(next - at) : 0;
-        if (!length)
-            break;
-    }
-    if (at == run)
-        return;
-    chunk->at = chunk->before_end = at;
-    if (!chunk->word)
-        chunk->word = run;
     while ((*--at & 0xc0) == 0x80)
         continue;
-    chunk->before = at;
-    chunk->before_is_plain = -1;
-    chunk->combining_class = 0;
+    int length = fold_at(call, at, &next);
+    return length <= 0 ? (length ? -1 : 1) : call->kernel->ends_head[call->ids[call->count + (size_t)length - 1]];
 }
 
-/* The place of a Chinese character in the vocabulary's table; at least `chinese_count` for other characters. */
-static inline uint32_t chinese_at(const Kernel *kernel, const uint8_t *at)
-{
-    const uint8_t *next;
-    return (*at & 0xf0) == 0xe0 ? code_point_at(at, &next) - kernel->alone_first : UINT32_MAX;
-}
+/* What the longest term is that begins at a place of a window; -1 for none. */
+typedef struct {
+    int32_t id;
+    uint16_t length;
+    uint8_t is_single_word;
+} Found;
 
-/* Put the ids of a run of Chinese characters; each is a word, and nothing reaches across it. */
-static inline Outcome pass_chinese(Call *call, Chunk *chunk)
-{
-    const Kernel *kernel = call->kernel;
-    const int32_t *ids = call->pieces->chinese + (kernel->alone_first - FIRST_CHINESE);
-    for (uint32_t place; (place = chinese_at(kernel, chunk->at)) < kernel->chinese_count; chunk->at += 3) {
-        if (need(call, 1))
-            return FAILURE;
-        call->ids[call->count++] = ids[place];
-    }
-    set_boundary(call, chunk, chunk->at);
-    return rest(call, chunk->at) ? FAILURE : DONE;
-}
+static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const uint8_t **behind);
 
-static Outcome encode_chunk(Call *call, Chunk *chunk);
-
-/* A copy of bytes with a space and more bytes behind it: at hand if there is room, else in memory to be given back. */
-static inline uint8_t *padded(const uint8_t *bytes, size_t size, uint8_t *at_hand, size_t room)
+/* Put the ids of a part of a window, in which no term stands. */
+static Outcome put_part(Call *call, const uint8_t *part, size_t length)
 {
-    uint8_t *copy = size <= room ? at_hand : resized(NULL, size + PADDING);
-    if (copy) {
-        memcpy(copy, bytes, size);
-        memset(copy + size, ' ', PADDING);
-    }
-    return copy;
-}
-
-/* The ids of a part in its composed form, which Python gives, if that can be told character by character. */
-static Outcome encode_composed(Call *call, const uint8_t *part, size_t length)
-{
-    size_t count = call->count, size = 0;
-    if (enter_python(call))
-        return FAILURE;
-    PyObject *composed = answer_of(call->kernel->compose, (Item){NULL, part, length});
-    const uint8_t *bytes = composed && composed != Py_None ? utf8_of(composed, &size) : NULL;
-    uint8_t *copy = bytes ? padded(bytes, size, call->part_at_hand, BYTES_AT_HAND) : NULL;
-    Outcome outcome = composed && !PyErr_Occurred() && !bytes == !copy ? UNCERTAIN : FAILURE;
-    Py_XDECREF(composed);
-    leave_python(call);
-    if (copy) {
-        Chunk chunk = new_chunk(call, copy, copy + size);
-        call->is_composed = 1;
-        outcome = encode_chunk(call, &chunk);
-        call->is_composed = 0;
-        if (outcome == DONE && chunk.at != copy + size)
-            outcome = UNCERTAIN; /* a space has come about */
-        if (copy != call->part_at_hand)
-            give_back(copy);
-    }
-    if (outcome == DONE && remember(call, CHUNK, part, length, call->ids + count, call->count - count))
-        outcome = FAILURE;
-    if (outcome == UNCERTAIN)
-        call->count = count;
+    uint8_t copy[LONGEST_KEY + PADDING];
+    const uint8_t *looked = call->looked, *behind;
+    if (!length)
+        return DONE;
+    padded(part, length, copy, LONGEST_KEY);
+    call->is_in_window = 1;
+    Outcome outcome = encode_padded(call, copy, length, &behind);
+    call->is_in_window = 0;
+    call->looked = looked;
     return outcome;
 }
 
-/* The ids of a part of a chunk in which no added token stands. */
-static Outcome hand_over_part(Call *call, const uint8_t *part, size_t length, const uint8_t *text_end)
+/* Find the longest term at each place of a window of `length` bytes, all of them folded. UNCERTAIN where one stands of
+   which Python has to say more. */
+static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)
 {
-    if (!recall(&call->kernel->memory, CHUNK, part, length, text_end).ids) {
-        Outcome outcome = encode_composed(call, part, length);
-        if (outcome != UNCERTAIN)
-            return outcome;
-    }
-    return put_asked(call, CHUNK, call->kernel->hand_over, part, length, text_end);
-}
-
-/* Let Python have the part of the chunk around where it is read, or all of it where an added token may stand in it.
-   What had been put out of that is taken back. */
-static Outcome give_away(Call *call, Chunk *chunk, int has_key)
-{
-    const uint8_t *from = chunk->part, *stop = chunk->at;
-    call->count = chunk->part_count;
-    if (!has_key) { /* letters that are keys may have been passed */
-        stop = part_end(call, from, chunk->text_end, &has_key);
-        if (!stop)
-            return FAILURE;
-    }
-    if (has_key) {
-        from = chunk->start;
-        stop = chunk_end(chunk->at, chunk->text_end);
-        call->count = chunk->count;
-    }
-    size_t length = (size_t)(stop - from);
-    Outcome outcome = has_key ? put_asked(call, CHUNK, call->kernel->hand_over, from, length, chunk->text_end)
-                              : hand_over_part(call, from, length, chunk->text_end);
-    chunk->word = NULL;
-    chunk->at = stop;
-    set_boundary(call, chunk, stop);
-    return outcome == DONE && rest(call, stop) ? FAILURE : outcome;
-}
-
-/* Read a character that becomes something certain. */
-static inline Outcome read_certain(Call *call, Chunk *chunk, Char known, const uint8_t *next)
-{
-    if (known.kind == ORDINARY) {
-        if (!chunk->word)
-            chunk->word = chunk->at;
-        pass(chunk, known, next);
-    } else if (known.kind != DELETED) {
-        Outcome outcome = end_word(call, chunk);
-        if (outcome)
-            return outcome;
-        if (known.kind == ALONE) {
-            if (need(call, 1))
-                return FAILURE;
-            call->ids[call->count++] = known.id;
-            pass(chunk, known, next);
+    const Kernel *kernel = call->kernel;
+    for (size_t from = 0; from < length; from++) {
+        found[from].id = -1;
+        for (size_t number = 0; number < kernel->tree_count; number++) {
+            const Tree *tree = kernel->trees[number];
+            uint32_t node = ROOT;
+            for (size_t at = from; at < length && (at == from || node); at++) {
+                node = child_of(tree, node, window[at]);
+                if (!(tree->nodes[node].flags & IS_END))
+                    continue;
+                size_t count = call->count, size = at + 1 - from;
+                Outcome outcome = put_asked(call, TERM, kernel->settle, window + from, size, window + length);
+                if (outcome || call->count != count + 2) {
+                    call->count = count;
+                    return outcome ? outcome : UNCERTAIN;
+                }
+                call->count = count;
+                if (found[from].id < 0 || size > found[from].length)
+                    found[from] = (Found){call->ids[count], (uint16_t)size, (uint8_t)call->ids[count + 1]};
+            }
         }
-        if (known.kind == SPACE || known.flags & IS_BOUNDARY)
-            set_boundary(call, chunk, next);
-        if (rest(call, next))
-            return FAILURE;
     }
-    chunk->at = next;
     return DONE;
 }
 
-/* Read what no quick way is for. */
-static Outcome read_character(Call *call, Chunk *chunk)
+/* The ids of a window of printable ASCII in which only terms stand that its folded form alone tells: leftmost, longest.
+   UNCERTAIN where Python has to say more. */
+static Outcome settle_window(Call *call, const uint8_t *window, size_t length)
 {
-    const uint8_t *next;
-    Char known = char_at(call, chunk->at, &next);
-    if (known.kind == UNASKED)
-        return FAILURE;
-    int is_certain = known.kind != HAND_OVER
-                     && (known.flags & MAY_PASS ? is_free(call, chunk) : !(known.flags & IS_KEY));
-    if (is_certain > 0 && known.kind == ORDINARY)
-        is_certain = stays(call, chunk, known, next);
-    if (is_certain)
-        return is_certain < 0 ? FAILURE : read_certain(call, chunk, known, next);
-    return known.flags & IS_KEY ? TOKEN_IN_CHUNK : TOKEN_IN_PART;
+    uint8_t folded[LONGEST_KEY];
+    Found found[LONGEST_KEY];
+    size_t part = 0;
+    if (length > LONGEST_KEY || !has_no_token(call->kernel, window, window + length))
+        return UNCERTAIN;
+    for (size_t i = 0; i < length; i++)
+        folded[i] = call->kernel->folds[window[i]];
+    Outcome outcome = find_terms(call, folded, length, found);
+    for (size_t at = 0, next; at < length && outcome == DONE; at = next) {
+        size_t behind = found[at].id < 0 ? at : at + found[at].length;
+        next = behind > at ? behind : at + 1;
+        int touches_word = (at && (is_alphanumeric(folded[at - 1]) || folded[at - 1] == '_'))
+                           || (behind < length && (is_alphanumeric(folded[behind]) || folded[behind] == '_'));
+        if (behind == at || (found[at].is_single_word && touches_word))
+            continue;
+        outcome = put_part(call, window + part, at - part);
+        if (outcome == DONE && need(call, 1))
+            outcome = FAILURE;
+        if (outcome == DONE)
+            call->ids[call->count++] = found[at].id;
+        part = behind;
+    }
+    return outcome == DONE ? put_part(call, window + part, length - part) : outcome;
 }
 
-/* Put the ids of a chunk from where it is read. */
-static Outcome encode_chunk(Call *call, Chunk *chunk)
+/* Put the ids of a window, in place of what has been put of its first chunk. */
+static Outcome put_window(Call *call, Chunk *chunk)
+{
+    size_t length = (size_t)(chunk->stop - chunk->start), count = chunk->count;
+    Outcome outcome = UNCERTAIN;
+    call->count = count;
+    if (!recall(&call->kernel->memory, CHUNK, chunk->start, length, call->text_end).ids)
+        outcome = settle_window(call, chunk->start, length);
+    if (outcome == DONE && remember(call, CHUNK, chunk->start, length, call->ids + count, call->count - count))
+        outcome = FAILURE;
+    if (outcome == UNCERTAIN) {
+        call->count = count;
+        outcome = put_asked(call, CHUNK, call->kernel->hand_over, chunk->start, length, call->text_end);
+    }
+    chunk->at = chunk->stop;
+    return outcome;
+}
+
+/* Put the ids of a chunk that `pass_words` has begun, and of the window that begins with it. */
+static Outcome put_chunk(Call *call, Chunk *chunk)
+{
+    Outcome outcome = encode_chunk(call, chunk);
+    const uint8_t *reach = chunk->start;
+    chunk->stop = chunk->at;
+    int goes_on = outcome ? 0 : chunk->has_spaces ? 1 : may_go_on(call, chunk->start, chunk->stop);
+    if (!goes_on || !call->kernel->tree_count || call->is_in_window)
+        return outcome;
+    outcome = goes_on < 0 ? FAILURE : widen_window(call, chunk->start, chunk->at, &chunk->stop, &reach);
+    return outcome == DONE && reach > chunk->start ? put_window(call, chunk) : outcome;
+}
+
+/* Walk on behind a word of ASCII and a space, by the numbers that `find_starts` has put. */
+static Outcome walk_behind(Call *call, const uint8_t *at, const int32_t *numbers, uint32_t count, const uint8_t **reach)
 {
     const Kernel *kernel = call->kernel;
-    for (;;) {
-        int is_chinese = chinese_at(kernel, chunk->at) < kernel->chinese_count;
-        if (!is_chinese)
-            pass_simple(kernel, chunk);
-        int is_end = *chunk->at == ' ';
-        Outcome outcome = is_end || is_chinese ? end_word(call, chunk) : read_character(call, chunk);
-        if (is_chinese && outcome == DONE)
-            outcome = pass_chinese(call, chunk);
-        if (outcome >= TOKEN_IN_PART) {
-            outcome = call->is_composed ? UNCERTAIN : give_away(call, chunk, outcome == TOKEN_IN_CHUNK);
-            is_end = 0;
-        }
-        if (outcome || is_end)
-            return outcome;
+    int32_t starts[MOST_STARTS]; /* a walk may move what they come from */
+    uint8_t folded[BYTES_OF_A_BIT];
+    uint32_t left = 0, bit = 0;
+    Outcome outcome = DONE;
+    if (call->text_end - at < BYTES_OF_A_BIT)
+        bit = UINT32_MAX;
+    for (int i = 0; i < BYTES_OF_A_BIT && !bit; i++)
+        if (at[i] >= 0x80 || (folded[i] = kernel->folds[at[i]]) == DELETED_FOLD)
+            bit = UINT32_MAX;
+    bit = bit ? bit : bit_of(folded);
+    for (uint32_t i = 0; i < count; i += 2)
+        if ((uint32_t)numbers[i + 1] & bit)
+            starts[left++] = numbers[i];
+    for (uint32_t i = 0; i < left && outcome == DONE; i++) {
+        const Tree *tree = kernel->trees[(uint32_t)starts[i] >> NODE_BITS];
+        outcome = walk(call, tree, (uint32_t)starts[i] & (MOST_NODES - 1), at, reach);
     }
+    return outcome;
+}
+
+/* Whether a term stands that begins in a word of ASCII, of which `find_starts` has put so many numbers; then
+   `chunk->stop` is set. */
+static Outcome look_behind_word(Call *call, Chunk *chunk, const uint8_t *behind, const int32_t *numbers, uint32_t count)
+{
+    const uint8_t *reach = behind;
+    if (!count || call->kernel->folds[*behind] != ' ' || call->is_in_window)
+        return DONE;
+    Outcome outcome = walk_behind(call, behind + 1, numbers, count, &reach);
+    if (outcome || reach == behind)
+        return outcome;
+    chunk->stop = chunk_end(reach, call->text_end);
+    for (const uint8_t *at = behind + 1; at < chunk->stop && outcome == DONE;) {
+        const uint8_t *next = chunk_end(at, chunk->stop);
+        size_t length = (size_t)(next - at);
+        Known known = {NULL, 0, 0};
+        if (length && length <= LONGEST_SHORT && call->text_end - at > READ_AT_ONCE && alphanumerics_at(at) == length)
+            known = recall(&call->kernel->memory, WORD, at, length, call->text_end);
+        if (!known.ids)
+            outcome = widen_window(call, at, next, &chunk->stop, &reach);
+        else
+            outcome = walk_behind(call, next + 1, known.ids + known.count, known.starts, &reach);
+        if (reach > chunk->stop)
+            chunk->stop = chunk_end(reach, call->text_end);
+        at = next + 1;
+    }
+    return outcome ? outcome : TERM_STANDS;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
@@ -513,6 +285,8 @@ static inline size_t read_words(
     size_t count = 0;
     for (; count < WORDS_AT_ONCE && at < end; count++) {
         AsciiWord *word = &words[count];
+        while (*at == ' ' && at + 1 < end && at[1] == ' ')
+            at++; /* of many spaces the last one ends a chunk as well as each */
         size_t length = alphanumerics_at(at);
         if (length > LONGEST_SHORT)
             break;
@@ -547,12 +321,40 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
     if (UNLIKELY(!entry)) {
         chunk->at = word->at + word->length;
         Outcome outcome = work_out_word(call, chunk, word->at, word->length);
+        if (outcome == DONE)
+            outcome = look_behind_word(call, chunk, chunk->at, call->ids + call->count, chunk->starts);
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
-    if (UNLIKELY(entry->count > IDS_IN_ENTRY))
-        return put_known(call, known_of(entry)) || need(call, IDS_AT_ONCE) ? FAILURE : DONE;
+    if (UNLIKELY(entry->count > IDS_IN_ENTRY)) {
+        Known known = known_of(entry);
+        if (put_known(call, known) || need(call, IDS_AT_ONCE))
+            return FAILURE;
+        return look_behind_word(call, chunk, word->at + word->length, known.ids + known.count, known.starts);
+    }
     memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
     call->count += entry->count;
+    return DONE;
+}
+
+static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)
+{
+    chunk->start = chunk->part = at;
+    chunk->count = chunk->part_count = call->count;
+    chunk->is_free = -1;
+}
+
+/* Put the ids of the window that begins with a chunk, if it has been met before; else it stays TERM_STANDS. */
+static inline Outcome put_known_window(Call *call, Chunk *chunk)
+{
+    size_t length = (size_t)(chunk->stop - chunk->start);
+    Known known = recall(&call->kernel->memory, CHUNK, chunk->start, length, call->text_end);
+    if (!known.ids)
+        return TERM_STANDS;
+    call->count = chunk->count;
+    if (put_known(call, known) || need(call, IDS_AT_ONCE))
+        return FAILURE;
+    next_chunk(call, chunk, chunk->stop + 1);
+    chunk->stop = NULL;
     return DONE;
 }
 
@@ -564,16 +366,25 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
     Outcome outcome = DONE;
     const uint8_t *at = chunk->at;
     size_t read = WORDS_AT_ONCE, done = read;
-    while (done == read && read == WORDS_AT_ONCE && at < end) {
+    int has_jumped = 0; /* over a window, and with it over what made an end to reading ahead */
+    while (done == read && (read == WORDS_AT_ONCE || has_jumped) && at < end) {
         /* Entries that were read ahead are this table's, whatever becomes of the memory meanwhile. */
         const Table *table = table_of(&call->kernel->memory);
         read = read_words(call->kernel, table, at, end, words);
+        has_jumped = 0;
         if (need(call, IDS_AT_ONCE))
             return FAILURE;
         for (done = 0; done < read; done++) {
             const AsciiWord *word = &words[done];
-            if (word->length && (outcome = put_ascii_word(call, chunk, table, word)))
-                break;
+            if (word->length && (outcome = put_ascii_word(call, chunk, table, word))) {
+                if (outcome != TERM_STANDS || (outcome = put_known_window(call, chunk)))
+                    break;
+                at = chunk->start;
+                while (done + 1 < read && words[done + 1].at < at)
+                    done++;
+                has_jumped = done + 1 == read;
+                continue;
+            }
             call->ids[call->count] = word->follow;
             call->count += word->follow >= 0;
             at = word->at + word->length + 1;
@@ -581,11 +392,8 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
                 chunk->part = at;
                 chunk->part_count = call->count;
             }
-            if (word->follow == CHUNK_ENDS) {
-                chunk->start = at;
-                chunk->count = call->count;
-                chunk->is_free = -1;
-            }
+            if (word->follow == CHUNK_ENDS)
+                next_chunk(call, chunk, at);
         }
     }
     chunk->at = at;
@@ -595,8 +403,9 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
     return outcome >= TOKEN_IN_PART ? DONE : outcome; /* which the one who goes on finds again */
 }
 
-/* Put the ids of a text behind which are a space and more bytes. */
-static Outcome encode_padded(Call *call, const uint8_t *text, size_t size)
+/* Put the ids of a text behind which are a space and more bytes; and of what else belongs to its last window. `*behind`
+   is behind the space that ends it. */
+static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const uint8_t **behind)
 {
     const uint8_t *at = text, *text_end = text + size;
     _Atomic int *letters = &call->kernel->letters;
@@ -604,36 +413,54 @@ static Outcome encode_padded(Call *call, const uint8_t *text, size_t size)
     if (UNLIKELY(atomic_load_explicit(letters, memory_order_relaxed) == NOT_ASKED) && ask_about_letters(call))
         return FAILURE;
     int are_simple = atomic_load_explicit(letters, memory_order_relaxed) == ARE_SIMPLE;
-    while (at < text_end) {
+    while (at < text_end && call->count < call->enough) {
         Chunk chunk = new_chunk(call, at, text_end);
         Outcome outcome = DONE;
+        size_t most = (call->enough - call->count) / 2 < BYTES_AT_ONCE ? 2 + 2 * (call->enough - call->count) : BYTES_AT_ONCE;
         if (are_simple)
-            outcome = pass_words(call, &chunk, text_end - at > BYTES_AT_ONCE ? at + BYTES_AT_ONCE : text_end);
-        if (outcome == DONE && chunk.at < text_end)
-            outcome = encode_chunk(call, &chunk);
+            outcome = pass_words(call, &chunk, (size_t)(text_end - at) > most ? at + most : text_end);
+        if (outcome == TERM_STANDS)
+            outcome = put_window(call, &chunk);
+        else if (outcome == DONE && chunk.at < text_end)
+            outcome = put_chunk(call, &chunk);
         if (outcome)
             return outcome;
-        at = chunk.at + 1; /* behind the space */
+        at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
         if (rest(call, at))
             return FAILURE;
     }
+    *behind = at;
     return DONE;
+}
+
+/* Begin with a text, or a copy of what is left of it. */
+static void begin_text(Call *call, const uint8_t *text, size_t size)
+{
+    call->text_end = text + size;
+    call->walked = 0;
+    call->most_walked = WALKED_AT_FIRST + WALKED_A_BYTE * size;
 }
 
 /* Put the ids of a text. What is at its end is read in a copy, behind which bytes may be read. */
 static Outcome encode_text(Call *call, const uint8_t *text, size_t size)
 {
+    const uint8_t *behind = text;
     size_t cut = 0;
+    begin_text(call, text, size);
     if (size > TEXT_AT_HAND) {
         for (cut = size - PADDING; cut && text[cut] != ' ' && size - cut <= TEXT_AT_HAND;)
             cut--;
         cut = text[cut] == ' ' ? cut : 0;
     }
-    Outcome outcome = cut ? encode_padded(call, text, cut) : DONE;
-    if (outcome)
+    Outcome outcome = cut ? encode_padded(call, text, cut, &behind) : DONE;
+    if (outcome || behind >= text + size || call->count >= call->enough)
         return outcome;
-    uint8_t *copy = padded(text + cut, size - cut, call->text_at_hand, TEXT_AT_HAND);
-    outcome = copy ? encode_padded(call, copy, size - cut) : FAILURE;
+    size -= (size_t)(behind - text);
+    uint8_t *copy = padded(behind, size, call->text_at_hand, TEXT_AT_HAND);
+    if (!copy)
+        return FAILURE;
+    begin_text(call, copy, size);
+    outcome = encode_padded(call, copy, size, &behind);
     if (copy != call->text_at_hand)
         give_back(copy);
     return outcome;
@@ -650,14 +477,18 @@ static Outcome encode_item(Call *call, Item item)
 }
 
 /* Put the steps of a text: from the end of the last chunk to where its first token starts, from there to where it
-   ends, and so on, in code points; of which a space between chunks is one. */
+   ends, and so on, in code points; of which a space between chunks is one. A window is like a chunk. */
 static Outcome put_steps(Call *call, const uint8_t *text, size_t size)
 {
     const uint8_t *at = text, *text_end = text + size;
     call->looked = text;
+    begin_text(call, text, size);
     for (;;) {
-        const uint8_t *stop = chunk_end(at, text_end);
-        Outcome outcome = put_asked(call, STEPS, call->kernel->steps, at, (size_t)(stop - at), text_end);
+        const uint8_t *stop = chunk_end(at, text_end), *reach = at;
+        int goes_on = may_go_on(call, at, stop);
+        Outcome outcome = goes_on > 0 ? widen_window(call, at, stop, &stop, &reach) : goes_on ? FAILURE : DONE;
+        if (outcome == DONE)
+            outcome = put_asked(call, STEPS, call->kernel->steps, at, (size_t)(stop - at), text_end);
         if (outcome)
             return outcome;
         if (stop == text_end)

@@ -1,1 +1,3 @@
-"""A vocabulary and its model changed together: which rows go where, and the files with those rows."""
+"""A vocabulary and its model changed together: which rows go where, and the files with those
+rows.
+"""

@@ -1,20 +1,25 @@
-"""`add_terms`: a list of terms made tokens in one of five ways, and what that, or any other change, does to texts.
+"""`add_terms`: a list of terms made tokens in one of five ways, and what each way does to texts.
 
-In: a tokenizer, terms as people write them. Out: the tokenizer with the terms, and which were added, were known, came
-twice or cannot be added. In: a tokenizer before and after, the map of ids, texts. Out: a `Certificate`, which says how
-many texts have the same tokens, made by encoding each text with both.
+In: a tokenizer, terms as people write them. Out: the tokenizer with the terms, and which were
+added, were known, came twice or cannot be added; or without some terms (`remove_terms`).
 """
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, repeat
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
-from trietok.errors import InputError, InputTypeError, VocabularyError
+from trietok.errors import (
+    InputError,
+    InputTypeError,
+    SpecialTokenError,
+    UnknownTokenError,
+    VocabularyError,
+)
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
@@ -23,118 +28,9 @@ from trietok.text.characters import is_chinese_char
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
-from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import checked
 
-# ---- what `trim` proves ---------------------------------------------------------------------------------------------
-
 _BATCH = 256  # texts encoded at a time
-_NO_ID = -1  # in place of an id that is gone
-
-
-class TextCounts(NamedTuple):
-    """Some texts, encoded with a tokenizer before and after, without [CLS], [SEP] and the like.
-
-    Attributes:
-        texts: how many there are.
-        tokens: how many tokens they have before.
-        differing: how many of the texts have other ids afterwards than the map of ids says.
-        tokens_changed: how many tokens of before are not among those of the same text afterwards.
-        unknown_before, unknown_after: how many tokens are the unknown token.
-    """
-
-    texts: int
-    tokens: int
-    differing: int
-    tokens_changed: int
-    unknown_before: int
-    unknown_after: int
-
-    def __str__(self) -> str:
-        read = f"{number_of(self.texts, 'text')}, {number_of(self.tokens, 'token')}"
-        if not self.differing:
-            return f"{read}: 0 texts differ"
-        return (
-            f"{read}: {number_of(self.differing, 'text')} differ{'s' if self.differing == 1 else ''} in "
-            f"{number_of(self.tokens_changed, 'token')}; unknown tokens: {self.unknown_before:,} before, "
-            f"{self.unknown_after:,} after"
-        )
-
-
-@dataclass(frozen=True)
-class Certificate(Report):
-    """What was trimmed, and the proof that the texts have the same tokens. `str` makes it readable.
-
-    Attributes:
-        before, after: the fingerprints.
-        tokens_before, tokens_after: how many different tokens there are: `len(tokenizer)`.
-        rows_before, rows_after: how many rows a model needs: `max_id + 1`.
-        texts: the texts that were trimmed to.
-        held_back: the texts of `check_texts`; None without them.
-        proof: what became of the ids, in one sentence; see `Comparison.proof`.
-    """
-
-    before: str
-    after: str
-    tokens_before: int
-    tokens_after: int
-    rows_before: int
-    rows_after: int
-    texts: TextCounts
-    held_back: TextCounts | None
-    proof: str
-
-    def lines(self) -> list[str]:
-        """What it says, without the proof."""
-        share = self.tokens_after / self.tokens_before
-        lines = [f"{self.tokens_before:,} tokens become {self.tokens_after:,} ({share:.1%})", str(self.texts)]
-        return lines if self.held_back is None else [*lines, f"held back: {self.held_back}"]
-
-    def _parts(self) -> list[str]:
-        return [*self.lines(), self.proof]
-
-
-def certify(
-    before: BertTokenizer,
-    after: BertTokenizer,
-    new_ids: Mapping[int, int],
-    texts: Iterable[str],
-    held_back: Iterable[str] | None,
-) -> Certificate:
-    """Encode all texts with both tokenizers and say how many differ once ids are mapped.
-
-    Cost: O(tokens of both), and encoding each text twice.
-    """
-    comparison = compare(before, after, ())
-    return Certificate(
-        *comparison.fingerprints,
-        tokens_before=len(before),
-        tokens_after=len(after),
-        rows_before=before.max_id + 1,
-        rows_after=after.max_id + 1,
-        texts=_counted(before, after, new_ids, texts),
-        held_back=None if held_back is None else _counted(before, after, new_ids, checked(held_back)),
-        proof=comparison.proof,
-    )
-
-
-def _counted(
-    before: BertTokenizer, after: BertTokenizer, new_ids: Mapping[int, int], texts: Iterable[str]
-) -> TextCounts:
-    of_id: dict[Any, int | None] = {None: None, **new_ids}  # the slow profile may give a piece without an id
-    unknown: list[Any] = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
-    number = tokens = differing = changed = unknown_before = unknown_after = 0
-    for batch in batches(texts):
-        number += len(batch)
-        for old, new in zip(ids_of(before, batch), ids_of(after, batch), strict=True):
-            tokens += len(old)
-            unknown_before += old.count(unknown[0])
-            unknown_after += new.count(unknown[1])
-            expected = list(map(of_id.get, old, repeat(_NO_ID)))
-            if expected != new:
-                differing += 1
-                changed += (Counter(expected) - Counter(new)).total()
-    return TextCounts(number, tokens, differing, changed, unknown_before, unknown_after)
 
 
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -146,7 +42,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def ids_of(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
     """The ids of texts, without special tokens around."""
-    return tokenizer.text_encoder.rows(texts).lists([], [])
+    return tokenizer.text_encoder.rows(texts).lists()
 
 
 def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
@@ -156,7 +52,7 @@ def unknown_id_of(tokenizer: BertTokenizer) -> int | None:
     return tokenizer.unk_token_id if token_id is None else token_id
 
 
-# ---- adding terms ---------------------------------------------------------------------------------------------------
+# ---- adding terms --------------------------------------------------------------------------------
 
 WAYS = ("auto", "wordpiece", "single-word", "added", "unused")
 _COMPARED = WAYS[:4]  # what an unused slot does to a text is what an added token does
@@ -183,11 +79,16 @@ class AddedTerms(Report):
 
     Attributes:
         way: how terms were added.
-        added: token → its id, in the order of the terms; a token is the term as the tokenizer writes it.
+        added: token → its id, in the order of the terms; a token is the term as the tokenizer
+            writes it.
         known: terms that are tokens already, and stay what they are.
         duplicates: terms that come to the same token as one before.
         refused: terms that cannot be added that way.
         entries: those of `added` that are entries of the vocabulary; the others are added tokens.
+        in_the_way: the added token for whose sake no entry was added, as other libraries would
+            number it anew; empty where there is none.
+        instead: those of `added` that are added tokens for that reason alone, and would have been
+            entries.
     """
 
     way: str
@@ -196,20 +97,46 @@ class AddedTerms(Report):
     duplicates: list[str]
     refused: list[RefusedTerm]
     entries: list[str]
+    in_the_way: str = ""
+    instead: Sequence[str] = ()
 
     @property
     def ok(self) -> bool:
         """Whether no term is left out."""
         return not self.refused
 
+    @property
+    def said_of_instead(self) -> list[str]:
+        """What there is to say of `instead`, in a line, or none."""
+        told = (
+            f"no entries, since other libraries would give the added token {self.in_the_way!r:.60}"
+            " another id"
+        )
+        return (
+            [f"{len(self.instead):,} of them {told}: {first_few(list(self.instead))}"]
+            if self.instead
+            else []
+        )
+
     def _parts(self) -> list[str]:
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
-        as_what = [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"] if entries else []
-        as_what += [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"] if tokens else []
-        lines = [f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}{', '.join(as_what)}"]
+        as_what = (
+            [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"]
+            if entries
+            else []
+        )
+        as_what += (
+            [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"]
+            if tokens
+            else []
+        )
+        lines = [
+            f"{number_of(len(self.added), 'term')}"
+            f" added{': ' if as_what else ''}{', '.join(as_what)}"
+        ]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
-        return [*lines, *map(str, self.refused)]
+        return [*lines, *self.said_of_instead, *map(str, self.refused)]
 
 
 def add_terms(
@@ -218,22 +145,26 @@ def add_terms(
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
     Args:
-        tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair encoding, which takes
-            added tokens only.
-        terms: words or phrases as people write them, without the spaces around; they are lower-cased where the
-            tokenizer does so.
-        way: `"auto"`, entries of the vocabulary where WordPiece can reach the term, and `"single-word"` tokens where it
-            cannot, as with spaces or punctuation inside (a token that begins and ends with a Chinese character, a word
-            by itself, matches anywhere); `"wordpiece"`, entries only, for single words and pieces such as `##ology`;
-            `"single-word"`, added tokens that match where no letter, digit, mark or underscore touches them; `"added"`,
-            added tokens that match wherever they stand, inside words too; `"unused"`, tokens as in `"single-word"` that
-            take the free slots `[unusedN]` in order, so that the model needs no new row.
-        special: make them special tokens, which are not lower-cased, which decoding can skip, and which match inside
-            words too unless the way is `"single-word"`; not for entries.
+        tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair
+            encoding, which takes added tokens only.
+        terms: words or phrases as people write them; spaces around are taken off, and several
+            inside are one. They are lower-cased where the tokenizer does so.
+        way: `"auto"`, entries of the vocabulary where WordPiece can reach the term, and
+            `"single-word"` tokens where it cannot, as with spaces or punctuation inside (a token
+            that begins and ends with a Chinese character, a word by itself, matches anywhere), or
+            where an added token is in the way of entries, which the report says (see
+            `BertTokenizer.lines_before_new`); `"wordpiece"`, entries only, for single words and
+            pieces as `##ology`; `"single-word"`, added tokens that match where no letter, digit,
+            mark or underscore touches them; `"added"`, added tokens that match wherever they stand,
+            inside words too; `"unused"`, tokens as in `"single-word"` that take the free slots
+            `[unusedN]` in order, so that the model needs no new row.
+        special: make them special tokens, which are not lower-cased, which decoding can skip, and
+            which match inside words too unless the way is `"single-word"`; not for entries.
 
     Raises:
         InputTypeError: the tokenizer is none of these, or a term is no str.
-        InputError: `way` is none of these; `special` is given for entries; there are fewer free slots than terms.
+        InputError: `way` is none of these; `special` is given for entries; there are fewer free
+            slots than terms.
         VocabularyError: the tokens need more rows than `max_embedding_rows`.
 
     >>> import trietok
@@ -252,15 +183,21 @@ def add_terms(
     ['zoology', 'of', "crohn's disease", '.']
     """
     if not isinstance(tokenizer, BertTokenizer):
-        raise InputTypeError(f"add_terms takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer)
+        raise InputTypeError(
+            f"add_terms takes a BertTokenizer, not {type(tokenizer).__name__}", value=tokenizer
+        )
     if way == "wordpiece":
         require_wordpiece(tokenizer, "add_terms in the way 'wordpiece'")
     if isinstance(terms, (str, bytes)):
-        raise InputTypeError(f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms)
+        raise InputTypeError(
+            f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms
+        )
     if way not in WAYS:
         raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if special and way == "wordpiece":
-        raise InputError("an entry of the WordPiece vocabulary is not special; add special tokens in another way")
+        raise InputError(
+            "an entry of the WordPiece vocabulary is not special; add special tokens in another way"
+        )
     found = _Sorted(tokenizer, way, special)
     for number, term in enumerate(checked(terms), start=1):
         found.take(number, term)
@@ -275,7 +212,11 @@ def add_terms(
             each.add_tokens(tokens)
     ids = tokenizer.get_vocab()
     added = {token: ids[token] for token in found.tokens}
-    return AddedTerms(way, added, found.known, found.duplicates, found.refused, entries)
+    instead = [token for token in found.instead if token in added]
+    blocker = str(found.in_the_way) if instead else ""
+    return AddedTerms(
+        way, added, found.known, found.duplicates, found.refused, entries, blocker, instead
+    )
 
 
 class _Sorted:
@@ -286,16 +227,27 @@ class _Sorted:
         self.known: list[str] = []
         self.duplicates: list[str] = []
         self.refused: list[RefusedTerm] = []
+        # contents of tokens that would be entries if none were in the way
+        self.instead: dict[str, None] = {}
+        self.in_the_way: AddedToken | None = None
         self._tokenizer, self._way, self._special = tokenizer, way, special
-        self._has_entries = hasattr(tokenizer, "wordpiece_tokenizer") and not special  # else auto gives tokens only
-        self._lowers = tokenizer.profile == "slow" and bool(getattr(tokenizer, "do_lower_case", False))
+        # else auto gives tokens only
+        self._has_entries = hasattr(tokenizer, "wordpiece_tokenizer") and not special
+        if self._has_entries and way in ("auto", "wordpiece"):
+            self.in_the_way = tokenizer.lines_before_new()[1]
+        self._lowers = tokenizer.profile == "slow" and bool(
+            getattr(tokenizer, "do_lower_case", False)
+        )
         basic = tokenizer.basic_tokenizer if tokenizer.profile == "fast" else None
         self._normalizer = basic if isinstance(basic, RustBasicTokenizer) else None
-        self._vocabulary = {*tokenizer.get_vocab(), *map(self._searched, tokenizer.added_tokens_decoder.values())}
+        self._vocabulary = {
+            *tokenizer.get_vocab(),
+            *map(self._searched, tokenizer.added_tokens_decoder.values()),
+        }
         self._taken: set[str] = set()  # the terms so far, as texts are searched for them
 
     def take(self, number: int, term: str) -> None:
-        term = term.strip()
+        term = " ".join(term.split())
         try:
             # A token as it is written, such as [MASK], is known as that.
             token = term if term in self._vocabulary else self._token_of(term)
@@ -311,7 +263,9 @@ class _Sorted:
             self.refused.append(RefusedTerm(number, term, str(error)))
 
     def _searched(self, token: AddedToken | str) -> str:
-        """What a text is searched for: the fast profile normalizes added tokens, which keep their contents."""
+        """What a text is searched for: the fast profile normalizes added tokens, which keep their
+        contents.
+        """
         if isinstance(token, str) or self._normalizer is None or not token.normalized:
             return str(token)
         return self._normalizer.normalized(token.content)
@@ -320,36 +274,62 @@ class _Sorted:
         """The token of a term, or the entry; an `InputError` where there is none."""
         if not term:
             raise InputError("it is empty")
-        is_auto = self._way == "auto"
+        is_auto, is_instead = self._way == "auto", False
         if self._way == "wordpiece" or (is_auto and self._has_entries):
             try:
                 entry = self._entry_of(term)
-                # An added token inside would be found first, and the word never seen.
-                if not is_auto or entry in self._vocabulary or self._tokenizer.pieces(entry)[1] == [(entry, False)]:
-                    return entry
             except (InputError, VocabularyError) as error:
                 if not is_auto or str(error) == _NOTHING:
                     raise
+            else:
+                # An added token inside would be found first, and the word never seen.
+                if (
+                    not is_auto
+                    or entry in self._vocabulary
+                    or self._tokenizer.pieces(entry)[1] == [(entry, False)]
+                ):
+                    is_instead = self.in_the_way is not None and entry not in self._vocabulary
+                    if not is_instead:
+                        return entry
+                    if not is_auto or entry != self._word_of(entry):
+                        raise InputError(
+                            "other libraries would give the added token"
+                            f" {str(self.in_the_way)!r:.60} another id if an entry followed it; a"
+                            " word can be an added token instead, which the way 'auto' makes it"
+                        )
         # A Chinese character is a word by itself, whatever touches it.
         is_chinese = is_auto and is_chinese_char(ord(term[0])) and is_chinese_char(ord(term[-1]))
-        is_whole = self._way == "single-word" or not (self._way == "added" or self._special or is_chinese)
+        is_whole = self._way == "single-word" or not (
+            self._way == "added" or self._special or is_chinese
+        )
         token = AddedToken(term, single_word=is_whole, special=self._special)
         if not self._searched(token):
             raise InputError(_NOTHING)  # a token of it would stand in no text
-        return token.replace(content=term.lower()) if self._lowers and token.normalized else token
+        token = token.replace(content=term.lower()) if self._lowers and token.normalized else token
+        if is_instead:
+            self.instead[token.content] = None
+        return token
+
+    def _word_of(self, term: str) -> str:
+        """A term without the mark of pieces that continue a word."""
+        prefix = self._tokenizer.wordpiece_tokenizer.continuing_subword_prefix
+        return term.removeprefix(prefix) if prefix and term != prefix else term
 
     def _entry_of(self, term: str) -> str:
         tokenizer = self._tokenizer
-        prefix = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
-        marked = prefix if prefix and term.startswith(prefix) and term != prefix else ""
-        rest = term.removeprefix(marked)
-        words = tokenizer.basic_tokenizer.tokenize(rest) if tokenizer.do_basic_tokenize else rest.split()
+        rest = self._word_of(term)
+        marked = term.removesuffix(rest)
+        words = (
+            tokenizer.basic_tokenizer.tokenize(rest)
+            if tokenizer.do_basic_tokenize
+            else rest.split()
+        )
         if not words:
             raise InputError(_NOTHING)
         if len(words) > 1:
             raise InputError(
-                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be only one; the way "
-                "'auto' adds it as an added token"
+                f"this tokenizer splits it into {len(words)} words, and a vocabulary entry can be"
+                " only one; the way 'auto' adds it as an added token"
             )
         entry = marked + words[0]
         if entry not in self._vocabulary:
@@ -361,15 +341,81 @@ def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
     slots = tokenizer.unused_slots()
     if len(tokens) > len(slots):
         raise InputError(
-            f"there are {len(tokens):,} new terms and {len(slots):,} free slots [unusedN]; give fewer terms, or add "
-            "them in another way, with new rows"
+            f"there are {len(tokens):,} new terms and {len(slots):,} free slots [unusedN]; give"
+            " fewer terms, or add them in another way, with new rows"
         )
-    for each in (copy.deepcopy(tokenizer), tokenizer):  # on a copy first: one slot after the other is not all or none
+    # on a copy first: one slot after the other is not all or none
+    for each in (
+        copy.deepcopy(tokenizer),
+        tokenizer,
+    ):
         for slot, token in zip(slots, tokens, strict=False):
             each.assign_unused(slot, token)
 
 
-# ---- what each way does ----------------------------------------------------------------------------------------------
+def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
+    """Take terms out of a tokenizer, entries and added tokens alike; the ids of the others close
+    up, in their order.
+
+    So a tokenizer from which the last of some terms are taken has the ids that it had before they
+    came. An error leaves the tokenizer as it was.
+
+    Args:
+        tokenizer: a `BertTokenizer` or one of its relatives, in either profile.
+        terms: tokens, or terms as people write them.
+
+    Returns:
+        The tokens that are gone, in the order of the terms.
+
+    Raises:
+        UnknownTokenError: terms are no tokens; all of them are named.
+        SpecialTokenError: a token has a role, such as [CLS].
+
+    >>> import trietok
+    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    >>> add_terms(tokenizer, ["zoology", "covid", "Crohn's disease"]).added
+    {'zoology': 8000, 'covid': 8001, "crohn's disease": 8002}
+    >>> (
+    ...     remove_terms(tokenizer, ["Crohn's Disease", "zoology"]),
+    ...     tokenizer.convert_tokens_to_ids("covid"),
+    ... )
+    (["crohn's disease", 'zoology'], 8000)
+    """
+    known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
+    for term in checked(terms):
+        found = [term] if term in known else tokenizer.tokenize(term)
+        if len(found) == 1 and found[0] in known and known[found[0]] != unknown_id_of(tokenizer):
+            gone[found[0]] = None
+        else:
+            unknown.append(term)
+    if unknown:
+        named = first_few([f"{term!r:.60}" for term in unknown])
+        told = (
+            f"{number_of(len(unknown), 'term')} to remove"
+            f" {'is no token' if len(unknown) == 1 else 'are no tokens'}"
+        )
+        raise UnknownTokenError(f"{told}: {named}; take them off the list", item=unknown[0])
+    roles = [token for token in tokenizer.all_special_tokens if token in gone]
+    if roles:
+        raise SpecialTokenError(
+            f"{roles[0]!r:.60} has a role in the tokenizer; give it to another token first"
+        )
+    # on a copy first: two steps, all or none
+    for each in (copy.deepcopy(tokenizer), tokenizer) if gone else ():
+        each.remove_tokens(
+            [token for token in map(str, each.added_tokens_decoder.values()) if token in gone]
+        )
+        # What fills the line of an added token that stood before entries goes with it.
+        tokens = dict(enumerate(each.vocabulary.tokens)) | dict(each.added_tokens_decoder.items())
+        each.keep_only(
+            number
+            for number, token in tokens.items()
+            if str(token) in known and str(token) not in gone
+        )
+    return list(gone)
+
+
+# ---- what each way does --------------------------------------------------------------------------
 
 
 class OtherWord(NamedTuple):
@@ -404,16 +450,50 @@ class WayEffect(NamedTuple):
     other_words: list[OtherWord]
 
     def __str__(self) -> str:
-        examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in self.other_words[:_EXAMPLES])
-        occurrences = sum(each.frequency for each in self.other_words)
-        others = f"{number_of(len(self.other_words), 'other word')} split differently"
-        if self.other_words:
-            others += f" ({number_of(occurrences, 'occurrence')})"
         return (
-            f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of {self.texts:,} "
-            f"texts change, {self.tokens_before:,} tokens become {self.tokens_after:,}; {others}"
-            + (f": {examples}" if examples else "")
+            f"{self.way}: {self.added:,} added, {self.refused:,} refused; {self.texts_changed:,} of"
+            f" {self.texts:,} texts change, {self.tokens_before:,} tokens become"
+            f" {self.tokens_after:,}; {said_of(self.other_words)}"
         )
+
+
+def said_of(others: Sequence[OtherWord]) -> str:
+    """How many other words there are, and the most frequent of them with their new tokens, in a
+    line.
+    """
+    told = f"{number_of(len(others), 'other word')} split differently"
+    if not others:
+        return told
+    examples = ", ".join(f"{each.word} → {' '.join(each.after)}" for each in others[:_EXAMPLES])
+    return f"{told} ({number_of(sum(each.frequency for each in others), 'occurrence')}): {examples}"
+
+
+def count_words(tokenizer: BertTokenizer, texts: Iterable[str], words: WordCounts) -> None:
+    """Add the words of texts to those counted, of which the rarest of many are forgotten."""
+    cut = tokenizer.basic_tokenizer.tokenize if tokenizer.do_basic_tokenize else str.split
+    for text in texts:
+        words.add(Counter(cut(text)))
+    words.prune(_MAX_WORDS)
+
+
+def other_words(
+    before: BertTokenizer, after: BertTokenizer, done: AddedTerms, words: Iterable[tuple[str, int]]
+) -> list[OtherWord]:
+    """The words, of some with their frequencies, that are no terms and are split differently;
+    frequent ones first.
+    """
+    # what becomes one of them is a term, however written
+    terms = {(token_id,) for token_id in done.added.values()}
+    frequent, found = sorted(words, key=lambda item: (-item[1], item[0])), list[OtherWord]()
+    for start in range(0, len(frequent), _BATCH):
+        some = frequent[start : start + _BATCH]
+        old, new = (ids_of(tokenizer, [word for word, _ in some]) for tokenizer in (before, after))
+        for (word, frequency), ids, new_ids in zip(some, old, new, strict=True):
+            if ids != new_ids and tuple(new_ids) not in terms:
+                found.append(
+                    OtherWord(word, frequency, before.tokenize(word), after.tokenize(word))
+                )
+    return found
 
 
 def effects_of_terms(
@@ -430,13 +510,14 @@ def effects_of_terms(
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     >>> for effect in effects_of_terms(tokenizer, ["covid"], ["Covid and Covidien", "the people"]):
     ...     print(effect)
-    auto: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
-        (1 occurrence): covidien → covid ##ie ##n
-    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently
-        (1 occurrence): covidien → covid ##ie ##n
-    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split differently
-    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split differently (1 occurrence):
-        covidien → covid i ##en
+    auto: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split
+        differently (1 occurrence): covidien → covid ##ie ##n
+    wordpiece: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split
+        differently (1 occurrence): covidien → covid ##ie ##n
+    single-word: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 9; 0 other words split
+        differently
+    added: 1 added, 0 refused; 1 of 2 texts change, 11 tokens become 7; 1 other word split
+        differently (1 occurrence): covidien → covid i ##en
 
     Cost: O(code points of the texts); O(their different words, at most a million) in memory.
     """
@@ -444,31 +525,31 @@ def effects_of_terms(
     trials = [copy.deepcopy(tokenizer) for _ in ways]
     for trial in trials:
         trial.max_embedding_rows = trial.config_rows = None
-    done = [add_terms(trial, terms, way, special=special) for trial, way in zip(trials, ways, strict=True)]
-    words, cut = WordCounts(), tokenizer.basic_tokenizer.tokenize if tokenizer.do_basic_tokenize else str.split
+    done = [
+        add_terms(trial, terms, way, special=special)
+        for trial, way in zip(trials, ways, strict=True)
+    ]
+    words = WordCounts()
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
         words.texts += len(batch)
-        for text in batch:
-            words.add(Counter(cut(text)))
-        words.prune(_MAX_WORDS)
+        count_words(tokenizer, batch, words)
         old = ids_of(tokenizer, batch)
         before += sum(map(len, old))
         for number, trial in enumerate(trials):
             new = ids_of(trial, batch)
             changed[number] += sum(map(list.__ne__, old, new))
             after[number] += sum(map(len, new))
-    frequent = sorted(words.items(), key=lambda item: (-item[1], item[0]))
     effects = []
     for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
-        # A word that becomes one new token is a term, however it is written.
-        terms_now = {(token_id,) for token_id in terms_done.added.values()}
-        cuts = (
-            OtherWord(word, frequency, tokenizer.tokenize(word), trial.tokenize(word))
-            for word, frequency in frequent
-            if tuple(ids_of(trial, [word])[0]) not in terms_now
+        others = other_words(tokenizer, trial, terms_done, words.items())
+        numbers = (
+            len(terms_done.added),
+            len(terms_done.refused),
+            words.texts,
+            texts_changed,
+            before,
+            tokens,
         )
-        others = [each for each in cuts if each.before != each.after]
-        numbers = len(terms_done.added), len(terms_done.refused), words.texts, texts_changed, before, tokens
         effects.append(WayEffect(terms_done.way, *numbers, others))
     return effects

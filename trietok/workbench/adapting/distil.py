@@ -1,12 +1,15 @@
-"""Rows of new tokens fitted to the model: it gives each token alone the embedding that it gave the token's pieces.
+"""Rows of new tokens fitted to the model: it gives each token alone the embedding that it gave the
+token's pieces.
 
-In: a model's directory, its tokenizer before and after, and the plan of its rows. Out: a row of numbers for each new
-token (`FittedRows`), in place of the sum that the plan says. PyTorch and the model's own class are imported here only:
-by sentence-transformers where the directory is one of its models, else by transformers.
+In: a model's directory, its tokenizer before and after, and the plan of its rows. Out: a row of
+numbers for each new token (`FittedRows`), in place of the sum that the plan says. transformers
+loads the model by a class of its own, and what comes after it in a directory of
+sentence-transformers is built by `sentence_model`: no code of a directory runs.
 
-The model is frozen and computes with float32 on the CPU, and no number is drawn at random: the same model, tokens and
-versions of the libraries give the same rows. Nearest to this comes token distillation (Dobler, Elliott and de Melo,
-2025, arXiv 2505.20133), which fits rows to the hidden states of texts.
+The model is frozen and computes with float32 on the CPU, and no number is drawn at random: the same
+model, tokens and versions of the libraries give the same rows. Nearest to this comes token
+distillation (Dobler, Elliott and de Melo, 2025, arXiv 2505.20133), which fits rows to the hidden
+states of texts.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import math
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,24 +25,32 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from trietok import log
 from trietok.errors import InputError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches, ids_of
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan, Sum, ids_of_pieces
+from trietok.workbench.sentence_model import INSTEAD, Layer, embedding_of, layers_of
 
 if TYPE_CHECKING:
     from trietok.tokenizer.pretrained import PreTrainedTokenizer
     from trietok.workbench.adapting.apply_rows import Checkpoint
+    from trietok.workbench.adapting.heal import Kept
 
 STEPS = 20  # of Adam, for each batch of words
 _RATE = 0.1  # of a step, as a share of the numbers that rows hold
 _BATCH, _TEXTS, _TOKENS = 256, 32, 1024  # words, texts, and tokens, at a time
-_AROUND, _MORE_STEPS, _MORE_RATE = 6, 8, 0.05  # in texts: tokens on either side of a word, and how it is fitted there
-_Sides = list[tuple[list[int], list[int]]]  # of a word: the ids before and after it, in each of some texts
+# in texts: tokens on either side of a word, and how it is fitted there
+_AROUND, _MORE_STEPS, _MORE_RATE = (
+    6,
+    8,
+    0.05,
+)
+# of a word: the ids before and after it, in each of some texts
+_Sides = list[tuple[list[int], list[int]]]
 _MEMORY = "/proc/meminfo"
-_INSTEAD = "start new rows with 'length', which needs no model in memory"
 _WITHOUT = "start new rows with 'length' (--start length) and leave --measure (measure=True) out"
 
 
@@ -49,11 +61,15 @@ class FittedRows(Report):
     Attributes:
         rows: their numbers, in order.
         values: what they hold, float32 of shape (rows, numbers in a row); no part of the JSON.
-        start: the cosine between each word's embedding and that of its pieces before fitting, the mean of all rows.
+        start: the cosine between each word's embedding and that of its pieces before fitting, the
+            mean of all rows.
         cosine: the same afterwards.
-        left: tokens whose rows are as the plan says: a piece of theirs is unknown, or fitting did not better them.
+        left: tokens whose rows are as the plan says: a piece of theirs is unknown, or fitting did
+            not better them.
         late: the same, because the time was over.
         seconds: how long it took, without loading the model.
+        bias, head: the same of the bias of a head, of shape (rows, 1), and of its own rows, if
+            those were fitted.
     """
 
     rows: list[int]
@@ -63,73 +79,125 @@ class FittedRows(Report):
     left: list[str]
     late: list[str]
     seconds: float
+    bias: Any = None
+    head: Any = None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, but the numbers of the rows."""
-        return {name: value for name, value in super().to_dict().items() if name != "values"}
+        return {
+            name: value
+            for name, value in super().to_dict().items()
+            if name not in ("values", "bias", "head")
+        }
 
     def _parts(self) -> Iterator[str]:
-        near = f": cosine to their pieces {self.start:.3f} before, {self.cosine:.3f} now" if self.rows else ""
+        near = (
+            f": cosine to their pieces {self.start:.3f} before, {self.cosine:.3f} now"
+            if self.rows
+            else ""
+        )
         yield f"{number_of(len(self.rows), 'row')} fitted in {self.seconds:.1f} s{near}"
         for tokens, why in ((self.left, "not fitted"), (self.late, "not fitted in time")):
             if tokens:
                 yield f"{number_of(len(tokens), 'row')} {why}: {first_few(tokens)}"
 
 
-class Reader:
-    """Embeds texts with a directory's model: by its pooling, or as the mean of its last hidden states."""
+# What a checkpoint may lack: embeddings do not need it.
+_OF_HEADS = re.compile(r"(?:^|\.)(?:pooler|cls|lm_head|generator_\w+|vocab_\w+|position_ids)\b")
 
-    def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
-        self._torch, library, sentences = packages(checkpoint)
-        self._tokenizer, self._where, self._has_pooling = tokenizer, checkpoint.directory, sentences is not None
+
+class Reader:
+    """Embeds texts with a directory's model and what its modules.json says comes after it."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer, with_head: bool = False
+    ) -> None:
+        self.torch, transformers, layers = packages(checkpoint)
+        self._tokenizer, self._where = tokenizer, checkpoint.directory
         self.max_length, path = checkpoint.most_tokens(tokenizer), str(checkpoint.directory)
-        options = {"local_files_only": True, "trust_remote_code": False}  # no code of the directory
+        options = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
         _check_memory(checkpoint)
-        with self._refusals(), _quiet(), self._torch.random.fork_rng(devices=[]):  # a head may get random numbers
-            if sentences is None:
-                self._core = model = library.AutoModel.from_pretrained(path, **options)
-            else:
-                model = sentences.SentenceTransformer(path, device="cpu", **options)
-                self._core = next(each for each in model.modules() if isinstance(each, library.PreTrainedModel))
-            self._model = model.float().eval().requires_grad_(False)
+        # a head may get random numbers
+        with (
+            self.refusals(),
+            _quiet(),
+            self.torch.random.fork_rng(devices=[]),
+        ):
+            kind = transformers.AutoModelForMaskedLM if with_head else transformers.AutoModel
+            model, loaded = kind.from_pretrained(path, output_loading_info=True, **options)
+            self.model = model.float().eval().requires_grad_(False)
+            self._embedding = embedding_of(layers)
+        made_up = sorted(name for name in loaded["missing_keys"] if not _OF_HEADS.search(name))
+        if made_up:
+            log.warning(
+                f"{number_of(len(made_up), 'weight')} of the model in {self._where} are in none of"
+                f" its files, and random numbers took their place: {first_few(made_up)}; what is"
+                " fitted and measured with them means nothing: copy all files of the model"
+            )
 
     @contextlib.contextmanager
-    def _refusals(self) -> Iterator[None]:
+    def refusals(self) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # whatever the model's own class raises
             why = f"{type(error).__name__}: {error!s:.200}"
-            raise InputError(f"the model in {self._where} gives no embedding ({why}); {_INSTEAD}") from error
+            raise InputError(
+                f"the model in {self._where} gives no embedding ({why}); {INSTEAD}"
+            ) from error
 
-    def _embedded(self, sequences: Sequence[list[int]]) -> Any:
+    def embedded(self, sequences: Sequence[list[int]]) -> Any:
         """Embeddings as PyTorch has them, of sequences of about one length."""
+        ids, mask = self.padded(sequences)
+        return self._embedding(
+            self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask
+        )
+
+    def padded(self, sequences: Sequence[list[int]]) -> tuple[Any, Any]:
+        """Ids side by side, and 1 where there is one."""
         longest, pad = max(map(len, sequences)), self._tokenizer.pad_token_id or 0
-        ids = self._torch.tensor([[*each, *[pad] * (longest - len(each))] for each in sequences])
-        mask = self._torch.tensor([[1] * len(each) + [0] * (longest - len(each)) for each in sequences])
-        features = {"input_ids": ids, "attention_mask": mask}
-        if self._has_pooling:
-            return self._model(features)["sentence_embedding"]
-        return (self._model(**features).last_hidden_state * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
+        ids = self.torch.tensor([[*each, *[pad] * (longest - len(each))] for each in sequences])
+        return ids, self.torch.tensor(
+            [[1] * len(each) + [0] * (longest - len(each)) for each in sequences]
+        )
 
     def embeddings(self, texts: list[str]) -> Any:
-        """The embedding of each text, cut to `max_length` tokens, as a numpy array whose rows have the length 1."""
+        """The embedding of each text, cut to `max_length` tokens, as a numpy array whose rows have
+        the length 1.
+        """
         sequences = self._tokenizer(texts, truncation=True, max_length=self.max_length)["input_ids"]
-        torch, order = self._torch, sorted(range(len(sequences)), key=lambda number: len(sequences[number]))
+        torch, order = (
+            self.torch,
+            sorted(range(len(sequences)), key=lambda number: len(sequences[number])),
+        )
         parts = []
-        with self._refusals(), torch.no_grad():
+        with self.refusals(), torch.no_grad():
             for first in range(0, len(order), _TEXTS):
-                found = self._embedded([sequences[number] for number in order[first : first + _TEXTS]])
+                found = self.embedded(
+                    [sequences[number] for number in order[first : first + _TEXTS]]
+                )
                 parts.append(torch.nn.functional.normalize(found, dim=1))
             return torch.cat(parts)[torch.tensor(order).argsort()].numpy()
 
-    def fitted(self, pieces: Sequence[list[int]], starts: Sequence[Sum], texts: Sequence[_Sides], until: float) -> Any:
-        """Rows with which words are embedded as their pieces are, alone and then in texts, each from a sum of old rows,
-        and the cosines of words alone before and after; None if it takes until a time of the monotonic clock."""
-        old, torch = self._core.get_input_embeddings(), self._torch
+    def fitted(
+        self,
+        pieces: Sequence[list[int]],
+        starts: Sequence[Sum],
+        texts: Sequence[_Sides],
+        until: float,
+    ) -> Any:
+        """Rows with which words are embedded as their pieces are, alone and then in texts, each
+        from a sum of old rows, and the cosines of words alone before and after; None if it takes
+        until a time of the monotonic clock.
+        """
+        old, torch = self.model.get_input_embeddings(), self.torch
         sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
         alone: list[Any] = [(word, 1.0, [], []) for word in range(len(pieces))]
         first = self._fitted(pieces, torch.stack(sums), alone, STEPS, _RATE, until)
-        around = [(word, 1 / len(sides), before, after) for word, sides in enumerate(texts) for before, after in sides]
+        around = [
+            (word, 1 / len(sides), before, after)
+            for word, sides in enumerate(texts)
+            for before, after in sides
+        ]
         if first is None or not around:
             return first
         more = self._fitted(pieces, first[0], [*alone, *around], _MORE_STEPS, _MORE_RATE, until)
@@ -137,23 +205,35 @@ class Reader:
         return first if after is None else (after[0], first[1], after[1])
 
     def _fitted(
-        self, pieces: Sequence[list[int]], start: Any, texts: list[Any], steps: int, rate: float, until: float
+        self,
+        pieces: Sequence[list[int]],
+        start: Any,
+        texts: list[Any],
+        steps: int,
+        rate: float,
+        until: float,
     ) -> Any:
-        """Rows fitted in texts, each given as the number of the word, its weight, and the ids before and after it."""
-        torch, whole = self._torch, self._tokenizer.build_inputs_with_special_tokens
-        old = self._core.get_input_embeddings()
+        """Rows fitted in texts, each given as the number of the word, its weight, and the ids
+        before and after it.
+        """
+        torch, whole = self.torch, self._tokenizer.build_inputs_with_special_tokens
+        old = self.model.get_input_embeddings()
         texts.sort(key=lambda text: len(text[2]) + len(text[3]))
         size = max(_TOKENS // len(whole([0, *texts[-1][2], *texts[-1][3]])), 1)
         parts = []
         for some in (texts[place : place + size] for place in range(0, len(texts), size)):
-            with self._refusals(), torch.no_grad():
-                wanted = self._embedded([whole([*one, *pieces[word], *other]) for word, _, one, other in some])
+            with self.refusals(), torch.no_grad():
+                wanted = self.embedded(
+                    [whole([*one, *pieces[word], *other]) for word, _, one, other in some]
+                )
             ids = [whole([*one, len(old.weight) + word, *other]) for word, _, one, other in some]
-            parts.append((ids, wanted, *(torch.tensor([text[column] for text in some]) for column in (0, 1))))
+            parts.append(
+                (ids, wanted, *(torch.tensor([text[column] for text in some]) for column in (0, 1)))
+            )
         new = start.clone().requires_grad_()
         optimizer = torch.optim.Adam([new], lr=rate * float(start.square().mean().sqrt()) or rate)
         best, nearest, at_start = start.clone(), torch.full([len(pieces)], -math.inf), None
-        self._core.set_input_embeddings(_extended(torch, old, new))
+        self.model.set_input_embeddings(extended(torch, old, new))
         try:
             for _ in range(steps + 1):
                 if time.monotonic() > until:
@@ -161,8 +241,8 @@ class Reader:
                 optimizer.zero_grad()
                 found = torch.zeros(len(pieces))
                 for ids, wanted, words, weights in parts:
-                    with self._refusals():
-                        cosines = torch.nn.functional.cosine_similarity(self._embedded(ids), wanted)
+                    with self.refusals():
+                        cosines = torch.nn.functional.cosine_similarity(self.embedded(ids), wanted)
                     ((1 - cosines) * weights).sum().backward()
                     found.index_add_(0, words, cosines.detach() * weights)
                 found = found.nan_to_num(-1)
@@ -171,7 +251,7 @@ class Reader:
                 nearest = nearest.maximum(found)
                 optimizer.step()
         finally:
-            self._core.set_input_embeddings(old)
+            self.model.set_input_embeddings(old)
         return best, at_start, nearest
 
 
@@ -185,13 +265,17 @@ def distil_rows(
     in_context: int = 0,
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    kept: Kept | None = None,
 ) -> FittedRows:
-    """Fit the rows that a plan makes, each from what the plan says, and alone; or in so many of the texts, too.
+    """Fit the rows that a plan makes, each from what the plan says, and alone; or in so many of the
+    texts, too.
 
-    Rows for which there is no time, after some seconds of fitting, stay as the plan says. `progress` is called with the
-    number of rows that are done and of those to do.
+    Rows for which there is no time, after some seconds of fitting, stay as the plan says.
+    `progress` is called with the number of rows that are done and of those to do. What a run that
+    was stopped has `kept` is not fitted again.
     """
-    checkpoint.embeddings()  # raises where rows could not be written
+    np = import_package("numpy")
+    checkpoint.fitted_tensors()  # raises where rows could not be written
     reader = Reader(checkpoint, before)
     began = time.monotonic()
     until = math.inf if seconds is None else began + seconds
@@ -199,14 +283,28 @@ def distil_rows(
     made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
     cut = dict(zip(new, ids_of_pieces(before, list(new)), strict=True))
-    around = _around(texts if in_context else (), {row: cut[token] for token, row in new.items()}, after, in_context)
+    around = _around(
+        texts if in_context else (),
+        {row: cut[token] for token, row in new.items()},
+        after,
+        in_context,
+    )
     words = [token for token in made if 1 <= len(cut[token]) <= room and unknown not in cut[token]]
     words.sort(key=lambda token: len(cut[token]))  # of one length, a batch holds no padding
     late: list[str] = []
     rows: dict[int, tuple[Any, float, float]] = {}
-    for first in range(0, len(words), _BATCH):
+    if kept is not None and "words" in kept.values:
+        of_kept = (kept.tensors[name] for name in ("rows", "values", "cosines"))
+        rows = {
+            int(row): (reader.torch.from_numpy(each), *map(float, pair))
+            for row, each, pair in zip(*of_kept, strict=True)
+        }
+    for first in range(0 if kept is None else kept.values.get("words", 0), len(words), _BATCH):
         batch = words[first : first + _BATCH]
-        pieces, starts = [cut[word] for word in batch], [plan.terms_of(made[word]) for word in batch]
+        pieces, starts = (
+            [cut[word] for word in batch],
+            [plan.terms_of(made[word]) for word in batch],
+        )
         spaces = [min(_AROUND, (room - len(each)) // 2) for each in pieces]
         sides = [
             [(one[max(len(one) - space, 0) :], other[:space]) for one, other in around[made[word]]]
@@ -219,19 +317,34 @@ def distil_rows(
         for word, row, start, cosine in zip(batch, *found, strict=True):
             if cosine > start:
                 rows[made[word]] = row, float(start), float(cosine)
+        if kept is not None and rows:
+            kept.values["words"] = first + len(batch)
+            columns = zip(*rows.values(), strict=True)
+            values, *cosines = (
+                np.array([*map(np.asarray, column)], dtype="float32") for column in columns
+            )
+            kept.tensors |= {
+                "rows": np.array([*rows]),
+                "values": values,
+                "cosines": np.stack(cosines, 1),
+            }
         if progress is not None:
             progress(first + len(batch), len(words))
     numbers = sorted(rows)
     means = [sum(rows[row][place] for row in numbers) / max(len(numbers), 1) for place in (1, 2)]
-    values = import_package("numpy").array([rows[row][0].numpy() for row in numbers], dtype="float32")
-    left = [token for token, row in made.items() if row not in rows and token not in frozenset(late)]
+    values = np.array([rows[row][0].numpy() for row in numbers], dtype="float32")
+    left = [
+        token for token, row in made.items() if row not in rows and token not in frozenset(late)
+    ]
     return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
 
 
 def _around(
     texts: Iterable[str], pieces: dict[int, list[int]], tokenizer: PreTrainedTokenizer, most: int
 ) -> dict[int, _Sides]:
-    """For each new row what is around it in some texts, drawn the same each time; new tokens there are in pieces."""
+    """For each new row what is around it in some texts, drawn the same each time; new tokens there
+    are in pieces.
+    """
     found: dict[int, _Sides] = {row: [] for row in pieces}
     draw, seen = random.Random(0), Counter[int]()
     for batch in batches(texts):
@@ -244,7 +357,9 @@ def _around(
                 if drawn >= most and len(found[row]) >= most:
                     continue
                 sides = ids[max(place - _AROUND, 0) : place], ids[place + 1 : place + 1 + _AROUND]
-                one, other = ([old for each in side for old in pieces.get(each, (each,))] for side in sides)
+                one, other = (
+                    [old for each in side for old in pieces.get(each, (each,))] for side in sides
+                )
                 if len(found[row]) < most:
                     found[row].append((one, other))
                 else:
@@ -252,12 +367,10 @@ def _around(
     return found
 
 
-def packages(checkpoint: Checkpoint) -> tuple[Any, Any, Any]:
-    """torch, transformers, and sentence-transformers or None: what runs the model of a directory."""
-    names = ["torch", "transformers"]
-    names += ["sentence_transformers"] if (checkpoint.directory / "modules.json").is_file() else []
-    torch, transformers, *more = (import_package(name, _WITHOUT) for name in names)
-    return torch, transformers, *(more or [None])
+def packages(checkpoint: Checkpoint) -> tuple[Any, Any, list[Layer]]:
+    """torch, transformers and what comes after the model of a directory, which is read first."""
+    layers = layers_of(checkpoint.directory, checkpoint.config)
+    return import_package("torch", _WITHOUT), import_package("transformers", _WITHOUT), layers
 
 
 @contextlib.contextmanager
@@ -277,19 +390,28 @@ def _quiet() -> Iterator[None]:
 
 def _check_memory(checkpoint: Checkpoint) -> None:
     """Raise where the memory that is free, as Linux tells, does not hold the model in float32."""
-    needed = 4.8 * sum(map(math.prod, checkpoint.shapes.values()))  # and a fifth for what it computes
+    # and a fifth for what it computes
+    needed = 4.8 * sum(map(math.prod, checkpoint.shapes.values()))
     free = needed
-    with contextlib.suppress(OSError, ValueError, IndexError), open(_MEMORY, encoding="ascii") as file:
-        free = next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")), needed)
+    with (
+        contextlib.suppress(OSError, ValueError, IndexError),
+        open(_MEMORY, encoding="ascii") as file,
+    ):
+        free = next(
+            (int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")),
+            needed,
+        )
     if free < needed:
         raise InputError(
-            f"to run the model in {checkpoint.directory} takes {needed / 1e9:.1f} GB of memory, and "
-            f"{free / 1e9:.1f} GB are free; {_INSTEAD}"
+            f"to run the model in {checkpoint.directory} takes {needed / 1e9:.1f} GB of memory, and"
+            f" {free / 1e9:.1f} GB are free; {INSTEAD}"
         )
 
 
-def _extended(torch: Any, old: Any, new: Any) -> Any:
-    """Embeddings with more rows: `old` is a module that stays as it is, `new` a tensor that gets gradients."""
+def extended(torch: Any, old: Any, new: Any) -> Any:
+    """Embeddings with more rows: `old` is a module that stays as it is, `new` a tensor that gets
+    gradients.
+    """
 
     class Extended(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:

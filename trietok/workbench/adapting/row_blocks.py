@@ -1,13 +1,15 @@
-"""A plan carried out: the tensors and ids of a model that it changes, the new rows as bytes, a PyTorch model in memory.
+"""A plan carried out: the tensors and ids of a model that it changes, the new rows as bytes, a
+PyTorch model in memory.
 
-In: a plan for the model, and its tensors as names, shapes and bytes, or a PyTorch model. Out: the bytes of each new
-tensor, block by block (`RowBlocks`), and what became of the model (`AppliedRows`). The rules for names and the numbers
-are the same for files (`apply_rows`) and in memory (`apply_to`).
+In: a plan for the model, and its tensors as names, shapes and bytes, or a PyTorch model. Out: the
+bytes of each new tensor, block by block (`RowBlocks`), and what became of the model
+(`AppliedRows`). The rules for names and the numbers are the same for files (`apply_rows`) and in
+memory (`apply_to`).
 
-A row that is kept, and one that is a copy of one old row, has the same bits; a sum is computed with float64 and rounded
-once, to the nearest number of the tensor's type, to the even one of two that are equally near. Of a mean the rows are
-added up first, each as often as its weight says, and divided then: 1/3 is no float64, and a third of each would miss
-the middle of two numbers.
+A row that is kept, and one that is a copy of one old row, has the same bits; a sum is computed with
+float64 and rounded once, to the nearest number of the tensor's type, to the even one of two that
+are equally near. Of a mean the rows are added up first, each as often as its weight says, and
+divided then: 1/3 is no float64, and a third of each would miss the middle of two numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from trietok.workbench.adapting.row_plan import RowPlan, Sum
 
 
-# ---- which tensors have a row, or a column, for each token ----------------------------------------------------------
+# ---- which tensors have a row, or a column, for each token ---------------------------------------
 
 # How the name of a tensor ends in transformers' models, whatever stands before it (`bert.`,
 # `question_encoder.bert_model.` and the like), and the axis of the tokens.
@@ -40,7 +42,8 @@ TOKEN_AXES: dict[str, int] = {
     "cls.predictions.decoder.weight": 0,
     "cls.predictions.decoder.bias": 0,
     "cls.predictions.bias": 0,
-    "cls.predictions.dense.weight": 1,  # MobileBERT: the part of its head that is not tied to its embeddings
+    # MobileBERT: the part of its head that is not tied to its embeddings
+    "cls.predictions.dense.weight": (1),
     # DistilBERT
     "vocab_projector.weight": 0,
     "vocab_projector.bias": 0,
@@ -65,7 +68,12 @@ def token_axis(name: str) -> int | None:
     """
     words = name.split(".")
     return next(
-        (TOKEN_AXES[end] for start in range(len(words)) if (end := ".".join(words[start:])) in TOKEN_AXES), None
+        (
+            TOKEN_AXES[end]
+            for start in range(len(words))
+            if (end := ".".join(words[start:])) in TOKEN_AXES
+        ),
+        None,
     )
 
 
@@ -77,15 +85,20 @@ def token_axes(
     leave: Iterable[str] = (),
     places: Mapping[str, str] | None = None,
 ) -> dict[str, int]:
-    """The tensors that go with the vocabulary of a model with so many rows, each with the axis of the tokens.
+    """The tensors that go with the vocabulary of a model with so many rows, each with the axis of
+    the tokens.
 
-    `also` and `leave` are names, or patterns with `*`, of more tensors whose first axis is that of the tokens, and of
-    tensors that do not go with the vocabulary; `places` are the files of the tensors, which an error names.
+    `also` and `leave` are names, or patterns with `*`, of more tensors whose first axis is that of
+    the tokens, and of tensors that do not go with the vocabulary; `places` are the files of the
+    tensors, which an error names.
 
     >>> token_axes({"embeddings.word_embeddings.weight": (9, 4), "pooler.dense.weight": (4, 4)}, 9)
     {'embeddings.word_embeddings.weight': 0}
     """
-    wanted, left = (_matching(patterns, shapes, option) for patterns, option in ((also, "also"), (leave, "leave")))
+    wanted, left = (
+        _matching(patterns, shapes, option)
+        for patterns, option in ((also, "also"), (leave, "leave"))
+    )
     both = sorted(wanted & left)
     if both:
         raise InputError(f"{both[0]!r} is named by both `also` and `leave`")
@@ -98,22 +111,24 @@ def token_axes(
         if axis is None:
             if rows in shape:
                 raise InputError(
-                    f"{where} has a dimension of {rows:,}, as many as there are token rows, and nothing is known of "
-                    f"it. Say --also {name} (also=[...]) if its first axis has a row for each token, or --leave {name} "
-                    "(leave=[...]) if it has nothing to do with tokens"
+                    f"{where} has a dimension of {rows:,}, as many as there are token rows, and"
+                    f" nothing is known of it. Say --also {name} (also=[...]) if its first axis has"
+                    f" a row for each token, or --leave {name} (leave=[...]) if it has nothing to"
+                    " do with tokens"
                 )
         elif axis >= len(shape) or shape[axis] != rows:
             found = shape[axis] if axis < len(shape) else "no"
             raise InputError(
-                f"{where} has {found} rows for tokens, and the configuration says vocab_size {rows:,}; correct the "
-                f"model, or say --leave {name} (leave=[...]) if the tensor has nothing to do with tokens"
+                f"{where} has {found} rows for tokens, and the configuration says vocab_size"
+                f" {rows:,}; correct the model, or say --leave {name} (leave=[...]) if the tensor"
+                " has nothing to do with tokens"
             )
         else:
             axes[name] = axis
     if not axes:
         raise InputError(
-            f"none of the {len(shapes):,} tensors has rows for tokens by its name; say --also NAME (also=[...]) which "
-            "of them has"
+            f"none of the {len(shapes):,} tensors has rows for tokens by its name; say --also NAME"
+            " (also=[...]) which of them has"
         )
     return axes
 
@@ -128,14 +143,18 @@ def _matching(patterns: Iterable[str], names: Iterable[str], option: str) -> set
     return found
 
 
-# ---- the ids that a model's configuration holds ---------------------------------------------------------------------
+# ---- the ids that a model's configuration holds --------------------------------------------------
 
 _ENDINGS = ("_token_id", "_token_ids")
 _OTHERS = frozenset(("suppress_tokens", "begin_suppress_tokens", "bad_words_ids"))
-# What a model's class takes where config.json does not say; those of Funnel and LXMERT take nothing.
+# What a model's class takes where config.json does not say; those of Funnel and LXMERT take
+# nothing.
 _PAD, _QUESTION = "pad_token_id", "question_token_id"
 _DEFAULTS = {
-    **{name: {_PAD: 0} for name in "bert distilbert dpr electra layoutlm mobilebert retribert squeezebert".split()},
+    **{
+        name: {_PAD: 0}
+        for name in "bert distilbert dpr electra layoutlm mobilebert retribert squeezebert".split()
+    },
     "convbert": {_PAD: 1},
     "splinter": {_PAD: 0, _QUESTION: 104},
 }
@@ -143,23 +162,33 @@ _MPNET_PAD = 1
 
 
 def moved_ids(
-    values: Mapping[str, Any], plan: RowPlan, *, where: str, tokenizer: Any = None, is_model: bool = True
+    values: Mapping[str, Any],
+    plan: RowPlan,
+    *,
+    where: str,
+    tokenizer: Any = None,
+    is_model: bool = True,
 ) -> dict[str, Any]:
     """The ids among the values of a configuration that change, with what they are to be.
 
-    `where` is how an error names the configuration; the tokenizer tells the id of a role where the plan loses the row
-    of the old one; `is_model`: it is that of a model, whose class has ids that it takes where none are given.
+    `where` is how an error names the configuration; the tokenizer tells the id of a role where the
+    plan loses the row of the old one; `is_model`: it is that of a model, whose class has ids that
+    it takes where none are given.
 
     >>> from trietok.workbench.adapting.row_plan import RowPlan
-    >>> moved_ids({"pad_token_id": 0, "vocab_size": 3}, RowPlan("A", "B", 3, 3, [1, 0, 2]), where="config.json")
+    >>> moved_ids(
+    ...     {"pad_token_id": 0, "vocab_size": 3},
+    ...     RowPlan("A", "B", 3, 3, [1, 0, 2]),
+    ...     where="config.json",
+    ... )
     {'pad_token_id': 1}
     """
     new_ids = plan.new_rows_of()
     kind = values.get("model_type") if is_model else None
     if kind == "mpnet" and plan.rows_before > _MPNET_PAD and new_ids.get(_MPNET_PAD) != _MPNET_PAD:
         raise InputError(
-            "MPNet takes the id 1 for padding, whatever its configuration says, and the plan moves that row; give a "
-            "tokenizer whose padding token has the id 1"
+            "MPNet takes the id 1 for padding, whatever its configuration says, and the plan moves"
+            " that row; give a tokenizer whose padding token has the id 1"
         )
 
     def moved(key: str, value: Any) -> Any:
@@ -172,8 +201,9 @@ def moved_ids(
         role = key.removesuffix("_id")
         if tokenizer is None or not key.endswith("_token_id"):
             raise InputError(
-                f"{where} has {key} {value}, and the plan drops that row; give the new tokenizer too (tokenizer=..., "
-                "--new-tokenizer), which has another token in that role, or change the configuration first"
+                f"{where} has {key} {value}, and the plan drops that row; give the new tokenizer"
+                " too (tokenizer=..., --new-tokenizer), which has another token in that role, or"
+                " change the configuration first"
             )
         token = getattr(tokenizer, role, None)
         return None if token is None else tokenizer.convert_tokens_to_ids(str(token))
@@ -184,30 +214,44 @@ def moved_ids(
     return {key: new for key, value in ids.items() if (new := moved(key, value)) != value}
 
 
-# ---- the numbers ----------------------------------------------------------------------------------------------------
+# ---- the numbers ---------------------------------------------------------------------------------
 
 _MOST_SHARES = 1 << 26  # that a mean is divided into: as many as a plan has rows
 BLOCK_BYTES = 1 << 23  # of results at a time, and of what sums are computed from
-_fraction = lru_cache(maxsize=1 << 12)(lambda weight, most: Fraction(weight).limit_denominator(most))
-# The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a float32.
+_fraction = lru_cache(maxsize=1 << 12)(
+    lambda weight, most: Fraction(weight).limit_denominator(most)
+)
+# The types that can be added up, by the names of .safetensors files; BF16 is the upper half of a
+# float32.
 _FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 def import_package(name: str, instead: str = "") -> Any:
-    """numpy or safetensors, which only those need who change a model; or what runs one, and what goes without."""
+    """numpy or safetensors, which only those need who change a model; or what runs one, and what
+    goes without.
+    """
     package = name.replace("_", "-")
-    return imported(name, package, f"pip install {package}; or {instead}") if instead else imported(name, "model")
+    return (
+        imported(name, package, f"pip install {package}; or {instead}")
+        if instead
+        else imported(name, "model")
+    )
 
 
 class RowBlocks:
-    """Makes the new tensors of a model, one after the other, by a plan as `RowPlan.for_model` gives it."""
+    """Makes the new tensors of a model, one after the other, by a plan as `RowPlan.for_model` gives
+    it.
+    """
 
     def __init__(self, plan: RowPlan) -> None:
         self._np = np = import_package("numpy")
         self._plan = plan
         sources = np.frombuffer(plan.sources, dtype=np.int64)
-        # A sum of one row with the weight 1 is that row, bit for bit; those left below 0 are computed.
-        copies = [terms[0][0] if len(terms) == 1 and terms[0][1] == 1.0 else -1 for terms in plan.sums]
+        # A sum of one row with the weight 1 is that row, bit for bit; those left below 0 are
+        # computed.
+        copies = [
+            terms[0][0] if len(terms) == 1 and terms[0][1] == 1.0 else -1 for terms in plan.sums
+        ]
         alone = np.array(copies or [-1], dtype=np.int64)
         made = sources < 0
         self._sources = np.where(made, alone[np.where(made, ~sources, 0)], sources)
@@ -216,24 +260,31 @@ class RowBlocks:
         self._starts = np.concatenate(([0], np.cumsum(lengths)))
         self._rows = np.array([row for terms in plan.sums for row, _ in terms], dtype=np.int64)
         shares = list(map(_shares, plan.sums))
-        self._weights = np.array([weight for weights, _ in shares for weight in weights], dtype=np.float64)
+        self._weights = np.array(
+            [weight for weights, _ in shares for weight in weights], dtype=np.float64
+        )
         self._divisors = np.array([divisor for _, divisor in shares] or [1], dtype=np.float64)
         copied = np.unique(alone[alone >= 0])
         self._read = np.unique(np.concatenate((self._rows, copied)))
-        self.put([], None, ())
+        self._put: dict[str, tuple[Any, Any]] = {}
 
     def put(self, rows: Sequence[int], values: Any, names: Iterable[str]) -> None:
-        """Have some rows, in order, be these values in the tensors of some names, whatever the plan makes them of."""
-        self._put_rows, self._put_values, self._put_names = self._np.array(rows, dtype=int), values, frozenset(names)
+        """Have some rows, in order, be these values in the tensors of some names, whatever the plan
+        makes them of.
+        """
+        self._put |= dict.fromkeys(names, (self._np.array(rows, dtype=int), values))
 
     @property
     def rows(self) -> int:
         """How many rows a new tensor has."""
         return self._plan.rows_after
 
-    def blocks(self, name: str, dtype: str, shape: tuple[int, ...], axis: int, old: Any) -> Iterator[Any]:
-        """The bytes of a new tensor, as arrays one after the other, from its type as .safetensors files name it, its
-        old shape, the axis of the tokens and the old bytes."""
+    def blocks(
+        self, name: str, dtype: str, shape: tuple[int, ...], axis: int, old: Any
+    ) -> Iterator[Any]:
+        """The bytes of a new tensor, as arrays one after the other, from its type as .safetensors
+        files name it, its old shape, the axis of the tokens and the old bytes.
+        """
         np = self._np
         outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
         count = outer * shape[axis] * inner
@@ -242,7 +293,8 @@ class RowBlocks:
         table = values.reshape(outer, shape[axis], inner)
         tensor = _Tensor(self, name, dtype, table)
         tensor.check_read(self._read)
-        # Whole rows where the tokens are the first axis, as nearly always; else several stretches of tokens at once.
+        # Whole rows where the tokens are the first axis, as nearly always; else several stretches
+        # of tokens at once.
         row_bytes = max(inner * element, 1)
         rows = max(1, BLOCK_BYTES // row_bytes)
         stretches = max(1, BLOCK_BYTES // (row_bytes * max(self.rows, 1)))
@@ -268,11 +320,12 @@ class _Tensor:
         if len(summed):
             different, which = np.unique(sums[summed], return_inverse=True)
             new[:, summed] = self._results(different, old)[:, which]
-        if self._name in plan._put_names:
-            first, last = np.searchsorted(plan._put_rows, (rows.start, rows.stop))
-            if first < last:
-                values = np.asarray(plan._put_values[first:last], dtype=np.float64)
-                new[:, plan._put_rows[first:last] - rows.start] = self._rounded(values)
+        put, values = plan._put.get(self._name, ((), None))
+        first, last = np.searchsorted(put, (rows.start, rows.stop))
+        if first < last:
+            new[:, put[first:last] - rows.start] = self._rounded(
+                np.asarray(values[first:last], dtype=np.float64)
+            )
         return new
 
     def _results(self, sums: Any, old: Any) -> Any:
@@ -282,8 +335,9 @@ class _Tensor:
         terms = plan._starts[sums + 1] - plan._starts[sums]
         if terms.any() and self._dtype not in _FLOATS:
             raise InputError(
-                f"{self._name!r} holds numbers of the type {self._dtype}, which cannot be added up; store it as F32, "
-                'F16 or BF16, or make new rows copies of others (start="copy:TOKEN") or zeros'
+                f"{self._name!r} holds numbers of the type {self._dtype}, which cannot be added up;"
+                " store it as F32, F16 or BF16, or make new rows copies of others"
+                ' (start="copy:TOKEN") or zeros'
             )
         ends = np.cumsum(terms)
         limit = max(1, BLOCK_BYTES // (8 * max(old.shape[0] * old.shape[2], 1)))
@@ -311,7 +365,9 @@ class _Tensor:
             return self._rounded(total / plan._divisors[sums][:, None])
 
     def _of_many_terms(self, number: int, limit: int, old: Any) -> Any:
-        """The result of a sum too long to be computed at once; the last one is kept, as it often comes again."""
+        """The result of a sum too long to be computed at once; the last one is kept, as it often
+        comes again.
+        """
         np, plan = self._np, self._plan
         key = number, old.__array_interface__["data"][0]
         if key not in self._long:
@@ -330,11 +386,13 @@ class _Tensor:
 
     def _rounded(self, total: Any) -> Any:
         np = self._np
-        result = _to_bfloat16(np, total) if self._dtype == "BF16" else total.astype(_FLOATS[self._dtype])
+        result = (
+            _to_bfloat16(np, total) if self._dtype == "BF16" else total.astype(_FLOATS[self._dtype])
+        )
         if not np.isfinite(_as_float(np, result, self._dtype)).all():
             raise InputError(
-                f"a new row of {self._name!r} would have numbers beyond those of the type {self._dtype}; give smaller "
-                "weights"
+                f"a new row of {self._name!r} would have numbers beyond those of the type"
+                f" {self._dtype}; give smaller weights"
             )
         return result
 
@@ -346,23 +404,29 @@ class _Tensor:
         step = max(1, BLOCK_BYTES // (8 * max(self._table.shape[0] * self._table.shape[2], 1)))
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
-            finite = np.isfinite(_as_float(np, np.take(self._table, some, axis=1), self._dtype)).all(axis=(0, 2))
+            finite = np.isfinite(
+                _as_float(np, np.take(self._table, some, axis=1), self._dtype)
+            ).all(axis=(0, 2))
             if not finite.all():
                 raise InputError(
-                    f"row {some[int(np.argmin(finite))]} of {self._name!r} holds numbers that are not finite (NaN or "
-                    "infinite), and a new row is made of it; repair the model, or give `start` as something else"
+                    f"row {some[int(np.argmin(finite))]} of {self._name!r} holds numbers that are"
+                    " not finite (NaN or infinite), and a new row is made of it; repair the model,"
+                    " or give `start` as something else"
                 )
 
 
 def _shares(terms: Sum) -> tuple[list[float], int]:
-    """The weights of a sum as whole numbers and what to divide by, where it is a weighted mean; else as they are."""
+    """The weights of a sum as whole numbers and what to divide by, where it is a weighted mean;
+    else as they are.
+    """
     weights = [weight for _, weight in terms]
     if min(weights, default=0.0) > 0 and math.isclose(sum(weights), 1, rel_tol=1e-9):
         parts = [_fraction(weight, _MOST_SHARES) for weight in weights]
         count = math.lcm(*(part.denominator for part in parts))
         shares = [part.numerator * (count // part.denominator) for part in parts]
         if sum(shares) == count < _MOST_SHARES and all(
-            math.isclose(share / count, weight, rel_tol=1e-12) for share, weight in zip(shares, weights, strict=True)
+            math.isclose(share / count, weight, rel_tol=1e-12)
+            for share, weight in zip(shares, weights, strict=True)
         ):
             return list(map(float, shares)), count
     return weights, 1
@@ -379,19 +443,21 @@ def _as_float(np: Any, values: Any, dtype: str) -> Any:
 def _to_bfloat16(np: Any, values: Any) -> Any:
     """float64 to the upper halves of float32, rounded once.
 
-    Rounding to float32 first and then to bfloat16 would round twice, and a number just beside the middle of two would
-    go to the wrong one. So the first step rounds to odd: a float32 that is not exact has its last bit set, and the
-    second step sees that there was something below.
+    Rounding to float32 first and then to bfloat16 would round twice, and a number just beside the
+    middle of two would go to the wrong one. So the first step rounds to odd: a float32 that is not
+    exact has its last bit set, and the second step sees that there was something below.
     """
     single = values.astype(np.float32)
     bits = single.view(np.uint32)
     exact = single.astype(np.float64)
     bits = bits - (np.abs(exact) > np.abs(values)).astype(np.uint32)
     bits = bits | (exact != values).astype(np.uint32)
-    return ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
+    return (
+        (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    ).astype(np.uint16)
 
 
-# ---- what became of a model -----------------------------------------------------------------------------------------
+# ---- what became of a model ----------------------------------------------------------------------
 
 HEAD = ("tensor", "before", "after", "type")
 
@@ -424,7 +490,8 @@ class AppliedRows(Report):
         ids: the values of the configuration that changed, → what they are now.
         out: the directory that was written; empty for a model in memory.
         copied: the other files of the directory that it holds too.
-        left_out: files of the old directory that it does not hold, such as weights in other formats.
+        left_out: files of the old directory that it does not hold, such as weights in other
+            formats.
         has_tokenizer: whether a tokenizer was saved there.
     """
 
@@ -445,7 +512,10 @@ class AppliedRows(Report):
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """A line for each tensor, in the columns of `HEAD`."""
-        return [(tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype) for tensor in self.tensors]
+        return [
+            (tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype)
+            for tensor in self.tensors
+        ]
 
     @property
     def proof(self) -> str:
@@ -461,11 +531,15 @@ class AppliedRows(Report):
             + (f", {spare:,} of them spare" if spare else ""),
         ]
         if self.ids:
-            lines.append("configuration: " + ", ".join(f"{key} {value}" for key, value in self.ids.items()))
+            lines.append(
+                "configuration: " + ", ".join(f"{key} {value}" for key, value in self.ids.items())
+            )
         if self.left_out:
             lines.append(f"not carried over: {', '.join(self.left_out)}")
         if self.out:
-            lines.append(f"written to {self.out}" + ("" if self.has_tokenizer else ", without a tokenizer"))
+            lines.append(
+                f"written to {self.out}" + ("" if self.has_tokenizer else ", without a tokenizer")
+            )
         return lines
 
     def _parts(self) -> list[str | Table]:
@@ -480,27 +554,41 @@ def _shape(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape))
 
 
-# ---- a PyTorch model in memory --------------------------------------------------------------------------------------
+# ---- a PyTorch model in memory -------------------------------------------------------------------
 
 _DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 
 
 def apply_to(
-    plan: RowPlan, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
+    plan: RowPlan,
+    model: Any,
+    *,
+    also: Iterable[str] = (),
+    leave: Iterable[str] = (),
+    multiple_of: int = 1,
 ) -> AppliedRows:
     """`plan.apply_to(model, ...)`."""
     import_package("numpy")
     torch = sys.modules.get("torch")  # where it is not installed nobody has a model
     if torch is None or not isinstance(model, torch.nn.Module):
-        raise InputTypeError(f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model)
+        raise InputTypeError(
+            f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model
+        )
     tensors, configs = _tensors(model), _configs(model)
     rows = _rows_of(tensors, configs)
     fitted = plan.for_model(rows, multiple_of)
-    axes = token_axes({name: tuple(tensor.shape) for name, tensor in tensors.items()}, rows, also=also, leave=leave)
+    axes = token_axes(
+        {name: tuple(tensor.shape) for name, tensor in tensors.items()},
+        rows,
+        also=also,
+        leave=leave,
+    )
     blocks = RowBlocks(fitted)
     ids = [
         moved_ids(
-            {**vars(config), "model_type": getattr(config, "model_type", None)}, fitted, where=type(config).__name__
+            {**vars(config), "model_type": getattr(config, "model_type", None)},
+            fitted,
+            where=type(config).__name__,
         )
         for config in configs
     ]
@@ -511,14 +599,17 @@ def apply_to(
     changed: list[ChangedTensor] = []
     for name, axis in axes.items():
         tensor = tensors[name]
-        made = new[id(tensor)] = new[id(tensor)] if id(tensor) in new else _made(torch, blocks, name, tensor, axis)
+        made = new[id(tensor)] = (
+            new[id(tensor)] if id(tensor) in new else _made(torch, blocks, name, tensor, axis)
+        )
         changed.append(ChangedTensor(name, tuple(tensor.shape), tuple(made.shape), _dtype(tensor)))
     for tensor in {id(tensors[name]): tensors[name] for name in axes}.values():
         tensor.grad = None  # it has a gradient for each old row
         tensor.data = new[id(tensor)]
     _resize_modules(torch, model, axes, fitted)
     for config, values in zip(configs, ids, strict=True):
-        for module in model.modules():  # Splinter keeps the id of its question token in a module, too
+        # Splinter keeps the id of its question token in a module, too
+        for module in model.modules():
             for key in values.keys() & vars(module).keys():
                 if vars(module)[key] == getattr(config, key, None):
                     setattr(module, key, values[key])
@@ -538,25 +629,37 @@ def _tensors(model: Any) -> dict[str, Any]:
     }
     for name, tensor in found.items():
         if tensor.is_meta:
-            raise InputError(f"{name!r} has no values yet (it is on the device meta); load the model first")
+            raise InputError(
+                f"{name!r} has no values yet (it is on the device meta); load the model first"
+            )
     return found
 
 
 def _configs(model: Any) -> list[Any]:
-    """The different configurations of the model and its parts that say how many tokens there are."""
+    """The different configurations of the model and its parts that say how many tokens there
+    are.
+    """
     found = [getattr(module, "config", None) for module in model.modules()]
-    return list({id(each): each for each in found if type(getattr(each, "vocab_size", None)) is int}.values())
+    return list(
+        {
+            id(each): each for each in found if type(getattr(each, "vocab_size", None)) is int
+        }.values()
+    )
 
 
 def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
     said = {config.vocab_size for config in configs}
     if not said:
-        said = {tensor.shape[0] for name, tensor in tensors.items() if name.endswith("word_embeddings.weight")}
+        said = {
+            tensor.shape[0]
+            for name, tensor in tensors.items()
+            if name.endswith("word_embeddings.weight")
+        }
     if len(said) != 1:
         numbers = " and ".join(f"{number:,}" for number in sorted(said)) or "none"
         raise InputError(
-            f"a model with one number of token rows is needed, and this one says {numbers}; give the part of it that "
-            "the tokenizer belongs to"
+            f"a model with one number of token rows is needed, and this one says {numbers}; give"
+            " the part of it that the tokenizer belongs to"
         )
     return int(next(iter(said)))
 

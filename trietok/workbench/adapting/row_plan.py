@@ -1,7 +1,8 @@
-"""`RowPlan`: for each row of a model after its vocabulary has changed, the row, or rows, that it is made of.
+"""`RowPlan`: for each row of a model after its vocabulary has changed, the row, or rows, that it is
+made of.
 
-In: the tokenizer before and after, whatever was done between (`plan_rows`), or a JSON file that holds a plan. Out: a
-plan, of plain values; no tensor is looked at here.
+In: the tokenizer before and after, whatever was done between (`plan_rows`), or a JSON file that
+holds a plan. Out: a plan, of plain values; no tensor is looked at here.
 """
 
 from __future__ import annotations
@@ -41,10 +42,13 @@ _NOWHERE = -(1 << 63)  # what no row is made of yet
 def _read_plan(value: dict[str, Any]) -> tuple[str, str, int, int, array[int], list[Sum]]:
     """The parts of a plan as JSON has them; ValueError and the like where they are none."""
     (before, rows_before), (after, rows_after) = (
-        (_a("a text", side["fingerprint"], str), _whole(side["rows"])) for side in (value["before"], value["after"])
+        (_a("a text", side["fingerprint"], str), _whole(side["rows"]))
+        for side in (value["before"], value["after"])
     )
     runs = [(_whole(new), _whole(old), _whole(count), 1) for new, old, count in value["kept"]]
-    runs += [(_whole(new), ~_whole(number), _whole(count), -1) for new, number, count in value["made"]]
+    runs += [
+        (_whole(new), ~_whole(number), _whole(count), -1) for new, number, count in value["made"]
+    ]
     if max(rows_before, rows_after) > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} rows")
     sources = array("q", [_NOWHERE]) * rows_after
@@ -80,7 +84,9 @@ def _whole(value: Any) -> int:
 
 
 def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Runs of successive kept rows, or of successive sums, as (first new row, first source, how many)."""
+    """Runs of successive kept rows, or of successive sums, as (first new row, first source, how
+    many).
+    """
     start = first = length = 0
     for row, source in enumerate(sources):
         if length and source == (first + length if first >= 0 else first - length):
@@ -97,7 +103,8 @@ def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
 class RowPlan(Report):
     """Where each row of a changed model comes from: an old row, or a weighted sum of old rows.
 
-    Plans are made by `plan_rows`, `trim` and the commands; `apply_rows` and `apply_to` carry them out.
+    Plans are made by `plan_rows`, `trim` and the commands; `apply_rows` and `apply_to` carry them
+    out.
 
     Attributes:
         before, after: the fingerprints of the tokenizer the model has and of the one it is to have.
@@ -127,7 +134,7 @@ class RowPlan(Report):
     def __hash__(self) -> int:
         return hash((self.before, self.after))
 
-    # ---- what it says -----------------------------------------------------------------------------------------------
+    # ---- what it says ----------------------------------------------------------------------------
 
     @property
     def kept(self) -> int:
@@ -151,11 +158,16 @@ class RowPlan(Report):
 
     @property
     def replaces_vocabulary(self) -> bool:
-        """Whether more than a fifth of the old rows are lost, and more than a fifth of the new rows are made.
+        """Whether more than a fifth of the old rows are lost, and more than a fifth of the new rows
+        are made.
 
-        Adding tokens loses no row, and trimming makes none; a tokenizer that does both has another vocabulary.
+        Adding tokens loses no row, and trimming makes none; a tokenizer that does both has another
+        vocabulary.
 
-        >>> RowPlan("A", "B", 3, 2, [2, 0]).replaces_vocabulary, RowPlan("A", "B", 2, 1, [~0], [()]).replaces_vocabulary
+        >>> (
+        ...     RowPlan("A", "B", 3, 2, [2, 0]).replaces_vocabulary,
+        ...     RowPlan("A", "B", 2, 1, [~0], [()]).replaces_vocabulary,
+        ... )
         (False, True)
         """
         return 5 * self.lost > self.rows_before and 5 * self.made > self.rows_after
@@ -185,7 +197,7 @@ class RowPlan(Report):
         kept = f"{self.kept:,} of {self.rows_before:,} rows kept ({self.moved:,} moved)"
         return [f"{kept}, {self.lost:,} lost, {self.made:,} new"]
 
-    # ---- plans of plans ---------------------------------------------------------------------------------------------
+    # ---- plans of plans --------------------------------------------------------------------------
 
     def then(self, later: RowPlan) -> RowPlan:
         """One plan for this change and then a later one.
@@ -199,19 +211,28 @@ class RowPlan(Report):
         ([-1, 0, 1], (((0, 0.5), (1, 0.5)),))
         """
         if not isinstance(later, RowPlan):
-            raise InputTypeError(f"a RowPlan is followed by a RowPlan, not by {type(later).__name__}", value=later)
+            raise InputTypeError(
+                f"a RowPlan is followed by a RowPlan, not by {type(later).__name__}", value=later
+            )
         if later.before != self.after or later.rows_before != self.rows_after:
             raise InputError(
-                f"the first plan leads to the vocabulary {self.after} ({self.rows_after:,} rows), and the second is "
-                f"for {later.before} ({later.rows_before:,} rows); give plans of successive changes"
+                f"the first plan leads to the vocabulary {self.after} ({self.rows_after:,} rows),"
+                f" and the second is for {later.before} ({later.rows_before:,} rows); give plans of"
+                " successive changes"
             )
         sums = _Sums(self.sums)
         composed = [sums.number_of(self._resolved(each)) for each in later.sums]
-        sources = [self.sources[source] if source >= 0 else ~composed[~source] for source in later.sources]
+        sources = [
+            self.sources[source] if source >= 0 else ~composed[~source] for source in later.sources
+        ]
         used: dict[int, int] = {}  # numbers of sums → those of the new plan
-        sources = [source if source >= 0 else ~used.setdefault(~source, len(used)) for source in sources]
+        sources = [
+            source if source >= 0 else ~used.setdefault(~source, len(used)) for source in sources
+        ]
         sums_used = [sums.sums[number] for number in used]
-        return RowPlan(self.before, later.after, self.rows_before, later.rows_after, sources, sums_used)
+        return RowPlan(
+            self.before, later.after, self.rows_before, later.rows_after, sources, sums_used
+        )
 
     def _resolved(self, terms: Sum) -> Sum:
         """A sum of this plan's new rows as a sum of its old ones."""
@@ -234,28 +255,32 @@ class RowPlan(Report):
         missing = [row for row in range(self.rows_before) if row not in back]
         if missing:
             raise InputError(
-                f"{len(missing):,} old rows are lost, the first of them {missing[:5]}, so this plan has no inverse; "
-                "keep the model that it was applied to"
+                f"{len(missing):,} old rows are lost, the first of them {missing[:5]}, so this plan"
+                " has no inverse; keep the model that it was applied to"
             )
         sources = [back[row] for row in range(self.rows_before)]
         return RowPlan(self.after, self.before, self.rows_after, self.rows_before, sources)
 
-    # ---- models -----------------------------------------------------------------------------------------------------
+    # ---- models ----------------------------------------------------------------------------------
 
     def for_model(self, rows: int, multiple_of: int = 1) -> RowPlan:
-        """This plan for a model that has more rows than its tokenizer needs, its spare rows included.
+        """This plan for a model that has more rows than its tokenizer needs, its spare rows
+        included.
 
-        Where the plan loses no row, the spare rows stay behind the others, and new ids take them over: afterwards the
-        model has as many rows as before, or as many as the new tokenizer needs, if those are more. Where the plan loses
-        a row, the model has as many as the new tokenizer needs. Either number is then rounded up to a multiple; rows
-        that this adds are zeros.
+        Where the plan loses no row, the spare rows stay behind the others, and new ids take them
+        over: afterwards the model has as many rows as before, or as many as the new tokenizer
+        needs, if those are more. Where the plan loses a row, the model has as many as the new
+        tokenizer needs. Either number is then rounded up to a multiple; rows that this adds are
+        zeros.
 
         Args:
             rows: how many rows the model has.
-            multiple_of: what the number of its rows afterwards is a multiple of; 8 or 64 suit some accelerators.
+            multiple_of: what the number of its rows afterwards is a multiple of; 8 or 64 suit some
+                accelerators.
 
         Raises:
-            InputError: the model has fewer rows than its tokenizer needs, or `multiple_of` is not positive.
+            InputError: the model has fewer rows than its tokenizer needs, or `multiple_of` is not
+                positive.
 
         >>> adding = RowPlan("A", "B", 3, 4, [0, 1, 2, ~0], [((0, 0.5), (1, 0.5))])
         >>> adding.for_model(6).sources.tolist()  # a model with three spare rows: one is taken over
@@ -265,52 +290,69 @@ class RowPlan(Report):
             raise InputError(f"multiple_of is a whole number from 1, not {multiple_of!r:.40}")
         if rows < self.rows_before:
             raise InputError(
-                f"the model has {rows:,} rows, and the tokenizer that the plan is for needs {self.rows_before:,}; give "
-                "the model that belongs to it"
+                f"the model has {rows:,} rows, and the tokenizer that the plan is for needs"
+                f" {self.rows_before:,}; give the model that belongs to it"
             )
         kept = 0 if self.lost else rows  # below it, spare rows stay
         rows_after = -(-max(self.rows_after, kept) // multiple_of) * multiple_of
         zeros = len(self.sums)
-        sources = [*self.sources, *(row if row < kept else ~zeros for row in range(self.rows_after, rows_after))]
+        sources = [
+            *self.sources,
+            *(row if row < kept else ~zeros for row in range(self.rows_after, rows_after)),
+        ]
         sums = self.sums if rows_after <= max(self.rows_after, kept) else (*self.sums, ())
         return RowPlan(self.before, self.after, rows, rows_after, sources, sums)
 
     def apply_to(
-        self, model: Any, *, also: Iterable[str] = (), leave: Iterable[str] = (), multiple_of: int = 1
+        self,
+        model: Any,
+        *,
+        also: Iterable[str] = (),
+        leave: Iterable[str] = (),
+        multiple_of: int = 1,
     ) -> AppliedRows:
-        """Give a PyTorch model the rows of this plan, in place; its parameters stay the same objects.
+        """Give a PyTorch model the rows of this plan, in place; its parameters stay the same
+        objects.
 
-        Changed are the input embeddings, the heads that predict tokens, their biases, `num_embeddings`, `padding_idx`,
-        `out_features`, and in the configuration `vocab_size`, `pad_token_id` and the other `..._token_id`. What is tied
-        stays tied. If anything is wrong the model is as it was.
+        Changed are the input embeddings, the heads that predict tokens, their biases,
+        `num_embeddings`, `padding_idx`, `out_features`, and in the configuration `vocab_size`,
+        `pad_token_id` and the other `..._token_id`. What is tied stays tied. If anything is wrong
+        the model is as it was.
 
-        An optimizer keeps averages for each element of a parameter, and those of the parameters that are changed no
-        longer fit: make the optimizer after this call, or remove what its `state` holds for them.
+        An optimizer keeps averages for each element of a parameter, and those of the parameters
+        that are changed no longer fit: make the optimizer after this call, or remove what its
+        `state` holds for them.
 
         Args:
-            model: a `torch.nn.Module`: a model of transformers, one of sentence-transformers, or one that holds such.
-            also: names of parameters, or patterns such as `"*.token_scores"`, whose first axis has a row for each token
-                and which trietok does not know.
+            model: a `torch.nn.Module`: a model of transformers, one of sentence-transformers, or
+                one that holds such.
+            also: names of parameters, or patterns such as `"*.token_scores"`, whose first axis has
+                a row for each token and which trietok does not know.
             leave: names or patterns of parameters that are left as they are.
             multiple_of: what the number of rows afterwards is a multiple of, see `for_model`.
 
         Raises:
             MissingDependencyError: numpy is not installed.
             InputTypeError: `model` is no `torch.nn.Module`.
-            InputError: the model has fewer rows than the plan needs; a parameter of which nothing is known has as many
-                rows as there are tokens; or a new row would be made of rows that are not finite.
+            InputError: the model has fewer rows than the plan needs; a parameter of which nothing
+                is known has as many rows as there are tokens; or a new row would be made of rows
+                that are not finite.
         """
-        from trietok.workbench.adapting.row_blocks import apply_to  # numpy and torch: only where a model is changed
+        # numpy and torch: only where a model is changed
+        from trietok.workbench.adapting.row_blocks import (
+            apply_to,
+        )
 
         return apply_to(self, model, also=also, leave=leave, multiple_of=multiple_of)
 
-    # ---- files ------------------------------------------------------------------------------------------------------
+    # ---- files -----------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as a value for JSON.
 
-        `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new row, sum, how many];
-        `sums` how many terms each sum has, and the old rows and the weights of all of them, one after the other.
+        `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new
+        row, sum, how many]; `sums` how many terms each sum has, and the old rows and the weights of
+        all of them, one after the other.
         """
         runs = [list(run) for run in _runs_of(self.sources)]
         return {
@@ -332,13 +374,14 @@ class RowPlan(Report):
 
         Raises:
             FileError: the file cannot be written.
-            FileFormatError: it would be too large to be read again: some 800,000 new tokens of four pieces each.
+            FileFormatError: it would be too large to be read again: some 800,000 new tokens of four
+                pieces each.
         """
         text = self.to_json(separators=(",", ":"))
         if text.count(",") > MOST_VALUES:
             raise FileFormatError(
-                f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read again; nothing was "
-                "written",
+                f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read"
+                " again; nothing was written",
                 path=path,
             )
         write_text(path, f"{text}\n")
@@ -355,21 +398,27 @@ class RowPlan(Report):
 
     @classmethod
     def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of what `to_dict` or `to_json` gave; an error names the path as where it comes from."""
+        """The plan of what `to_dict` or `to_json` gave; an error names the path as where it comes
+        from.
+        """
         value = json.loads(value) if isinstance(value, str) else value
         if not isinstance(value, dict) or value.get("kind") != KIND:
-            raise FileFormatError(f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path)
+            raise FileFormatError(
+                f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path
+            )
         if value.get("version") != VERSION:
             raise FileFormatError(
-                f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok reads version "
-                f"{VERSION}; make the plan again, or use the trietok that made it",
+                f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok"
+                f" reads version {VERSION}; make the plan again, or use the trietok that made it",
                 path=path,
             )
         try:
             return cls(*_read_plan(value))
         except (KeyError, TypeError, ValueError, MemoryError, OverflowError) as error:
             message = f"missing {error}" if isinstance(error, KeyError) else str(error)
-            raise FileFormatError(shortened(f"{path} is a damaged row plan: {message}"), path=path) from None
+            raise FileFormatError(
+                shortened(f"{path} is a damaged row plan: {message}"), path=path
+            ) from None
 
 
 class _Sums:
@@ -400,12 +449,17 @@ def _check(plan: RowPlan) -> None:
     for terms in plan.sums:
         for old, weight in terms:
             if not 0 <= old < plan.rows_before:
-                raise InputError(f"a sum of the plan has row {old}, and there are {plan.rows_before:,} old rows")
+                raise InputError(
+                    f"a sum of the plan has row {old}, and there are {plan.rows_before:,} old rows"
+                )
             if not math.isfinite(weight):
-                raise InputError(f"a sum of the plan has the weight {weight} for row {old}; weights are finite numbers")
+                raise InputError(
+                    f"a sum of the plan has the weight {weight} for row {old}; weights are finite"
+                    " numbers"
+                )
 
 
-# ---- `plan_rows`: from two tokenizers to a plan --------------------------------------------------------------------
+# ---- `plan_rows`: from two tokenizers to a plan --------------------------------------------------
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
@@ -414,28 +468,34 @@ FORMER_STARTS = {"new": {"pieces": "mean", "mean": "all"}}
 
 
 @renamed(FORMER_STARTS, new="start")
-def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start: str | Initializer = "mean") -> RowPlan:
-    """Say for each row of a model of the tokenizer `after` which row, or rows, of a model of `before` it is made of.
+def plan_rows(
+    before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start: str | Initializer = "length"
+) -> RowPlan:
+    """Say for each row of a model of the tokenizer `after` which row, or rows, of a model of
+    `before` it is made of.
 
-    A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row it has, so a token
-    that was removed leaves a spare row behind, unless that row has moved with its token; then the row is zeros. Where
-    several ids have the same token, as duplicate lines of a vocabulary have, the id that texts are encoded with gets
-    the row of the one that they were encoded with; any other id keeps its row if its token is the same as before.
+    A token of both keeps its row, wherever its id has gone. An id that has no token keeps the row
+    it has, so a token that was removed leaves a spare row behind, unless that row has moved with
+    its token; then the row is zeros. Where several ids have the same token, as duplicate lines of a
+    vocabulary have, the id that texts are encoded with gets the row of the one that they were
+    encoded with; any other id keeps its row if its token is the same as before.
 
     Args:
         before: the tokenizer of the model as it is.
-        after: the tokenizer that it is to have: the same with tokens added, removed, assigned or trimmed, or another
-            one, whose tokens are looked up by their text.
-        start: what the row of a new token is made of: `"mean"`, the mean of the rows of the pieces that `before` cuts
-            its text into, unknown ones left out; `"length"`, the same with the square of each piece's length in code
-            points, without the mark of pieces inside words, as its weight; `"all"`, the mean of the rows of all
-            tokens; `"zeros"`; `"copy:"` and a token, whose row is taken; or a function from the token and the ids of
-            its pieces to a weight for each old row. Where `before` knows no piece of a token, `"mean"` and
-            `"length"` give the mean of all.
+        after: the tokenizer that it is to have: the same with tokens added, removed, assigned or
+            trimmed, or another one, whose tokens are looked up by their text.
+        start: what the row of a new token is made of: `"length"`, the mean of the rows of the
+            pieces that `before` cuts its text into, unknown ones left out, with the square of each
+            piece's length in code points, without the mark of pieces inside words, as its weight;
+            `"mean"`, the same with all pieces alike; `"all"`, the mean of the rows of all tokens;
+            `"zeros"`; `"copy:"` and a token, whose row is taken; or a function from the token and
+            the ids of its pieces to a weight for each old row. Where `before` knows no piece of a
+            token, `"mean"` and `"length"` give the mean of all.
 
     Raises:
         InputTypeError: a tokenizer is none.
-        InputError: `start` is none of these; the function gave a row that is not there, or a weight that is not finite.
+        InputError: `start` is none of these; the function gave a row that is not there, or a weight
+            that is not finite.
         UnknownTokenError: the token to copy is none of `before`.
 
     >>> import copy, trietok
@@ -449,11 +509,14 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start:
     >>> before.convert_ids_to_tokens([row for row, weight in plan.terms_of(8000)])
     ['z', '##ool', '##og', '##y']
 
-    Cost: O(tokens of both), and encoding each new token once: 2 s for 100,000 new tokens, the fingerprints included.
+    Cost: O(tokens of both), and encoding each new token once: 2 s for 100,000 new tokens, the
+    fingerprints included.
     """
     for tokenizer in (before, after):
         if not isinstance(tokenizer, PreTrainedTokenizer):
-            raise InputTypeError(f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer)
+            raise InputTypeError(
+                f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer
+            )
     old, now = state_of(before), state_of(after)
     initial = _Initial(before, start, old)
     old_ids, old_tokens = old.ids, _tokens_by_id(old)
@@ -466,7 +529,9 @@ def plan_rows(before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start:
         token, old_token = new_tokens.get(row), old_tokens.get(row)
         if token in old_ids and new_ids[token] == row:
             sources[row] = old_ids[token]
-        elif row < rows_before and (old_token == token or (token is None and old_token not in there)):
+        elif row < rows_before and (
+            old_token == token or (token is None and old_token not in there)
+        ):
             sources[row] = row
         elif token is None:
             sources[row] = initial.zeros()
@@ -486,8 +551,9 @@ def check_start(before: PreTrainedTokenizer, start: str | Initializer) -> None:
 
 
 def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[list[int]]:
-    """The ids that a tokenizer gives for the text of each token that is none of its own; all texts go through it at
-    once."""
+    """The ids that a tokenizer gives for the text of each token that is none of its own; all texts
+    go through it at once.
+    """
     wordpiece = getattr(before, "wordpiece_tokenizer", None)
     prefix = getattr(wordpiece, "continuing_subword_prefix", None)
     inner: dict[str, list[int]] = {}  # what stands inside a word is no text by itself
@@ -496,7 +562,11 @@ def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[li
             if token.startswith(prefix) and len(token) > len(prefix):
                 inner[token] = list(before.convert_tokens_to_ids(wordpiece.match_word(token) or []))
     texts = [token for token in tokens if token not in inner] if inner else tokens
-    options: dict[str, Any] = {"return_attention_mask": False, "return_token_type_ids": False, "verbose": False}
+    options: dict[str, Any] = {
+        "return_attention_mask": False,
+        "return_token_type_ids": False,
+        "verbose": False,
+    }
     encoded = iter(before(texts, add_special_tokens=False, **options)["input_ids"] if texts else ())
     return (inner[token] if token in inner else next(encoded) for token in tokens)
 
@@ -513,8 +583,12 @@ class _Initial:
         self.before, self._state = before, state
         self.sums = _Sums()
         self._mean: int | None = None
-        self._prefix = getattr(getattr(before, "wordpiece_tokenizer", None), "continuing_subword_prefix", None) or ""
-        self.sources_of = self._way_of(start)  # from new tokens to the numbers of their sums, as a plan has them
+        self._prefix = (
+            getattr(getattr(before, "wordpiece_tokenizer", None), "continuing_subword_prefix", None)
+            or ""
+        )
+        # from new tokens to the numbers of their sums, as a plan has them
+        self.sources_of = self._way_of(start)
 
     def zeros(self) -> int:
         return self._number(())
@@ -530,7 +604,9 @@ class _Initial:
             token = start.removeprefix("copy:")
             row = self._state.ids.get(token)
             if row is None:
-                raise UnknownTokenError(f"there is no token {token!r:.60} to copy the row of", item=token)
+                raise UnknownTokenError(
+                    f"there is no token {token!r:.60} to copy the row of", item=token
+                )
             return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
         if callable(start):
             return lambda tokens: (
@@ -539,8 +615,8 @@ class _Initial:
             )
         more = ", and for adapt 'distil', which needs the model" if start == "distil" else ""
         raise InputError(
-            f"start is {start!r:.60}; it is 'mean', 'length', 'all', 'zeros', 'copy:' and a token, or a function of a "
-            f"token and the ids of its pieces{more}"
+            f"start is {start!r:.60}; it is 'mean', 'length', 'all', 'zeros', 'copy:' and a token,"
+            f" or a function of a token and the ids of its pieces{more}"
         )
 
     def _number(self, terms: Sum) -> int:
@@ -558,7 +634,11 @@ class _Initial:
         for row, token in zip(rows, self.before.convert_ids_to_tokens(rows), strict=True):
             squares[row] += len(token.removeprefix(self._prefix)) ** 2
         count = sum(squares.values())
-        return tuple((row, square / count) for row, square in squares.items()) if count else _even(rows)
+        return (
+            tuple((row, square / count) for row, square in squares.items())
+            if count
+            else _even(rows)
+        )
 
     def _mean_of_all(self) -> int:
         if self._mean is None:
@@ -578,20 +658,22 @@ def _checked(weights: Any, token: str, max_id: int) -> Sum:
     """What a user's function gave for a token."""
     if not isinstance(weights, Mapping):
         raise InputTypeError(
-            f"the function gave {type(weights).__name__} for the token {token!r:.60}; it gives a dict old row → weight",
+            f"the function gave {type(weights).__name__} for the token {token!r:.60}; it gives a"
+            " dict old row → weight",
             value=weights,
         )
     try:
         terms = tuple((index(row), float(weight)) for row, weight in weights.items())
     except (TypeError, ValueError):
         raise InputTypeError(
-            f"the function gave {weights!r:.60} for the token {token!r:.60}; a row is an int, a weight a float",
+            f"the function gave {weights!r:.60} for the token {token!r:.60}; a row is an int, a"
+            " weight a float",
             value=weights,
         ) from None
     for row, weight in terms:
         if not (0 <= row <= max_id and math.isfinite(weight)):
             raise InputError(
-                f"the function gave the weight {weight} for row {row} for the token {token!r:.60}; rows are from 0 to "
-                f"{max_id}, weights are finite"
+                f"the function gave the weight {weight} for row {row} for the token {token!r:.60};"
+                f" rows are from 0 to {max_id}, weights are finite"
             )
     return terms

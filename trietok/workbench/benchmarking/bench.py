@@ -1,8 +1,10 @@
-"""How fast trietok is on a user's own text, beside other tokenizers, and whether they give the same ids.
+"""How fast trietok is on a user's own text, beside other tokenizers, and whether they give the same
+ids.
 
-In: texts, the name of a model, the names of contenders. Out: a `Benchmark` or a list of `Agreement`, as attributes, as
-JSON and as text. Nothing is measured in this process: each contender has one of its own, fresh in each round, on one
-CPU and one thread, and packages of other tokenizers are imported there and nowhere else. What is measured is CPU time.
+In: texts, the name of a model, the names of contenders. Out: a `Benchmark` or a list of
+`Agreement`, as attributes, as JSON and as text. Nothing is measured in this process: each contender
+has one of its own, fresh in each round, on one CPU and one thread, and packages of other tokenizers
+are imported there and nowhere else. What is measured is CPU time.
 """
 
 from __future__ import annotations
@@ -23,10 +25,16 @@ from trietok.workbench.engines.process import ENGINES, EngineWork, model_of
 
 OURS = "trietok"
 CONTENDERS = tuple(ENGINES)
-# Those with the ids of a profile, which are measured unless others are named; transformers has both profiles.
-_OF_PROFILE = {"slow": ("transformers", "flash-tokenizer"), "fast": ("transformers", "tokenizers")}
+# Those with the ids of a profile, which are measured unless others are named; transformers has both
+# profiles.
+_OF_PROFILE = {
+    "slow": ("transformers", "flash-tokenizer"),
+    "fast": ("transformers", "tokenizers", "nanotoken", "tokie"),
+}
 Progress = Callable[[str], None]
-SHORTEST_PASS = 0.02  # seconds of CPU time; in a shorter one the clock and an interruption weigh too much
+SHORTEST_PASS = (
+    0.02  # seconds of CPU time; in a shorter one the clock and an interruption weigh too much
+)
 # Two lines for each column of the table.
 HEAD = (
     ("tokenizer", ""),
@@ -44,7 +52,9 @@ _HEADS = tuple(f"{upper} {lower}".strip() for upper, lower in HEAD)
 
 
 class Round(NamedTuple):
-    """One process of one contender: CPU seconds to import and load; MB/s of the first pass, of the best one after."""
+    """One process of one contender: CPU seconds to import and load; MB/s of the first pass, of the
+    best one after.
+    """
 
     load_seconds: float
     cold: float
@@ -68,12 +78,20 @@ class Throughput(NamedTuple):
     @property
     def median(self) -> Round | None:
         """The medians of the rounds."""
-        return Round(*map(statistics.median, zip(*self.rounds, strict=True))) if self.rounds else None
+        return (
+            Round(*map(statistics.median, zip(*self.rounds, strict=True))) if self.rounds else None
+        )
 
     def spread(self, part: int) -> str:
-        """Half the way from a `Round`'s lowest value to its highest, as a share of the median; empty for one round."""
+        """Half the way from a `Round`'s lowest value to its highest, as a share of the median;
+        empty for one round.
+        """
         values = [measured[part] for measured in self.rounds]
-        return f"±{(max(values) - min(values)) / 2 / statistics.median(values):.0%}" if len(values) > 1 else ""
+        return (
+            f"±{(max(values) - min(values)) / 2 / statistics.median(values):.0%}"
+            if len(values) > 1
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -84,9 +102,11 @@ class Benchmark(Report):
         model: the model's name.
         lines: how many texts there were.
         size: their bytes in UTF-8; a MB is 10⁶ of them.
-        passes: how often each process went over the texts: the first pass is cold, the others are warm.
+        passes: how often each process went over the texts: the first pass is cold, the others are
+            warm.
         results: one for each contender, trietok first.
-        cpu: the number of the CPU on which all of them ran; None where the system does not pin a process to one.
+        cpu: the number of the CPU on which all of them ran; None where the system does not pin a
+            process to one.
     """
 
     model: str
@@ -97,9 +117,11 @@ class Benchmark(Report):
     cpu: int | None = None
 
     def speedups(self, result: Throughput) -> tuple[float, float] | None:
-        """How many times as fast as a contender trietok is, cold and warm; None where either could not be measured.
+        """How many times as fast as a contender trietok is, cold and warm; None where either could
+        not be measured.
 
-        They are medians of the rounds' ratios: what a machine does elsewhere slows the two of a round alike.
+        They are medians of the rounds' ratios: what a machine does elsewhere slows the two of a
+        round alike.
         """
         pairs = list(zip(self.results[0].rounds, result.rounds, strict=False))
         if not pairs:
@@ -109,14 +131,17 @@ class Benchmark(Report):
 
     @property
     def too_small(self) -> str:
-        """Why the text is too small for figures that mean anything; empty where it is large enough."""
+        """Why the text is too small for figures that mean anything; empty where it is large
+        enough.
+        """
         fastest = max((result.median.warm for result in self.results if result.median), default=0.0)
         seconds = self.size / 1e6 / fastest if fastest else SHORTEST_PASS
         if seconds >= SHORTEST_PASS:
             return ""
         return (
-            f"the text is too small for these figures to mean anything: a pass took {seconds * 1e3:.2g} ms, and should "
-            f"take {SHORTEST_PASS * 1e3:.0f}; give about {max(fastest * SHORTEST_PASS, 1):.0f} MB"
+            "the text is too small for these figures to mean anything: a pass took"
+            f" {seconds * 1e3:.2g} ms, and should take {SHORTEST_PASS * 1e3:.0f}; give about"
+            f" {max(fastest * SHORTEST_PASS, 1):.0f} MB"
         )
 
     def lines_per_second(self, result: Throughput) -> tuple[float, float] | None:
@@ -127,7 +152,12 @@ class Benchmark(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; numbers that could not be had are None."""
-        about = {"model": self.model, "lines": self.lines, "bytes": self.size, "passes": self.passes}
+        about = {
+            "model": self.model,
+            "lines": self.lines,
+            "bytes": self.size,
+            "passes": self.passes,
+        }
         about |= {"clock": "cpu", "cpu": self.cpu, "too_small": self.too_small}
         return {**about, "results": [self._result_dict(result) for result in self.results]}
 
@@ -143,44 +173,65 @@ class Benchmark(Report):
             "version": result.version,
             "problem": result.problem,
             "load_seconds": load,
-            **{name: dict(zip(("cold", "warm"), pair or (None, None), strict=True)) for name, pair in pairs.items()},
+            **{
+                name: dict(zip(("cold", "warm"), pair or (None, None), strict=True))
+                for name, pair in pairs.items()
+            },
             "rounds": [measured._asdict() for measured in result.rounds],
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table: a head, then a row for each contender that was measured, a cell for each of `HEAD`."""
+        """The table: a head, then a row for each contender that was measured, a cell for each of
+        `HEAD`.
+        """
         rows: list[tuple[str, ...]] = []
         for result in self.results:
-            median, per_second, speedups = result.median, self.lines_per_second(result), self.speedups(result)
+            median, per_second, speedups = (
+                result.median,
+                self.lines_per_second(result),
+                self.speedups(result),
+            )
             if median is None or per_second is None:
                 continue
             speeds = (f"{_speed(median[part])} {result.spread(part)}".rstrip() for part in (1, 2))
             numbers = f"{median.load_seconds * 1e3:.0f}", *speeds
             is_ours = result is self.results[0]
-            times = ("", "") if speedups is None or is_ours else tuple(f"{_speed(times)} ×" for times in speedups)
-            rows.append((result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times))
+            times = (
+                ("", "")
+                if speedups is None or is_ours
+                else tuple(f"{_speed(times)} ×" for times in speedups)
+            )
+            rows.append(
+                (result.contender, result.version, *numbers, f"{per_second[1]:.0f}", *times)
+            )
         return rows
 
     @property
     def summary(self) -> str:
         """What was measured, in a line."""
         rounds = max((len(result.rounds) for result in self.results), default=0)
-        where = ", not pinned to a CPU, which this system does not offer" if self.cpu is None else f" on CPU {self.cpu}"
+        where = (
+            ", not pinned to a CPU, which this system does not offer"
+            if self.cpu is None
+            else f" on CPU {self.cpu}"
+        )
         text = f"{number_of(self.lines, 'line')}, {self.size / 1e6:.3g} MB, {self.model}"
         return f"{text}; CPU time{where}, median of {number_of(rounds, 'round')}"
 
     def _parts(self) -> Iterator[str | Table]:
         yield self.summary
         yield Table(_HEADS, self.rows(), right=range(2, len(_HEADS)))
-        yield from (f"{result.contender}: {result.problem}" for result in self.results if result.problem)
+        yield from (
+            f"{result.contender}: {result.problem}" for result in self.results if result.problem
+        )
         yield from filter(None, [self.too_small])
 
 
 class Difference(NamedTuple):
     """A text whose ids are not those of trietok.
 
-    The ids and tokens are those between the common beginning and the common end of the two sequences, special tokens
-    included; a side may have none.
+    The ids and tokens are those between the common beginning and the common end of the two
+    sequences, special tokens included; a side may have none.
 
     Attributes:
         line_number: which text, from 1.
@@ -231,8 +282,13 @@ class Agreement(Report):
         if self.problem:
             return f"{self.contender}: {self.problem}"
         if not self.differing:
-            return f"{self.contender}: the same ids on {'the line' if self.lines == 1 else f'all {self.lines:,} lines'}"
-        return f"{self.contender}: other ids on {self.differing:,} of {number_of(self.lines, 'line')}"
+            return (
+                f"{self.contender}: the same ids on"
+                f" {'the line' if self.lines == 1 else f'all {self.lines:,} lines'}"
+            )
+        return (
+            f"{self.contender}: other ids on {self.differing:,} of {number_of(self.lines, 'line')}"
+        )
 
     def _parts(self) -> Iterator[str]:
         yield self.summary
@@ -258,23 +314,27 @@ def measure(
     passes: int = 3,
     progress: Progress | None = None,
 ) -> Benchmark:
-    """Measure how fast trietok and others turn texts into ids, one text after the other, on one thread and one CPU.
+    """Measure how fast trietok and others turn texts into ids, one text after the other, on one
+    thread and one CPU.
 
-    In each round every contender in turn gets a fresh process. It loads the model, encodes one short line, and goes
-    over the texts `passes` times. Its CPU time is what counts, so a machine that does other things disturbs less.
+    In each round every contender in turn gets a fresh process. It loads the model, encodes one
+    short line, and goes over the texts `passes` times. Its CPU time is what counts, so a machine
+    that does other things disturbs less.
 
     Args:
         texts: what to encode; written to a temporary file, and held in the memory of the processes.
         model: a directory, a vocab.txt, a built-in name or a name on the hub.
-        engines: names from `CONTENDERS`; by default those that have the profile. trietok itself is always measured, and
-            `"transformers"` is its class of the same profile.
+        engines: names from `CONTENDERS`; by default those that have the profile. trietok itself is
+            always measured, and `"transformers"` is its class of the same profile.
         profile: `"slow"` or `"fast"`; by default the one that `AutoTokenizer` takes.
         rounds: processes for each contender; medians of them are what is reported.
-        passes: passes over the texts in each process, at least 2: the first is cold, the best of the others warm.
+        passes: passes over the texts in each process, at least 2: the first is cold, the best of
+            the others warm.
         progress: called with a note before each process starts.
 
     Raises:
-        InputError: `engines` holds a name that nobody knows, there is no text, or `rounds` or `passes` is too small.
+        InputError: `engines` holds a name that nobody knows, there is no text, or `rounds` or
+            `passes` is too small.
         FileError, FileFormatError, VocabularyError: trietok cannot load the model.
 
     >>> benchmark = measure(["The people, united!"] * 10, engines=[], rounds=1, passes=2)
@@ -304,7 +364,9 @@ def measure(
                 speeds = [workers.size / max(seconds, 1e-9) / 1e6 for seconds in answer["seconds"]]
                 measured = Round(answer["load_s"], speeds[0], max(speeds[1:]))
                 results[name] = Throughput(name, version, "", [*results[name].rounds, measured])
-        return Benchmark(os.fspath(model), workers.lines, workers.size, passes, list(results.values()), cpu)
+        return Benchmark(
+            os.fspath(model), workers.lines, workers.size, passes, list(results.values()), cpu
+        )
 
 
 @renamed(against="engines")
@@ -317,10 +379,12 @@ def validate(
     most: int = 5,
     progress: Progress | None = None,
 ) -> list[Agreement]:
-    """Compare the ids that others give with those of trietok, text by text, special tokens included.
+    """Compare the ids that others give with those of trietok, text by text, special tokens
+    included.
 
     Args:
-        texts, model, engines, profile, progress: as for `measure`; trietok in `engines` is passed over.
+        texts, model, engines, profile, progress: as for `measure`; trietok in `engines` is passed
+            over.
         most: how many differences of each contender are kept.
 
     Raises:
@@ -335,7 +399,9 @@ def validate(
         for name in workers.names:
             if progress is not None:
                 progress(f"ids: {name}")
-            answer = workers.run(workers.engine(name), "write_ids" if name == OURS else "compare_ids", most=most)
+            answer = workers.run(
+                workers.engine(name), "write_ids" if name == OURS else "compare_ids", most=most
+            )
             if name != OURS:
                 agreements.append(workers.agreement(name, answer))
             elif "problem" in answer:
@@ -354,14 +420,23 @@ class _Workers(EngineWork):
         profile: Profile | None,
     ) -> None:
         if isinstance(texts, (str, bytes)) or isinstance(engines, str):
-            raise InputTypeError("texts are a list of texts and `engines` a list of names, not one string", value=texts)
+            raise InputTypeError(
+                "texts are a list of texts and `engines` a list of names, not one string",
+                value=texts,
+            )
         for name in engines or ():
             if name not in CONTENDERS:
-                raise InputError(f"there is no tokenizer {name!r} to compare with; choose from {', '.join(CONTENDERS)}")
-        self.tokenizer = choose(os.fspath(model), profile).load()  # what it cannot load is no benchmark
+                raise InputError(
+                    f"there is no tokenizer {name!r} to compare with; choose from"
+                    f" {', '.join(CONTENDERS)}"
+                )
+        # what it cannot load is no benchmark
+        self.tokenizer = choose(os.fspath(model), profile).load()
         likes = _OF_PROFILE[self.tokenizer.profile] if engines is None else engines
         self.names = list(dict.fromkeys((OURS, *likes)))
-        super().__init__(model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,)))
+        super().__init__(
+            model_of(os.fspath(model), self.tokenizer, (type(self.tokenizer).__name__,))
+        )
         self._given = texts
         self.lines = self.size = 0
 
@@ -370,7 +445,10 @@ class _Workers(EngineWork):
         try:
             self.lines, self.size = self.write_texts(self._given)
             if not self.size:
-                raise InputError("there is no text to measure: " + ("every line is empty" if self.lines else "no line"))
+                raise InputError(
+                    "there is no text to measure: "
+                    + ("every line is empty" if self.lines else "no line")
+                )
         except BaseException:
             self.__exit__()
             raise
@@ -390,4 +468,6 @@ class _Workers(EngineWork):
             Difference(text=texts[found["line_number"]], tokens=tokens_of(found["ids"]), **found)
             for found in answer["differences"]
         ]
-        return Agreement(contender, answer["version"], "", self.lines, answer["differing"], differences)
+        return Agreement(
+            contender, answer["version"], "", self.lines, answer["differing"], differences
+        )

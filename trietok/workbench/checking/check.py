@@ -1,11 +1,14 @@
 """`check`: what is wrong with a tokenizer directory, before it costs a training run.
 
-In: a directory or a vocab.txt. Out: a `CheckReport`. Nothing in the directory is executed, no path written in a file is
-followed, nothing is fetched, and nothing raises: what cannot be read is a finding.
+In: a directory or a vocab.txt. Out: a `CheckReport`. Nothing in the directory is executed, no path
+written in a file is followed, nothing is fetched, and nothing raises: what cannot be read is a
+finding.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import filecmp
 import logging
 import os
 import threading
@@ -14,28 +17,53 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import TrietokError
-from trietok.files.formats import MERGES_FILE, TOKENIZER_FILE, trained_kind
+from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, MERGES_FILE, TOKENIZER_FILE
+from trietok.files.kinds import other_kind, tokenizer_folders, trained_kind
+from trietok.files.load import unsaid
 from trietok.log import renamed
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.training.bpe import read_bpe
-from trietok.workbench.checking.files import read_files
-from trietok.workbench.checking.report import CheckReport, Finding
-from trietok.workbench.checking.rules import RULES, Facts
+from trietok.workbench.checking.facts import RULES, Facts
+from trietok.workbench.checking.files import FILES, read_files
+from trietok.workbench.checking.report import NOTHING_LOADS, WARNING, CheckReport, Finding, declare
+from trietok.workbench.checking.rules import entries, model, settings, tokenizer_json, tokens
 
-_WITHOUT_OTHERS = {"does-not-load", "fast-does-not-load"}  # said only where no other error says why
+# importing each puts its rules into RULES
+_OF_RULES = (
+    entries,
+    model,
+    settings,
+    tokenizer_json,
+    tokens,
+)
+DOES_NOT_LOAD = declare("does-not-load", so=NOTHING_LOADS, do="see the message")
+FAST_DOES_NOT_LOAD = declare(
+    "fast-does-not-load",
+    so="AutoTokenizer, which takes the fast class, raises",
+    do="see the message",
+)
+OTHER_IDS = declare(
+    "folder-differs",
+    so="who loads the folder's tokenizer gives the model other ids than who loads the directory's",
+    do="put the model's own tokenizer into both",
+)
+_PROBE = "Café 世界 don't UNABLE"
+_WITHOUT_OTHERS = {DOES_NOT_LOAD, FAST_DOES_NOT_LOAD}  # said only where no other error says why
 
 
 @renamed(path="model")
 def check(model: str | os.PathLike[str]) -> CheckReport:
-    r"""Look for everything in a tokenizer's files that contradicts itself, does not load, or can never be used.
+    r"""Look for everything in a tokenizer's files that contradicts itself, does not load, or can
+    never be used.
 
     Args:
-        model: a directory as `save_pretrained` or transformers writes it, a vocab.txt, or the name of a built-in
-            vocabulary.
+        model: a directory as `save_pretrained` or transformers writes it, a vocab.txt, or the name
+            of a built-in vocabulary.
 
     Returns:
-        A report, whose `findings` each have a severity, a code, a message and the place. `docs/checking.md` lists the
-        codes. A report without errors is one of a tokenizer that loads.
+        A report, whose `findings` each have a severity, a code, a message and the place.
+        `docs/checking.md` lists the codes. A report without errors is one of a tokenizer that
+        loads.
 
     Raises:
         TypeError: `model` is no path. Whatever is in the files is a finding.
@@ -44,33 +72,90 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
     >>> path = pathlib.Path(tempfile.mkdtemp(), "vocab.txt")
     >>> _ = path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nUn\nun\n")
     >>> report = check(path)
-    >>> report.ok, [(finding.code, finding.token, finding.line_number) for finding in report.findings]
+    >>> (
+    ...     report.ok,
+    ...     [(finding.code, finding.token, finding.line_number) for finding in report.findings],
+    ... )
     (True, [('duplicate-line', 'un', 6), ('unreachable-case', 'Un', 8)])
 
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
     if trained_kind(os.fspath(model)) is not None:
         return CheckReport(os.fspath(model), _trained(os.fspath(model)))
-    return checked_facts(model)[0]
+    report, facts = checked_facts(model)
+    return CheckReport(report.path, [*report.findings, *_of_folders(facts, report)])
 
 
-def checked_facts(path: str | os.PathLike[str], with_fast: bool = True) -> tuple[CheckReport, Facts]:
-    """`check` of what trietok did not train, and what it found on the way, the tokenizers it loaded among it.
+def checked_facts(
+    path: str | os.PathLike[str], with_fast: bool = True
+) -> tuple[CheckReport, Facts]:
+    """`check` of what trietok did not train, and what it found on the way, the tokenizers it loaded
+    among it.
 
-    Without a tokenizer.json the fast profile brings no errors, only warnings and notes, for those who want these.
+    Without a tokenizer.json the fast profile brings no errors, only warnings and notes, for those
+    who want these.
     """
     files = read_files(path)
     facts = Facts(files)
     findings = files.findings
     if files.tokens is not None:
         findings.extend(_loaded(facts, with_fast))
-    for needs, rule in RULES:
+    for _, needs, rule in RULES:
         if all(getattr(facts, need) is not None for need in needs):
             findings.extend(rule(facts))
     found = [*findings, *findings.left_out()]
-    if any(finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found):
+    if any(
+        finding.severity == "error" and finding.code not in _WITHOUT_OTHERS for finding in found
+    ):
         found = [finding for finding in found if finding.code not in _WITHOUT_OTHERS]
     return CheckReport(os.fspath(path), found), facts
+
+
+def _of_folders(facts: Facts, report: CheckReport) -> Iterator[Finding]:
+    """What is wrong with the tokenizers in folders, such as `onnx`, and whether they give other
+    ids.
+
+    The folder of the Transformer in an older layout of sentence-transformers has the directory's
+    only tokenizer.
+    """
+    path = facts.files.path
+    model = facts.files.model_folder
+    for folder in tokenizer_folders(str(path)):
+        place = path / folder
+        if _is_copy(place, path) or other_kind(str(place)) is not None:
+            continue
+        inner, its = checked_facts(place)
+        for finding in (*inner.errors, *inner.warnings):
+            severity = finding.severity if folder == model else WARNING
+            file = f"{folder}/{finding.file}" if finding.file else folder
+            yield dataclasses.replace(finding, severity=severity, file=file)
+        ours, theirs = facts.slow, its.slow
+        if ours is not None and theirs is not None:
+            other = dict(ours.get_vocab().items() ^ theirs.get_vocab().items())
+            tokens = next(iter(other), "") if other else _PROBE
+            if other or ours(_PROBE).input_ids != theirs(_PROBE).input_ids:
+                yield Finding(
+                    WARNING,
+                    OTHER_IDS,
+                    f"{tokens!r} has other ids than in the directory itself",
+                    file=folder,
+                )
+
+
+def _is_copy(folder: Path, directory: Path) -> bool:
+    """Whether a folder has the same files of a tokenizer as the directory, byte for byte."""
+    names = [
+        name
+        for name in FILES
+        if any(os.path.lexists(place / name) for place in (folder, directory))
+    ]
+    names = [name for name in names if name != CONFIG_FILE]
+    return all(
+        (folder / name).is_file()
+        and (directory / name).is_file()
+        and filecmp.cmp(folder / name, directory / name)
+        for name in names
+    )
 
 
 def _trained(path: str) -> list[Finding]:
@@ -81,15 +166,21 @@ def _trained(path: str) -> list[Finding]:
             read_bpe(Path(path))
         except TrietokError as error:
             found = error
-    return [Finding("error", "does-not-load", _why(found, path))] if isinstance(found, Exception) else []
+    return (
+        [Finding("error", DOES_NOT_LOAD, _why(found, path))] if isinstance(found, Exception) else []
+    )
 
 
 def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
-    """Load the tokenizer of each profile for the rules that need it; the findings are that one does not load."""
+    """Load the tokenizer of each profile for the rules that need it; the findings are that one does
+    not load.
+    """
     path = facts.files.path
-    slow = load_quietly(path, facts.kind)
+    # which has no slow class
+    is_generic = facts.files.config.get("tokenizer_class") == GENERIC_FAST
+    slow = load_quietly(path, facts.kind, **({"tokenizer_class": None} if is_generic else {}))
     if isinstance(slow, Exception):
-        yield Finding("error", "does-not-load", _why(slow, path))
+        yield Finding("error", DOES_NOT_LOAD, _why(slow, path))
         return
     facts.slow = slow
     fast_kind = fast_class_of(facts.kind) if with_fast else None
@@ -99,7 +190,7 @@ def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     if isinstance(fast, Exception):
         has_json = TOKENIZER_FILE in facts.files.present
         message = f"{facts.kind.__name__}Fast does not load: {_why(fast, path)}"
-        yield Finding("error" if has_json else "warning", "fast-does-not-load", message)
+        yield Finding("error" if has_json or is_generic else "warning", FAST_DOES_NOT_LOAD, message)
     else:
         facts.fast = fast
 
@@ -108,7 +199,7 @@ def _why(error: Exception, path: str | os.PathLike[str]) -> str:
     return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
 
 
-def load_quietly(path: str | os.PathLike[str], kind: Any) -> Any:
+def load_quietly(path: str | os.PathLike[str], kind: Any, **options: Any) -> Any:
     """The tokenizer of a directory or file, or the exception that keeps it from loading.
 
     This thread's messages are kept off the log meanwhile: a check says all of it in its report.
@@ -121,7 +212,8 @@ def load_quietly(path: str | os.PathLike[str], kind: Any) -> Any:
     logger = logging.getLogger("trietok")
     logger.addFilter(from_elsewhere)
     try:
-        return kind.from_pretrained(os.fspath(path), local_files_only=True)
+        with unsaid():
+            return kind.from_pretrained(os.fspath(path), local_files_only=True, **options)
     except Exception as error:  # whatever a broken file brings about is what is asked for
         return error
     finally:

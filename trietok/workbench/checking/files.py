@@ -1,8 +1,8 @@
 """The files of a tokenizer directory, read as far as they can be; what cannot be is a finding.
 
-In: a path. Out: `CheckedFiles`. What a file says is read as loading reads it, by the functions of `files/load.py`;
-where loading raises, a finding is added and reading goes on. No file is opened but those of a tokenizer's names in the
-directory; paths that stand in a file are not followed.
+In: a path. Out: `CheckedFiles`. What a file says is read as loading reads it, by the functions of
+`files/load.py`; where loading raises, a finding is added and reading goes on. No file is opened but
+those of a tokenizer's names in the directory; paths that stand in a file are not followed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trietok.disk import read_vocab_bytes
+from trietok.disk import ANY_SIZE, FOREIGN_HEAD, foreign, open_regular, read_vocab_bytes
 from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
+from trietok.files.added_ids import checked_added_token, checked_id, entries_of, is_role
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -29,47 +30,230 @@ from trietok.files.formats import (
     VOCAB_FILE,
     check_depth,
     doubled_keys,
-    other_kind,
     read_json_text,
     wrong_settings,
 )
+from trietok.files.kinds import other_kind, tokenizer_folders
 from trietok.files.load import (
     BUILT_IN_NAMES,
+    VERSIONED,
     built_in_directory,
-    checked_added_token,
-    checked_id,
     current_files,
-    entries_of,
-    is_role,
+    fast_file_of,
     paths_in_files,
 )
 from trietok.files.tokenizer_json import TokenizerJson, tokenizer_json_from_object
 from trietok.showing.characters import first_few
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.workbench.checking.report import Finding, Findings, Severity
+from trietok.workbench.checking.report import (
+    BY_FIX,
+    NEW_JSON,
+    NOTHING_LOADS,
+    Code,
+    Finding,
+    Findings,
+    Severity,
+    declare,
+)
+from trietok.workbench.sentence_modules import TRANSFORMERS, read_modules
+
+# What is wrong with a file by itself.
+MISSING_VOCABULARY = declare(
+    "missing-vocabulary",
+    so=NOTHING_LOADS,
+    do="put the model's vocab.txt into the directory",
+)
+IN_FOLDER = declare(
+    "tokenizer-in-folder",
+    so="a program that looks for it in the directory itself does not find it",
+    do="nothing for sentence-transformers; else name the folder",
+)
+OTHER_KIND = declare(
+    "other-kind",
+    so="no WordPiece tokenizer loads it",
+    do="load it with the class that the message names",
+)
+UNREADABLE_FILE = declare(
+    "unreadable-file",
+    so=(
+        "trietok loads nothing, or nothing of what the file says; transformers may pass it over and"
+        " give other ids"
+    ),
+    do="put the file there again, or mend its permissions; if a limit is named, use a smaller file",
+)
+NOT_THAT_FILE = declare(
+    "not-that-file",
+    "files are something else than their names say",
+    so="nothing that needs {file} loads, and what it should say is not checked",
+    do="get {file} again, as the message says",
+)
+EMPTY_VOCABULARY = declare(
+    "empty-vocabulary",
+    so=NOTHING_LOADS,
+    do="put the model's vocab.txt into its place, one token a line",
+)
+NOT_UTF8 = declare(
+    "not-utf8",
+    "bytes are not UTF-8",
+    so="nothing loads, and what {file} says is not checked",
+    do="convert the file, for example: iconv -f latin1 -t utf-8 {file}",
+)
+BYTE_ORDER_MARK = declare(
+    "byte-order-mark",
+    so="the token of id 0 is in no text, and is missing where it is wanted",
+    do=BY_FIX,
+)
+DUPLICATE_LINE = declare(
+    "duplicate-line",
+    "a token stands on several lines",
+    so="the rows of the other lines are never used, and len(tokenizer) is smaller",
+    do=BY_FIX,
+)
+BLANK_LINE = declare(
+    "blank-line",
+    "blank lines are ids of their own",
+    so="an id for an empty token, which no text gives",
+    do=BY_FIX,
+)
+CARRIAGE_RETURN = declare(
+    "carriage-return",
+    "lines end in a carriage return",
+    so="programs that end lines only at LF take CR for part of each token",
+    do=BY_FIX,
+)
+LONE_CARRIAGE_RETURN = declare(
+    "lone-carriage-return",
+    "a carriage return by itself ends a line",
+    so="programs that end lines only at LF give all later tokens other ids",
+    do=BY_FIX,
+)
+TAB = declare(
+    "tab",
+    "lines hold a tab",
+    so="the tab belongs to the token, so no word equals it",
+    do="take the tab and what follows off the line",
+)
+EDGE_SPACE = declare(
+    "edge-space",
+    "whitespace before or after a token belongs to it",
+    so="no word of a text equals it",
+    do=BY_FIX,
+)
+LINE_BREAK_CHARACTER = declare(
+    "line-break-character",
+    "lines hold a character at which other programs break lines",
+    so="a program that breaks the line there gives all later tokens other ids",
+    do=(
+        "read and write the file with open(..., newline='\\n'), not with str.splitlines; published"
+        " models keep it"
+    ),
+)
+CONTROL_CHARACTER = declare(
+    "control-character",
+    "lines hold a control character",
+    so="no text gives it",
+    do="replace line {line_number} by the token that was meant",
+)
+NO_FINAL_NEWLINE = declare(
+    "no-final-newline",
+    so="a token that is appended becomes part of the last one",
+    do=BY_FIX,
+)
+TOKENIZER_JSON_IDS = declare(
+    "tokenizer-json-ids",
+    so="no fast tokenizer loads, or one with wrong ids",
+    do="correct the id, or " + NEW_JSON,
+)
+TOKENIZER_JSON_PART = declare(
+    "tokenizer-json-part",
+    so="BertTokenizerFast does not load; the tokenizers package may",
+    do="if a vocab.txt has the same tokens: "
+    + NEW_JSON
+    + "; else load it with the tokenizers package",
+)
+TOKENIZER_JSON_VERSION = declare(
+    "tokenizer-json-version",
+    so=(
+        "`tokenizers` and other versions of transformers read another file, which may give"
+        " other ids"
+    ),
+    do=(
+        "keep the right file as tokenizer.json, and take fast_tokenizer_files out of"
+        " tokenizer_config.json"
+    ),
+)
+NOT_JSON = declare(
+    "not-json",
+    so="nothing loads, and what {file} says is not checked",
+    do="correct the file at the place named, or copy it again if it was cut off",
+)
+WRONG_SHAPE = declare(
+    "wrong-shape",
+    "a file holds something else than it should",
+    so="nothing loads, and what else {file} says is not checked",
+    do="write a value of the kind that the message names",
+)
+DUPLICATE_KEY = declare(
+    "duplicate-key",
+    "a key stands twice in an object; the last one counts",
+    so="readers disagree about which of the two counts",
+    do="remove one of them",
+)
+SAVE_UNFINISHED = declare(
+    "save-unfinished",
+    so="trietok takes the files from before the save; other programs may read new ones",
+    do="load DIR and call save_pretrained(DIR), then make the changes again",
+)
+SAVE_MIXED = declare(
+    "save-mixed",
+    so="old and new files may be mixed",
+    do=(
+        "remove .trietok-save.json if the files are as they should be; else"
+        " tokenizer.save_pretrained(OUT)"
+    ),
+)
 
 BOM = "\ufeff"
-LINE_BREAKERS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # str.splitlines and many editors end a line at these too
+LINE_BREAKERS = (  # str.splitlines and many editors end a line at these too
+    "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+)
 
+_NOWHERE = "a link that leads nowhere; copy or download the file again, with links followed (cp -L)"
 _CARRIAGE_RETURN = re.compile(r"\r\n?|\n")
 # Lines that are worth a second look: most of a vocabulary is passed over by one search.
 _SUSPECT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z")
 
 
 def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
-    """Check the bytes of a vocabulary file, and keep its lines as the tokenizer reads them; O(bytes)."""
+    """Check the bytes of a vocabulary file, and keep its lines as the tokenizer reads them;
+    O(bytes).
+    """
     findings, file = files.findings, path.name
+    if is_foreign(files, path, file, "error"):
+        return
     try:
         raw = read_vocab_bytes(path)
     except (FileError, FileFormatError) as error:
         message = str(error).replace(f"{path} ", "it ").replace(str(path), file)
-        files.find("error", "unreadable-file", message, file=file, line_number=getattr(error, "line_number", None))
+        files.find(
+            "error",
+            UNREADABLE_FILE,
+            message,
+            file=file,
+            line_number=getattr(error, "line_number", None),
+        )
         return
     files.present.add(file)
     if not raw:
-        files.find("error", "empty-vocabulary", "the file is empty: it should hold one token a line", file=file)
+        files.find(
+            "error",
+            EMPTY_VOCABULARY,
+            "the file is empty: it should hold one token a line",
+            file=file,
+        )
         return
     try:
         text = raw.decode("utf-8")
@@ -81,23 +265,47 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     if lines[-1] == "":
         lines.pop()
     else:
-        message = "the last line has no line feed; a token appended to the file would become part of it"
-        findings.append(Finding("note", "no-final-newline", message, file, len(lines), lines[-1], len(lines) - 1))
+        message = (
+            "the last line has no line feed; a token appended to the file would become part of it"
+        )
+        findings.append(
+            Finding("note", NO_FINAL_NEWLINE, message, file, len(lines), lines[-1], len(lines) - 1)
+        )
     added = {token.content: token_id for token_id, token, _ in files.added_that_count()}
     free = files.holes.union(added.values())  # an added token may have the id of a blank line
-    tokens = [None if line == "" and token_id in free else line for token_id, line in enumerate(lines)]
+    tokens = [
+        None if line == "" and token_id in free else line for token_id, line in enumerate(lines)
+    ]
     odd: set[int] = set()
     for token_id, line in enumerate(tokens):
-        if line == "" and not findings.has_room("blank-line"):
+        if line == "" and not findings.has_room(BLANK_LINE):
             continue
-        for finding in _check_line(line, token_id, file) if line == "" or (line and _SUSPECT.search(line)) else ():
+        for finding in (
+            _check_line(line, token_id, file)
+            if line == "" or (line and _SUSPECT.search(line))
+            else ()
+        ):
             findings.append(finding)
             odd.add(token_id)
     findings.extend(_duplicates(tokens, added, file))
     if any(token is not None for token in tokens):
         files.tokens, files.odd = tokens, odd
     else:
-        files.find("error", "empty-vocabulary", "every line is blank and declared a hole", file=file)
+        files.find("error", EMPTY_VOCABULARY, "every line is blank and declared a hole", file=file)
+
+
+def is_foreign(files: CheckedFiles, path: Path, name: str, severity: Severity) -> bool:
+    """Whether a file is something else than its name says, which is a finding; so is a link that
+    leads nowhere.
+    """
+    try:
+        with open_regular(path, ANY_SIZE) as file:
+            what = foreign(file.read(FOREIGN_HEAD))
+    except (OSError, FileError):  # whoever reads it says so
+        what = None if os.path.exists(path) else _NOWHERE
+    if what is not None:
+        files.find(severity, NOT_THAT_FILE, f"it is {what}", file=name)
+    return what is not None
 
 
 def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
@@ -107,8 +315,11 @@ def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
             line.decode("utf-8")
         except UnicodeDecodeError as error:
             offset = start + error.start
-            message = f"byte 0x{line[error.start]:02x} at offset {offset} is not UTF-8; convert the file to UTF-8"
-            yield Finding("error", "not-utf8", message, file, number)
+            message = (
+                f"byte 0x{line[error.start]:02x} at offset {offset} is not UTF-8; convert the file"
+                " to UTF-8"
+            )
+            yield Finding("error", NOT_UTF8, message, file, number)
         start += len(line) + 1
 
 
@@ -116,42 +327,62 @@ def _line_ends(text: str, file: str) -> Iterator[Finding]:
     if "\r" not in text:
         return
     ends = [match[0] for match in _CARRIAGE_RETURN.finditer(text)]
-    windows, alone = ([n for n, end in enumerate(ends, start=1) if end == each] for each in ("\r\n", "\r"))
+    windows, alone = (
+        [n for n, end in enumerate(ends, start=1) if end == each] for each in ("\r\n", "\r")
+    )
     if windows:
         message = f"{len(windows)} line(s) end in CR LF, the first is line {windows[0]}; "
         message += "some programs take the CR for part of the token"
-        yield Finding("warning", "carriage-return", message, file, windows[0])
+        yield Finding("warning", CARRIAGE_RETURN, message, file, windows[0])
     for number in alone:
-        message = "a CR by itself ends the line; programs that end lines only at LF count other ids from here on"
-        yield Finding("warning", "lone-carriage-return", message, file, number, token_id=number - 1)
+        message = (
+            "a CR by itself ends the line; programs that end lines only at LF count other ids from"
+            " here on"
+        )
+        yield Finding("warning", LONE_CARRIAGE_RETURN, message, file, number, token_id=number - 1)
 
 
 def _check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]:
-    """What is odd about a line that is blank or holds something `_SUSPECT`; not whether it is there twice."""
+    """What is odd about a line that is blank or holds something `_SUSPECT`; not whether it is there
+    twice.
+    """
 
-    def warn(code: str, message: str, severity: Severity = "warning") -> Finding:
+    def warn(code: Code, message: str, severity: Severity = "warning") -> Finding:
         return Finding(severity, code, message, file, token_id + 1, line, token_id)
 
     if line == "":
-        yield warn("blank-line", f"the line is blank, which makes the empty token id {token_id}; no text gives it")
+        yield warn(
+            BLANK_LINE,
+            f"the line is blank, which makes the empty token id {token_id}; no text gives it",
+        )
     if not line:
         return
     if token_id == 0 and line.startswith(BOM):
-        message = f"the file begins with a byte-order mark, so id 0 is {line!r} and not {line[1:]!r}"
-        yield Finding("error", "byte-order-mark", message, file, 1, line, 0)
+        message = (
+            f"the file begins with a byte-order mark, so id 0 is {line!r} and not {line[1:]!r}"
+        )
+        yield Finding("error", BYTE_ORDER_MARK, message, file, 1, line, 0)
         line = line[1:]
     if "\t" in line:
-        yield warn("tab", f"{line!r} holds a tab")
+        yield warn(TAB, f"{line!r} holds a tab")
     edges = {line[:1], line[-1:]} - {"\t", "", *LINE_BREAKERS}
     if any(char.isspace() for char in edges):
-        yield warn("edge-space", f"{line!r} has whitespace before or after it, which belongs to the token")
+        yield warn(
+            EDGE_SPACE, f"{line!r} has whitespace before or after it, which belongs to the token"
+        )
     if breaking := [char for char in line if char in LINE_BREAKERS]:
-        where = f"U+{ord(breaking[0]):04X}; programs that break lines there count other ids from here on"
-        # BERT's Chinese vocabulary has the character itself as an entry; inside a word it is a slip.
-        severity: Severity = "warning" if len(line.removeprefix("##")) > 1 else "note"
-        yield warn("line-break-character", f"{line!r} holds {where}", severity)
-    if any(unicodedata.category(char) == "Cc" and char not in "\t" + LINE_BREAKERS for char in line):
-        yield warn("control-character", f"{line!r} holds a control character")
+        where = (
+            f"U+{ord(breaking[0]):04X}; programs that break lines there count other ids from"
+            " here on"
+        )
+        # BERT's Chinese vocabulary has the character itself as an entry; inside a word it is a
+        # slip.
+        severity: Severity = "warning" if len(line.removeprefix(BERT_PREFIX)) > 1 else "note"
+        yield warn(LINE_BREAK_CHARACTER, f"{line!r} holds {where}", severity)
+    if any(
+        unicodedata.category(char) == "Cc" and char not in "\t" + LINE_BREAKERS for char in line
+    ):
+        yield warn(CONTROL_CHARACTER, f"{line!r} holds a control character")
 
 
 def _duplicates(tokens: list[str | None], added: Mapping[str, int], file: str) -> Iterator[Finding]:
@@ -161,10 +392,26 @@ def _duplicates(tokens: list[str | None], added: Mapping[str, int], file: str) -
             lines.setdefault(token, []).append(number)
     for token, numbers in lines.items():
         if len(numbers) > 1:
-            shown = ", ".join(map(str, numbers[:-1])) if len(numbers) < 8 else f"{numbers[0]}, {numbers[1]}, ..."
+            shown = (
+                ", ".join(map(str, numbers[:-1]))
+                if len(numbers) < 8
+                else f"{numbers[0]}, {numbers[1]}, ..."
+            )
             encodes = added.get(token, numbers[-1] - 1)
-            message = f"{token!r} stands on lines {shown} and {numbers[-1]}; {encodes} is the id that encodes"
-            yield Finding("warning", "duplicate-line", message, file, numbers[0], token, encodes, lines=tuple(numbers))
+            message = (
+                f"{token!r} stands on lines {shown} and {numbers[-1]}; {encodes} is the id that"
+                " encodes"
+            )
+            yield Finding(
+                "warning",
+                DUPLICATE_LINE,
+                message,
+                file,
+                numbers[0],
+                token,
+                encodes,
+                lines=tuple(numbers),
+            )
 
 
 DECODER = "added_tokens_decoder"
@@ -172,11 +419,16 @@ DECODER = "added_tokens_decoder"
 
 @dataclass
 class CheckedFiles:
-    """What the files of a directory say: JSON objects, which are empty where there is none, and tokens with ids."""
+    """What the files of a directory say: JSON objects, which are empty where there is none, and
+    tokens with ids.
+    """
 
     path: Path  # the directory, or the vocabulary file
-    findings: Findings = field(default_factory=Findings)  # what is wrong with the files by themselves
-    tokens: list[str | None] | None = None  # the lines, None for a declared hole; None where they cannot be read
+    # what is wrong with the files by themselves
+    findings: Findings = field(default_factory=Findings)
+    tokens: list[str | None] | None = (
+        None  # the lines, None for a declared hole; None where they cannot be read
+    )
     odd: set[int] = field(default_factory=set)  # the ids of lines about which there is a finding
     present: set[str] = field(default_factory=set)  # the names of the files that could be read
     config: dict[str, Any] = field(default_factory=dict)
@@ -185,17 +437,28 @@ class CheckedFiles:
     decoder: list[tuple[int, AddedToken]] = field(default_factory=list)  # of tokenizer_config.json
     added: list[tuple[int, AddedToken]] = field(default_factory=list)  # of added_tokens.json
     fast: list[tuple[int, AddedToken]] = field(default_factory=list)  # of tokenizer.json
-    fast_values: TokenizerJson | None = None  # what that says; None where there is none or trietok cannot read it
-    is_json_alone: bool = False  # whether the vocabulary is that of tokenizer.json: there is no vocab.txt
-    pending: dict[str, Path] | None = None  # where the files are, while a save that was cut short is unfinished
+    fast_values: TokenizerJson | None = (
+        None  # what that says; None where there is none or trietok cannot read it
+    )
+    is_json_alone: bool = (
+        False  # whether the vocabulary is that of tokenizer.json: there is no vocab.txt
+    )
+    model_folder: str = ""  # that of the Transformer, in older layouts of sentence-transformers
+    fast_file: str = (
+        TOKENIZER_FILE  # the name of the file that is read in the place of tokenizer.json
+    )
+    pending: dict[str, Path] | None = (
+        None  # where the files are, while a save that was cut short is unfinished
+    )
 
     def file(self, name: str) -> Path:
         """Where loading finds a file of the directory, if it is there."""
+        name = self.fast_file if name == TOKENIZER_FILE else name
         if self.pending is None:
             return self.path / name
         return self.pending.get(name, self.path / f"{name}.gone")
 
-    def find(self, severity: Any, code: str, message: str, **known: Any) -> None:
+    def find(self, severity: Any, code: Code, message: str, **known: Any) -> None:
         """Add a finding."""
         if self.findings.has_room(code):
             self.findings.append(Finding(severity, code, message, **known))
@@ -213,13 +476,18 @@ class CheckedFiles:
         return {hole for hole in holes if type(hole) is int} if isinstance(holes, list) else set()
 
     def added_that_count(self) -> list[tuple[int, AddedToken, str]]:
-        """The added tokens as id, token, file, in the order of reading; what two files say alike stands once.
+        """The added tokens as id, token, file, in the order of reading; what two files say alike
+        stands once.
 
         Those of an added_tokens_decoder come first, and then only added_tokens.json is read.
         """
         kept: dict[tuple[int, str], tuple[AddedToken, str]] = {}
         fast = [] if DECODER in self.config else self.fast
-        read = {TOKENIZER_CONFIG_FILE: self.decoder, ADDED_TOKENS_FILE: self.added, TOKENIZER_FILE: fast}
+        read = {
+            TOKENIZER_CONFIG_FILE: self.decoder,
+            ADDED_TOKENS_FILE: self.added,
+            TOKENIZER_FILE: fast,
+        }
         for name, pairs in read.items():
             for token_id, token in pairs:
                 if name == TOKENIZER_FILE:  # it has the flags, which added_tokens.json lacks
@@ -228,7 +496,14 @@ class CheckedFiles:
         return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
 
 
-FILES = (VOCAB_FILE, TOKENIZER_CONFIG_FILE, SPECIAL_TOKENS_MAP_FILE, ADDED_TOKENS_FILE, TOKENIZER_FILE, CONFIG_FILE)
+FILES = (
+    VOCAB_FILE,
+    TOKENIZER_CONFIG_FILE,
+    SPECIAL_TOKENS_MAP_FILE,
+    ADDED_TOKENS_FILE,
+    TOKENIZER_FILE,
+    CONFIG_FILE,
+)
 
 
 def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
@@ -238,31 +513,46 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
     files = CheckedFiles(built_in_directory(name) if is_built_in else Path(name))
     kind = other_kind(os.fspath(files.path)) if name else None
     if kind is not None:
-        files.find("error", "other-kind", kind)
+        files.find("error", OTHER_KIND, kind)
     elif os.path.isfile(files.path):
         _read_vocabulary(files, files.path)
     elif name and os.path.isdir(files.path):
         _read_directory(files)
     else:
-        files.find("error", "unreadable-file", "there is neither a directory nor a file of that name")
+        files.find("error", UNREADABLE_FILE, "there is neither a directory nor a file of that name")
     return files
 
 
 def _read_directory(files: CheckedFiles) -> None:
     if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
         try:
-            files.pending = {file: Path(path) for file, path in current_files(str(files.path), FILES).items()}
-            message = "a save was cut short before it counted; loading takes the files from before it"
-            files.find("note", "save-unfinished", message, file=JOURNAL)
+            files.pending = {
+                file: Path(path) for file, path in current_files(str(files.path), FILES).items()
+            }
+            message = (
+                "a save was cut short before it counted; loading takes the files from before it"
+            )
+            files.find("note", SAVE_UNFINISHED, message, file=JOURNAL)
         except (FileError, FileFormatError) as error:
-            message = str(error).replace(f"{files.path}{os.sep}", "").replace(str(files.path), "the directory")
-            files.find("error", "save-mixed", message, file=JOURNAL)
+            message = (
+                str(error)
+                .replace(f"{files.path}{os.sep}", "")
+                .replace(str(files.path), "the directory")
+            )
+            files.find("error", SAVE_MIXED, message, file=JOURNAL)
     for name in FILES:
         path = files.file(name)
         if os.path.lexists(path) and not os.path.isfile(path):
-            message = "it is no regular file but a directory, a pipe, or a link that leads nowhere"
-            files.find("error", "unreadable-file", f"{message}; loading passes it over", file=name)
+            message = "it is no regular file but a directory or a pipe; loading passes it over"
+            if os.path.islink(path):
+                message = f"it is {_NOWHERE}"
+            files.find("error", UNREADABLE_FILE, message, file=name)
+    modules = read_modules(files.path)[0]
+    files.model_folder = next(
+        (module.folder or "" for module in modules if module.kind in TRANSFORMERS), ""
+    )
     files.config = _read_object(files, TOKENIZER_CONFIG_FILE)
+    _choose_fast_file(files)
     files.special_map = _read_object(files, SPECIAL_TOKENS_MAP_FILE)
     files.model_config = _read_object(files, CONFIG_FILE)
     _check_settings(files)
@@ -272,7 +562,9 @@ def _read_directory(files: CheckedFiles) -> None:
     else:
         _misshapen(files, TOKENIZER_CONFIG_FILE, f"{DECODER} should be an object id → token")
     special = {content_of(value) for value in (*files.config.values(), *files.special_map.values())}
-    files.added = _entries(files, ADDED_TOKENS_FILE, _read_object(files, ADDED_TOKENS_FILE), special)
+    files.added = _entries(
+        files, ADDED_TOKENS_FILE, _read_object(files, ADDED_TOKENS_FILE), special
+    )
     _read_fast(files)
     vocabulary = files.file(VOCAB_FILE)
     if os.path.isfile(vocabulary):
@@ -280,16 +572,32 @@ def _read_directory(files: CheckedFiles) -> None:
     elif files.fast_values is not None:
         files.is_json_alone = True
         files.tokens = list(Vocabulary.from_mapping(files.fast_values.vocabulary).tokens)
+    elif files.model_folder in tokenizer_folders(str(files.path)):
+        where = (
+            f"the tokenizer is in {files.model_folder}, where sentence-transformers looks for it"
+        )
+        files.find(
+            "note",
+            IN_FOLDER,
+            f"{where}; others take subfolder={files.model_folder!r}",
+            file=files.model_folder,
+        )
     elif not _about_fast(files):
         there = first_few(sorted(os.listdir(os.path.dirname(vocabulary))))
-        message = f"the directory has no {VOCAB_FILE} and no {TOKENIZER_FILE}{f', only {there}' if there else ''}"
-        files.find("error", "missing-vocabulary", message, file=VOCAB_FILE)
+        message = (
+            f"the directory has no {VOCAB_FILE} and no"
+            f" {TOKENIZER_FILE}{f', only {there}' if there else ''}"
+        )
+        message += "".join(
+            f"; {folder} has one" for folder in tokenizer_folders(str(files.path))[:1]
+        )
+        files.find("error", MISSING_VOCABULARY, message, file=VOCAB_FILE)
 
 
 def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
     """A JSON file that holds an object; empty where it is not there or is something else."""
     path = files.file(name)
-    if not os.path.isfile(path):
+    if not os.path.isfile(path) or is_foreign(files, path, name, "error"):
         return {}
     doubles: list[str] = []
 
@@ -304,27 +612,59 @@ def _read_object(files: CheckedFiles, name: str) -> dict[str, Any]:
         if isinstance(value, dict) and not doubles:
             check_depth(value)
     except json.JSONDecodeError as error:
-        files.find("error", "not-json", f"column {error.colno}: {error.msg}", file=name, line_number=error.lineno)
+        files.find(
+            "error",
+            NOT_JSON,
+            f"column {error.colno}: {error.msg}",
+            file=name,
+            line_number=error.lineno,
+        )
     except FileError as error:
-        files.find("error", "unreadable-file", str(error).replace(str(path), name), file=name)
+        files.find("error", UNREADABLE_FILE, str(error).replace(str(path), name), file=name)
     except FileFormatError as error:
-        message = str(error).replace(f"{path}, line {error.line_number}: ", "").replace(str(path), name)
-        code = "not-utf8" if "is not UTF-8" in message else "not-json"
+        message = (
+            str(error).replace(f"{path}, line {error.line_number}: ", "").replace(str(path), name)
+        )
+        code = NOT_UTF8 if "is not UTF-8" in message else NOT_JSON
         files.find("error", code, message, file=name, line_number=error.line_number)
     except (ValueError, RecursionError):  # a number of thousands of digits, thousands of brackets
-        files.find("error", "not-json", "a number is too long or the nesting too deep", file=name)
+        files.find("error", NOT_JSON, "a number is too long or the nesting too deep", file=name)
     else:
         files.present.add(name)
         for key in doubles:
-            files.find("error", "duplicate-key", f"the key {key!r:.60} stands twice in one object", file=name)
+            files.find(
+                "error", DUPLICATE_KEY, f"the key {key!r:.60} stands twice in one object", file=name
+            )
         if isinstance(value, dict):
             return value
         _misshapen(files, name, f"it holds a JSON {type(value).__name__}, not an object {{...}}")
     return {}
 
 
+def _choose_fast_file(files: CheckedFiles) -> None:
+    """Which tokenizer.json is read, where tokenizer_config.json names several."""
+    if VERSIONED not in files.config:
+        return
+    try:
+        files.fast_file = fast_file_of(files.config[VERSIONED], TOKENIZER_CONFIG_FILE)
+    except FileFormatError as error:
+        _misshapen(
+            files, TOKENIZER_CONFIG_FILE, str(error).removeprefix(f"{TOKENIZER_CONFIG_FILE}: ")
+        )
+    if files.fast_file != TOKENIZER_FILE:
+        message = (
+            f"{VERSIONED} has transformers 4.57.6 read {files.fast_file!r:.80} in the place of"
+            f" {TOKENIZER_FILE}"
+        )
+        if not os.path.isfile(files.file(TOKENIZER_FILE)):
+            message += ", and there is no such file: fast classes read the vocabulary alone"
+        files.find("warning", TOKENIZER_JSON_VERSION, message, file=TOKENIZER_CONFIG_FILE)
+
+
 def _read_fast(files: CheckedFiles) -> None:
-    """tokenizer.json: all of it, and the added tokens that count if no added_tokens_decoder says otherwise."""
+    """tokenizer.json: all of it, and the added tokens that count if no added_tokens_decoder says
+    otherwise.
+    """
     value = _read_object(files, TOKENIZER_FILE)
     if TOKENIZER_FILE not in files.present or _about_fast(files):
         return
@@ -339,15 +679,19 @@ def _read_fast(files: CheckedFiles) -> None:
     try:
         files.fast_values = tokenizer_json_from_object(value, TOKENIZER_FILE)
     except TrietokError as error:
-        code = "tokenizer-json-ids" if isinstance(error, VocabularyError) else "tokenizer-json-part"
-        files.find("error", code, str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE)
+        code = TOKENIZER_JSON_IDS if isinstance(error, VocabularyError) else TOKENIZER_JSON_PART
+        files.find(
+            "error", code, str(error).removeprefix(f"{TOKENIZER_FILE}: "), file=TOKENIZER_FILE
+        )
 
 
 def _about_fast(files: CheckedFiles) -> bool:
     return any(finding.file == TOKENIZER_FILE for finding in files.findings)
 
 
-def _entries(files: CheckedFiles, name: str, value: Any, special: Collection[Any] = ()) -> list[tuple[int, AddedToken]]:
+def _entries(
+    files: CheckedFiles, name: str, value: Any, special: Collection[Any] = ()
+) -> list[tuple[int, AddedToken]]:
     """The added tokens of a file with their ids; those that are none are findings."""
     pairs: list[tuple[int, AddedToken]] = []
     for key, entry, _ in entries_of(name, value, special):
@@ -361,20 +705,31 @@ def _entries(files: CheckedFiles, name: str, value: Any, special: Collection[Any
 
 
 def content_of(value: Any) -> str | None:
-    """The content of a token as a file has it: a string, or an object of the six fields; None for anything else."""
+    """The content of a token as a file has it: a string, or an object of the six fields; None for
+    anything else.
+    """
     if isinstance(value, dict):
         value = value.get("content")
     return value if isinstance(value, str) and value else None
 
 
 def _check_settings(files: CheckedFiles) -> None:
-    """The values that decide what a text becomes, each by itself, by the rule that loading has for all."""
+    """The values that decide what a text becomes, each by itself, by the rule that loading has for
+    all.
+    """
     left_out = {*paths_in_files(BertTokenizer), "tokenizer_class", DECODER}
-    for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (SPECIAL_TOKENS_MAP_FILE, files.special_map)):
+    for name, values in (
+        (TOKENIZER_CONFIG_FILE, files.config),
+        (SPECIAL_TOKENS_MAP_FILE, files.special_map),
+    ):
         is_map = name == SPECIAL_TOKENS_MAP_FILE
         if is_map and DECODER in files.config:
             return  # it is not read then
-        read = {key: value for key, value in values.items() if key not in left_out and (is_role(key) or not is_map)}
+        read = {
+            key: value
+            for key, value in values.items()
+            if key not in left_out and (is_role(key) or not is_map)
+        }
         if read.get("unk_token", "") is None:
             del read["unk_token"]  # there is a finding about the role
         for error in wrong_settings(read, name, object if is_map else BertTokenizer):
@@ -382,4 +737,4 @@ def _check_settings(files: CheckedFiles) -> None:
 
 
 def _misshapen(files: CheckedFiles, name: str, message: str) -> None:
-    files.find("error", "wrong-shape", message, file=name)
+    files.find("error", WRONG_SHAPE, message, file=name)

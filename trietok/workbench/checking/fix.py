@@ -1,8 +1,8 @@
 """`fix`: a repaired copy of a tokenizer directory.
 
-In: a directory or a vocab.txt. Out: a new directory, and what was changed. No id moves unless renumbering is asked for:
-the line of a duplicate or a blank line is given to a placeholder such as `[unused17]`, and ids that tokens are given on
-loading are written down.
+In: a directory or a vocab.txt. Out: a new directory, and what was changed. No id moves unless
+renumbering is asked for: the line of a duplicate or a blank line is given to a placeholder such as
+`[unused17]`, and ids that tokens are given on loading are written down.
 """
 
 from __future__ import annotations
@@ -25,26 +25,34 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
     read_json_object,
-    trained_kind,
     write_json,
     write_vocab_lines,
 )
+from trietok.files.kinds import trained_kind
 from trietok.log import renamed
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
+from trietok.workbench.checking.facts import ROLES, Facts
 from trietok.workbench.checking.files import BOM, DECODER, CheckedFiles, read_files
 from trietok.workbench.checking.report import CheckReport
-from trietok.workbench.checking.rules import ROLES, Contradiction, Facts, json_contradictions
+from trietok.workbench.checking.rules.tokenizer_json import Contradiction, json_contradictions
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
 _UNREADABLE = frozenset(
-    "unreadable-file missing-vocabulary other-kind empty-vocabulary not-utf8 not-json duplicate-key wrong-shape "
-    "save-mixed tokenizer-json-ids tokenizer-json-part".split()
+    "unreadable-file not-that-file missing-vocabulary other-kind empty-vocabulary not-utf8 not-json"
+    " duplicate-key wrong-shape save-mixed tokenizer-json-ids tokenizer-json-part".split()
 )
-_CONFLICTS = {"id-clash", "added-id-differs", "added-id-twice", "added-content-twice", "added-tokens-contradiction"}
+_CONFLICTS = {
+    "id-clash",
+    "added-id-differs",
+    "added-id-twice",
+    "added-content-twice",
+    "added-tokens-contradiction",
+}
 _OF_JSON = ("tokenizer-json-added", "tokenizer-json-setting", "tokenizer-json-template")
 
 
@@ -76,31 +84,36 @@ class FixResult(Report):
 
 
 @renamed(path="model", out="output")
-def fix(model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumber: bool = False) -> FixResult:
+def fix(
+    model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumber: bool = False
+) -> FixResult:
     r"""Write a repaired copy of a tokenizer's files.
 
     Args:
         model: a directory, a vocab.txt, or the name of a built-in vocabulary. It is not changed.
-        output: the directory to write; it must not exist, or be empty. It gets the tokenizer's own files and
-            config.json, and no model weights. tokenizer.json is copied where it says the same as the repaired files,
-            and else written anew.
-        renumber: drop the lines of duplicates and blank lines and close all holes, so that ids move; `id_map.json` in
-            `output` then maps old ids to new ones. Without it, every token keeps its id. `docs/checking.md` says what
-            is done for each finding.
+        output: the directory to write; it must not exist, or be empty. It gets the tokenizer's own
+            files and config.json, and no model weights. tokenizer.json is copied where it says the
+            same as the repaired files, and else written anew.
+        renumber: drop the lines of duplicates and blank lines and close all holes, so that ids
+            move; `id_map.json` in `output` then maps old ids to new ones. Without it, every token
+            keeps its id. `docs/checking.md` says what is done for each finding.
 
     Returns:
         The reports before and after, and what was changed.
 
     Raises:
         FileError: `output` is there and not empty, or cannot be written.
-        FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each other, and they are
-            not to be renumbered; tokenizer.json gives other ids than vocab.txt, contradicts tokenizer_config.json
-            where nothing tells which is right, or cannot say what the repaired tokenizer is; there is no vocab.txt; or
-            what is repaired does not load either. The message says why; nothing is written.
+        FileFormatError: a file cannot be read, so what it says cannot be kept; ids contradict each
+            other, and they are not to be renumbered; tokenizer.json gives other ids than vocab.txt,
+            contradicts tokenizer_config.json where nothing tells which is right, or cannot say what
+            the repaired tokenizer is; there is no vocab.txt; or what is repaired does not load
+            either. The message says why; nothing is written.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nun\n")
+    >>> _ = (folder / "vocab.txt").write_text(
+    ...     "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nun\n"
+    ... )
     >>> result = fix(folder / "vocab.txt", folder / "fixed")
     >>> result.changes
     ["line 6: 'un' is '[unused5]', a free slot; 'un' keeps its id 7"]
@@ -111,12 +124,15 @@ def fix(model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumb
     checked_new(target)
     before = check(model)
     if trained_kind(os.fspath(model)) is not None:
-        why = ": it holds a byte-pair encoding, whose vocabulary goes with its merges, and only WordPiece vocabularies "
+        why = (
+            ": it holds a byte-pair encoding, whose vocabulary goes with its merges, and only"
+            " WordPiece vocabularies "
+        )
         raise _refusal(before.path, f"{why}are repaired; train it again (trietok train bpe)")
     for finding in before.errors:
         if finding.code in _UNREADABLE:
-            where = f" ({finding.place})" if finding.place else ""
-            raise _refusal(before.path, f": {finding.message}{where}", finding.line_number)
+            where = f"{finding.place}: " if finding.place else ""
+            raise _refusal(before.path, f": {where}{finding.message}", finding.line_number)
         if finding.code in _CONFLICTS and not renumber:
             why = f" without moving an id: {finding.message}; renumbering gives each its own"
             raise _refusal(before.path, why)
@@ -125,7 +141,9 @@ def fix(model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumb
             raise _refusal(before.path, f"{why}; remove the file that is not the model's")
     files = read_files(model)
     if files.is_json_alone:
-        why = f": it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...)"
+        why = (
+            f": it has {TOKENIZER_FILE} and no {VOCAB_FILE}; BertTokenizerFast.from_pretrained(...)"
+        )
         raise _refusal(before.path, f"{why}.save_pretrained(...) writes both, if it loads")
     facts = Facts(files)
     repair = _Repair(files, facts, renumber)
@@ -134,35 +152,58 @@ def fix(model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumb
         repair.settings = {each.setting: each.value for each in wrong}
         told = f"as {TOKENIZER_FILE} and the vocabulary say"
         for name, value in repair.settings.items():
-            repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}")
+            repair.changes.append(
+                f"{TOKENIZER_CONFIG_FILE}: {name} is {str(value).lower()}, {told}"
+            )
         corrected = {each.message for each in wrong}
-        repair.lost = [f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected]
+        repair.lost = [
+            f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected
+        ]
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
 
 
-def _refusal(path: str | os.PathLike[str], why: str, line_number: int | None = None) -> FileFormatError:
-    return FileFormatError(f"cannot repair {os.fspath(path)}{why}", path=path, line_number=line_number)
+def _refusal(
+    path: str | os.PathLike[str], why: str, line_number: int | None = None
+) -> FileFormatError:
+    return FileFormatError(
+        f"cannot repair {os.fspath(path)}{why}", path=path, line_number=line_number
+    )
 
 
 def _wrong_settings(facts: Facts) -> list[Contradiction]:
-    """The settings in which tokenizer.json contradicts tokenizer_config.json and is right, as the vocabulary tells.
+    """The settings in which tokenizer.json contradicts tokenizer_config.json and is right, as the
+    vocabulary tells.
 
-    Where nothing tells which is right, tokenizer.json, which the copy does not have, may be: that raises.
+    Where nothing tells which is right, tokenizer.json, which the copy does not have, may be: that
+    raises.
     """
     if facts.json is None or not facts.basic:
         return []
     lowers = facts.case[0]
-    wrong = [each for each in json_contradictions(facts) if each.setting == "do_lower_case" and each.value == lowers]
+    wrong = [
+        each
+        for each in json_contradictions(facts)
+        if each.setting == "do_lower_case" and each.value == lowers
+    ]
     if wrong:
-        facts = Facts(dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers}))
+        facts = Facts(
+            dataclasses.replace(facts.files, config={**facts.files.config, "do_lower_case": lowers})
+        )
     for each in json_contradictions(facts):
-        # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as that.
+        # Where it is null, accents are stripped as texts are lower-cased, so it was as wrong as
+        # that.
         if wrong and each.setting == "strip_accents" and facts.setting("strip_accents") is None:
             wrong.append(each)
         elif each.setting != "do_lower_case" or lowers is None:
-            why = f": {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing tells which is right: "
-            what = f"{each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove {TOKENIZER_FILE}"
+            why = (
+                f": {TOKENIZER_FILE} contradicts {TOKENIZER_CONFIG_FILE}, and nothing tells which"
+                " is right: "
+            )
+            what = (
+                f"{each.message}; correct {TOKENIZER_CONFIG_FILE} if that is wrong, else remove"
+                f" {TOKENIZER_FILE}"
+            )
             raise _refusal(facts.files.path, why + what)
     return wrong
 
@@ -175,8 +216,10 @@ class _Repair:
         self.facts = facts
         self.changes: list[str] = []  # what was changed, a sentence each
         self.renamed: set[str] = set()  # tokens whose line was repaired
-        self.settings: dict[str, bool | None] = {}  # those of tokenizer_config.json that are corrected
-        self.lost: list[str] = []  # what tokenizer.json said otherwise, and says no more where it is written anew
+        # those of tokenizer_config.json that are corrected
+        self.settings: dict[str, bool | None] = {}
+        # what tokenizer.json said otherwise, and says no more where it is written anew
+        self.lost: list[str] = []
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -184,21 +227,32 @@ class _Repair:
         self._clean(lines, renumber)
         encoding = {line: token_id for token_id, line in enumerate(lines) if line}
         # Of the lines of one token an added token's id is the one that encodes, else the last.
-        encoding.update({token: i for token, i in facts.added_ids.items() if i < len(lines) and lines[i] == token})
+        encoding.update(
+            {
+                token: i
+                for token, i in facts.added_ids.items()
+                if i < len(lines) and lines[i] == token
+            }
+        )
         if renumber:
             self._dropped |= {i for i, line in enumerate(lines) if not line or encoding[line] != i}
-            self.changes += [f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)]
+            self.changes += [
+                f"line {i + 1}: {lines[i]!r} is dropped" for i in sorted(self._dropped)
+            ]
         else:
             self._fill(lines, encoding)
         self.old_ids = [token_id for token_id in range(len(lines)) if token_id not in self._dropped]
-        self.lines = [lines[token_id] for token_id in self.old_ids]  # None is one that stays a declared hole
+        # None is one that stays a declared hole
+        self.lines = [lines[token_id] for token_id in self.old_ids]
 
     def _clean(self, lines: list[str | None], renumber: bool) -> None:
-        """Take off the byte-order mark and the whitespace around tokens, where no other token has that form."""
+        """Take off the byte-order mark and the whitespace around tokens, where no other token has
+        that form.
+        """
         taken = {*filter(None, lines), *self.facts.added_ids}
         for token_id, line in enumerate(lines):
             clean = (line.removeprefix(BOM) if token_id == 0 else line).strip() if line else line
-            if not line or not clean or clean == line or clean == "##":
+            if not line or not clean or clean in (line, BERT_PREFIX):
                 continue
             if clean not in taken:
                 self.changes.append(f"line {token_id + 1}: {line!r} is {clean!r}")
@@ -209,7 +263,9 @@ class _Repair:
                 self._dropped.add(token_id)  # the other line has the token that was meant
 
     def _fill(self, lines: list[str | None], encoding: dict[str, int]) -> None:
-        """Put a placeholder on the lines of duplicates and on blank lines, which no text gives before or after."""
+        """Put a placeholder on the lines of duplicates and on blank lines, which no text gives
+        before or after.
+        """
         if not self._may_replace:
             return
         facts = self.facts
@@ -229,7 +285,9 @@ class _Repair:
 
 
 def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | None:
-    """Make the tokenizer that the files should have been and save it, so that every file says the same."""
+    """Make the tokenizer that the files should have been and save it, so that every file says the
+    same.
+    """
     files = repair.files
     kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
@@ -246,14 +304,18 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         config |= repair.settings
         config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
         if renumber and RECORD in config:
-            config[RECORD] = {key: value for key, value in config[RECORD].items() if key == "assigned_unused"}
+            config[RECORD] = {
+                key: value for key, value in config[RECORD].items() if key == "assigned_unused"
+            }
         staged = Path(folder, "staged")
         staged.mkdir()
         write_json(staged / TOKENIZER_CONFIG_FILE, config)
         write_vocab_lines(staged / VOCAB_FILE, [line or "" for line in repair.lines])
         repaired = load_quietly(staged, kind)
         if isinstance(repaired, Exception):
-            raise _refusal(files.path, f": {str(repaired).replace(f'{staged}{os.sep}', '')}") from repaired
+            raise _refusal(
+                files.path, f": {str(repaired).replace(f'{staged}{os.sep}', '')}"
+            ) from repaired
         if TOKENIZER_FILE in files.present:
             tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
 
@@ -262,7 +324,9 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if TOKENIZER_FILE in files.present:
             (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
         if renumber and "vocab_size" in files.model_config:
-            write_json(folder / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1})
+            write_json(
+                folder / CONFIG_FILE, {**files.model_config, "vocab_size": repaired.max_id + 1}
+            )
         elif CONFIG_FILE in files.present:
             shutil.copyfile(files.path / CONFIG_FILE, folder / CONFIG_FILE)
         if id_map is not None:
@@ -273,17 +337,26 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
 
 
 def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
-    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the files if it agrees."""
+    """The tokenizer.json of the repaired tokenizer, which may be written to `path`; that of the
+    files if it agrees.
+    """
     there = repair.files.file(TOKENIZER_FILE)
     try:
         repaired._write_slow_tokenizer_json(path, there)
     except TrietokError as error:
-        why = f": its {TOKENIZER_FILE} would give other ids than the other files, and cannot be written anew: "
+        why = (
+            f": its {TOKENIZER_FILE} would give other ids than the other files, and cannot be"
+            " written anew: "
+        )
         what = f"{str(error).replace(f'{path}: ', '')}; without the file the others are repaired"
-        raise FileFormatError(f"cannot repair {repair.files.path}{why}{what}", path=there) from error
+        raise FileFormatError(
+            f"cannot repair {repair.files.path}{why}{what}", path=there
+        ) from error
     if not path.exists():
         return there.read_bytes()
-    repair.changes.append("; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost]))
+    repair.changes.append(
+        "; with it goes: ".join([f"{TOKENIZER_FILE} is written anew", *repair.lost])
+    )
     return path.read_bytes()
 
 
@@ -291,7 +364,9 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     """The configuration of files from which no tokenizer loads."""
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
-        config.update((role, value) for role, value in repair.files.special_map.items() if role in ROLES)
+        config.update(
+            (role, value) for role, value in repair.files.special_map.items() if role in ROLES
+        )
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional
     return config
@@ -303,8 +378,11 @@ def _new_ids(
     """The added tokens under their new ids; `id_map`, where ids are renumbered, takes them in."""
     new_ids = {line: token_id for token_id, line in enumerate(repair.lines) if line is not None}
     if id_map is None:
-        # A token whose line was broken was added on loading, beyond the rows of the model: it has its line's id again.
-        pairs = [(new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries]
+        # A token whose line was broken was added on loading, beyond the rows of the model: it has
+        # its line's id again.
+        pairs = [
+            (new_ids[t.content] if t.content in repair.renamed else old, t) for old, t in entries
+        ]
         repair.changes += [
             f"{token.content!r} has the id {new} instead of {old}, which it was given on loading"
             for (new, token), (old, _) in zip(pairs, entries, strict=True)
@@ -312,20 +390,24 @@ def _new_ids(
         ]
         return pairs
     pairs = []
-    by_content = {token.content: (old, token) for old, token in entries}  # of two ids the one read last
+    # of two ids the one read last
+    by_content = {token.content: (old, token) for old, token in entries}
     next_id = len(repair.lines)
     for content, (old, token) in by_content.items():
         line = repair.facts.line_ids.get(content)
         if content in new_ids:
             new = new_ids[content]
             if line is not None and line != old and old not in id_map:
-                id_map.pop(line, None)  # transformers encodes it with the added token's id: that row is trained
+                # transformers encodes it with the added token's id: that row is trained
+                id_map.pop(line, None)
                 id_map[old] = new
         else:
             new = next_id
             next_id += 1
             if id_map.setdefault(old, new) != new:
-                repair.changes.append(f"{content!r} shared the id {old}; no old id maps to its new one, {new}")
+                repair.changes.append(
+                    f"{content!r} shared the id {old}; no old id maps to its new one, {new}"
+                )
         if new != old:
             repair.changes.append(f"{content!r} has the id {new} instead of {old}")
         pairs.append((new, token))

@@ -9,53 +9,62 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from shlex import quote
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NewType
 
 from trietok.errors import shortened
 from trietok.showing.report import Report
 
-# The words for each code of a finding: what all findings of it have in common, which is printed once above them where
-# there are several; `so`, what follows from it; `do`, the edit or command that repairs it. Without `so` nothing loads,
-# and without `do` it is repaired by --fix. `{file}`, `{token}` and the other attributes of a `Finding` stand for its
-# values; DIR is the directory that was checked, OUT a new one.
-_FIX = "trietok check -m DIR --fix -o OUT"
-_NEW = "BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR) writes it anew"
-_SHARED = {
-    "{FIX}": _FIX,
-    "{RENUMBER}": f"{_FIX} --renumber, which writes old id -> new id to id_map.json",
-    "{NEW_JSON}": f"remove tokenizer.json, then {_NEW}",
-}
-_WORDS = Path(__file__).with_name("findings.txt").read_text(encoding="utf-8")
+# of a finding; only `declare` makes one, so that no code is without its words
+Code = NewType("Code", str)
+
+NOTHING_LOADS = "nothing loads"
+BY_FIX = "trietok check -m DIR --fix -o OUT"
+RENUMBER = f"{BY_FIX} --renumber, which writes old id -> new id to id_map.json"
+NEW_JSON = (
+    "remove tokenizer.json, then BertTokenizerFast.from_pretrained(DIR).save_pretrained(DIR) writes"
+    " it anew"
+)
 
 
-class Advice(NamedTuple):
-    """What follows from a finding, and the edit or command that repairs it."""
+class Words(NamedTuple):
+    """What all findings of a code have in common: a title for many of them, what follows, and what
+    repairs it.
+    """
 
+    title: str
     consequence: str
     repair: str
 
 
-_USUAL = Advice("nothing loads", _FIX)
-_USUAL_OF_UNREACHABLE = Advice(
-    "an embedding row that no text uses, which costs memory and nothing else",
-    "nothing in a published vocabulary; write an entry of your own as the tokenizer writes words",
-)
-_ENTRY = re.compile(r"^([a-z0-9-]+):(?: (.+))?(?:\n    so: (.+))?(?:\n    do: (.+))?$", re.MULTILINE)
-_ENTRIES = _ENTRY.findall(re.sub(r"\n {8}", " ", re.sub(r"\{[A-Z_]+\}", lambda name: _SHARED[name[0]], _WORDS)))
-TITLES = {code: title for code, title, _, _ in _ENTRIES if title}
-ADVICE = {
-    code: Advice(so or usual.consequence, do or usual.repair)
-    for code, _, so, do in _ENTRIES
-    for usual in (_USUAL_OF_UNREACHABLE if code.startswith("unreachable-") else _USUAL,)
-}
+WORDS: dict[str, Words] = {}
+
+
+def declare(code: str, title: str = "", *, so: str, do: str) -> Code:
+    """Make a code, with its words.
+
+    Args:
+        code: as it stands in reports and in `docs/checking.md`; it does not change.
+        title: what is printed once above several findings, without it the code.
+        so: what follows from a finding.
+        do: the edit or the command that repairs it. In both, `{file}`, `{token}` and the other
+            attributes of a `Finding` stand for its values; DIR is the directory that was checked,
+            OUT a new one.
+    """
+    WORDS[code] = Words(title or code, so, do)
+    return Code(code)
 
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+WARNING: Severity = "warning"
+NOTE: Severity = "note"
 
-_FOLDED = ("unreachable-chinese", "unreachable-punctuation")  # of which published vocabularies have hundreds
+# of which published vocabularies have hundreds
+_FOLDED = (
+    "unreachable-chinese",
+    "unreachable-punctuation",
+)
 _SINGLY = 5  # so many findings of one code are shown one by one
 _EXAMPLES = 6  # of entries that no text gives
 _REPAIRS = 3  # so many different ones are shown for one code
@@ -66,8 +75,8 @@ class Finding:
     """One thing a check has found.
 
     Attributes:
-        severity: `"error"`: the tokenizer does not load, or ids contradict each other; `"warning"`: it loads, and
-            something in it is probably not meant; `"note"`: worth knowing.
+        severity: `"error"`: the tokenizer does not load, or ids contradict each other; `"warning"`:
+            it loads, and something in it is probably not meant; `"note"`: worth knowing.
         code: which rule found it; the codes are listed in `docs/checking.md` and do not change.
         message: what was found and what it means, in one line.
         file: the name of the file in the directory.
@@ -85,7 +94,7 @@ class Finding:
     """
 
     severity: Severity
-    code: str
+    code: Code
     message: str
     file: str | None = None
     line_number: int | None = None
@@ -114,15 +123,20 @@ class Finding:
     @property
     def consequence(self) -> str:
         """What follows from it."""
-        return self._filled(ADVICE[self.code].consequence)
+        return self._filled(WORDS[self.code].consequence)
 
     @property
     def repair(self) -> str:
-        """The edit or the command that repairs it. DIR is the directory that was checked, OUT a new one."""
-        return self._filled(ADVICE[self.code].repair)
+        """The edit or the command that repairs it. DIR is the directory that was checked, OUT a new
+        one.
+        """
+        return self._filled(WORDS[self.code].repair)
 
     def _filled(self, sentence: str) -> str:
-        values = {name: shortened(value) if isinstance(value, str) else value for name, value in vars(self).items()}
+        values = {
+            name: shortened(value) if isinstance(value, str) else value
+            for name, value in vars(self).items()
+        }
         return sentence.format_map(values)
 
     @property
@@ -169,14 +183,18 @@ class CheckReport(Report):
         return [finding for finding in self.findings if finding.severity == severity]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values, for JSON: every finding is in it, and is counted in `counts` by its code."""
+        """The report as plain values, for JSON: every finding is in it, and is counted in `counts`
+        by its code.
+        """
         return {
             "path": self.path,
             "ok": self.ok,
             "healthy": self.is_healthy,
             **{f"{severity}s": self.count(severity) for severity in SEVERITIES},
             "counts": dict(Counter(finding.code for finding in self.findings)),
-            "findings": [{**each.to_dict(), "repair": self._named(each.repair)} for each in self.findings],
+            "findings": [
+                {**each.to_dict(), "repair": self._named(each.repair)} for each in self.findings
+            ],
         }
 
     @property
@@ -191,7 +209,8 @@ class CheckReport(Report):
 
     @property
     def summary(self) -> str:
-        """How many findings of each severity there are, all notes of one code being one; and whether all is well.
+        """How many findings of each severity there are, all notes of one code being one; and
+        whether all is well.
 
         >>> CheckReport("a", [Finding("note", "auto-map", "...")]).summary
         'healthy: no errors, no warnings, 1 note'
@@ -200,18 +219,30 @@ class CheckReport(Report):
         return f"healthy: {counts}" if self.is_healthy else counts
 
     def groups(self, every: bool = False) -> Iterator[tuple[str, str, list[str]]]:
-        """The findings as they are shown: severity, code, and lines of text; unless `every`, many are summed up."""
+        """The findings as they are shown: severity, code, and lines of text; unless `every`, many
+        are summed up.
+        """
         by_code: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.findings:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), findings in by_code.items():
-            yield severity, code, [*_shown(code, findings, every), *map(self._named, _advised(findings))]
+            yield (
+                severity,
+                code,
+                [*_shown(code, findings, every), *map(self._named, _advised(findings))],
+            )
 
     def _named(self, advice: str) -> str:
         """Advice with the names of the directory that was checked, and of a new one beside it."""
         old, new = self.path, (self.path.rstrip("./\\") or "tokenizer") + "-fixed"
-        named = {"(DIR)": f"({old!r})", " DIR": f" {quote(old)}", "(OUT)": f"({new!r})", " OUT": f" {quote(new)}"}
-        return re.sub(r"\((?:DIR|OUT)\)| (?:DIR|OUT)\b", lambda word: named[word[0]], advice)  # not in names and tokens
+        named = {
+            "(DIR)": f"({old!r})",
+            " DIR": f" {quote(old)}",
+            "(OUT)": f"({new!r})",
+            " OUT": f" {quote(new)}",
+        }
+        # not in names and tokens
+        return re.sub(r"\((?:DIR|OUT)\)| (?:DIR|OUT)\b", lambda word: named[word[0]], advice)
 
     def text(self, every: bool = False) -> str:
         """The report as lines of text: `str(report)`, or with each finding by itself."""
@@ -252,7 +283,9 @@ def _advised(findings: list[Finding]) -> Iterator[str]:
 
 
 def _are_folded(findings: list[Finding]) -> bool:
-    """Whether they are of a kind that published vocabularies have hundreds of, or too many to be shown."""
+    """Whether they are of a kind that published vocabularies have hundreds of, or too many to be
+    shown.
+    """
     code, many = findings[0].code, len(findings) > _SINGLY
     is_folded = code in _FOLDED or (many and code.startswith("unreachable-"))
     return is_folded and findings[0].severity == "note"
@@ -263,18 +296,19 @@ def _shown(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
         examples = " ".join(f"{finding.token!r}" for finding in findings[:_EXAMPLES])
         more = " ..." if len(findings) > _EXAMPLES else ""
         number = "1 entry" if len(findings) == 1 else f"{len(findings):,} entries"
-        yield f"{number}: {TITLES[code]}, such as {examples}{more}"
+        yield f"{number}: {WORDS[code].title}, such as {examples}{more}"
         return
     several = len(findings) > _SINGLY and not every
     if several:
-        yield f"{counted(len(findings), 'finding')}: {TITLES.get(code, code)}"
+        yield f"{counted(len(findings), 'finding')}: {WORDS[code].title}"
     for finding in findings[: _SINGLY - 2 if several else None]:
         yield f"{finding.place}: {finding.message}" if finding.place else finding.message
     if several:
         yield f"... and {len(findings) - _SINGLY + 2:,} more"
 
 
-# More than the entries of most vocabularies; a file that is made to flood a report has millions of faults.
+# More than the entries of most vocabularies; a file that is made to flood a report has millions of
+# faults.
 MOST_OF_ONE_CODE = 100_000
 
 
@@ -289,7 +323,7 @@ class Findings(list[Finding]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[Code] = Counter()
 
     def append(self, finding: Finding) -> None:
         """Keep a finding, or count it."""
@@ -298,12 +332,16 @@ class Findings(list[Finding]):
             super().append(finding)
 
     def extend(self, findings: Iterable[Finding]) -> None:
-        """Keep or count each of them; one after the other, so that those left out take no memory."""
+        """Keep or count each of them; one after the other, so that those left out take no
+        memory.
+        """
         for finding in findings:
             self.append(finding)
 
-    def has_room(self, code: str) -> bool:
-        """Whether one more finding of a code would be kept; if not, it is counted, and need not be made."""
+    def has_room(self, code: Code) -> bool:
+        """Whether one more finding of a code would be kept; if not, it is counted, and need not be
+        made.
+        """
         if self._counts[code] < MOST_OF_ONE_CODE:
             return True
         self._counts[code] += 1
@@ -314,5 +352,7 @@ class Findings(list[Finding]):
         for code, count in self._counts.items():
             if count > MOST_OF_ONE_CODE:
                 first = next(finding for finding in self if finding.code == code)
-                message = f"and {count - MOST_OF_ONE_CODE:,} more of this kind, which are not listed"
+                message = (
+                    f"and {count - MOST_OF_ONE_CODE:,} more of this kind, which are not listed"
+                )
                 yield Finding(first.severity, code, message, first.file)

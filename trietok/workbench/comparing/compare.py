@@ -1,7 +1,8 @@
 """What differs between two tokenizers, as far as it decides ids.
 
-In: two tokenizers, texts to try. Out: a `Comparison`, part by part, as attributes, as JSON, as text and as HTML. It
-looks at what the fingerprint is made of, so where two fingerprints differ, a part of the comparison does too.
+In: two tokenizers, texts to try. Out: a `Comparison`, part by part, as attributes, as JSON, as text
+and as HTML. It looks at what the fingerprint is made of, so where two fingerprints differ, a part
+of the comparison does too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
+from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, state_of
 
@@ -27,7 +29,9 @@ _MOST_TEXTS = 5  # texts there, which take three lines each
 MOST_KEPT = 100  # differing texts in a report
 _MOST_TRIED = 1000  # tokens that are tried in texts of their own
 # In many scripts, with what tokenizers treat differently.
-SENTENCES: list[str] = json.loads(Path(__file__).with_name("sentences.json").read_text(encoding="utf-8"))
+SENTENCES: list[str] = json.loads(
+    Path(__file__).with_name("sentences.json").read_text(encoding="utf-8")
+)
 
 Pair = tuple[Any, Any]  # what the old tokenizer has, what the new one has
 
@@ -62,11 +66,16 @@ class IdCounts(NamedTuple):
 
     def __str__(self) -> str:
         ids = "id" if self.unchanged == 1 else "ids"
-        return f"{self.unchanged:,} {ids} unchanged, {self.moved:,} moved, {self.lost:,} lost, {self.new:,} new"
+        return (
+            f"{self.unchanged:,} {ids} unchanged, {self.moved:,} moved, {self.lost:,} lost,"
+            f" {self.new:,} new"
+        )
 
 
 class Section(NamedTuple):
-    """A part of a comparison to read: each row says what differs, what it was, what it is; either may be empty."""
+    """A part of a comparison to read: each row says what differs, what it was, what it is; either
+    may be empty.
+    """
 
     title: str
     rows: list[tuple[str, str, str]]
@@ -85,18 +94,20 @@ class Comparison(Report):
         unchanged: how many tokens of both have the same id.
         moved: tokens of both whose id differs → old id, new id.
         gained, lost: tokens of one of the two → their id.
-        flags: tokens of both → what differs → old, new. Beside the flags of `AddedToken`: `added` and `vocabulary`,
-            whether it is an added token and whether it is an entry; `kept_from_lower_casing`, which the order of the
-            tokens decides.
+        flags: tokens of both → what differs → old, new. Beside the flags of `AddedToken`: `added`
+            and `vocabulary`, whether it is an added token and whether it is an entry;
+            `kept_from_lower_casing`, which the order of the tokens decides.
         roles: roles, `additional_special_tokens` among them → old, new.
-        settings: settings of the stages, and the `class` → old, new. None where a setting does not apply.
+        settings: settings of the stages, and the `class` → old, new. None where a setting does not
+            apply.
         duplicates: tokens with several ids in one of the two → all old ids, all new ids.
-        holes: ids that no token has, below the highest that one has, as ranges (first, last): those of the old one
-            alone, those of the new one alone.
+        holes: ids that no token has, below the highest that one has, as ranges (first, last): those
+            of the old one alone, those of the new one alone.
         texts: how many texts were encoded.
         differing: how many of them came out differently.
         examples: the first of those, at most 100.
-        unidata_version: the Unicode version of this Python, which decides what unassigned characters are.
+        unidata_version: the Unicode version of this Python, which decides what unassigned
+            characters are.
     """
 
     names: tuple[str, str]
@@ -120,7 +131,9 @@ class Comparison(Report):
 
     @property
     def same_ids(self) -> bool:
-        """Whether every text gets the same ids: the fingerprints are equal, and no text that was encoded differs."""
+        """Whether every text gets the same ids: the fingerprints are equal, and no text that was
+        encoded differs.
+        """
         return self.fingerprints[0] == self.fingerprints[1] and not self.differing
 
     ok = same_ids
@@ -132,19 +145,30 @@ class Comparison(Report):
 
     @property
     def renamed_slots(self) -> int:
-        """How many unused slots were given a token: such a slot is lost, and the token that has its id is new."""
+        """How many unused slots were given a token: such a slot is lost, and the token that has its
+        id is new.
+        """
         new_ids = set(self.gained.values())
-        return sum(is_unused_slot(token) and token_id in new_ids for token, token_id in self.lost.items())
+        return sum(
+            is_unused_slot(token) and token_id in new_ids for token, token_id in self.lost.items()
+        )
 
     @property
     def slots_said(self) -> list[str]:
-        """The line that says how many slots were renamed, where some were; it goes before the proof."""
+        """The line that says how many slots were renamed, where some were; it goes before the
+        proof.
+        """
         number = self.renamed_slots
-        return [f"{number_of(number, '[unusedN] slot')} renamed, counted below as lost and new"] if number else []
+        return (
+            [f"{number_of(number, '[unusedN] slot')} renamed, counted below as lost and new"]
+            if number
+            else []
+        )
 
     @property
     def proof(self) -> str:
-        """The sentence that every command ends with which changes a vocabulary: what became of the ids.
+        """The sentence that every command ends with which changes a vocabulary: what became of the
+        ids.
 
         Fingerprints are cut to their first digits; `fingerprints` has them whole.
 
@@ -153,7 +177,8 @@ class Comparison(Report):
         >>> new = copy.deepcopy(old)
         >>> _ = new.add_tokens(["covid-19"])
         >>> trietok.compare(old, new, []).proof
-        '8,000 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint trietok-1:3bbfc06f → trietok-1:22f7c142'
+        '8,000 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint
+        trietok-1:3bbfc06f → trietok-1:22f7c142'
         """
         old, new = map(short_fingerprint, self.fingerprints)
         return f"{self.id_counts}; fingerprint {old} → {new}"
@@ -164,15 +189,21 @@ class Comparison(Report):
         return "the ids are the same" if self.same_ids else "the tokenizers differ"
 
     def sections(self, most: int = MOST_SHOWN) -> list[Section]:
-        """What differs, to read: the parts that hold anything, each with at most `most` rows. Tokens are quoted."""
+        """What differs, to read: the parts that hold anything, each with at most `most` rows.
+        Tokens are quoted.
+        """
         holes = [(_range(hole), "hole", "") for hole in self.holes[0]]
         holes += [(_range(hole), "", "hole") for hole in self.holes[1]]
         parts: dict[str, list[tuple[str, str, str]]] = {
-            "sizes": [(name, *_two(pair)) for name, pair in self.sizes.items() if pair[0] != pair[1]],
+            "sizes": [
+                (name, *_two(pair)) for name, pair in self.sizes.items() if pair[0] != pair[1]
+            ],
             "ids moved": [(repr(token), *_two(pair)) for token, pair in self.moved.items()],
             "tokens gained": [(repr(token), "", str(i)) for token, i in self.gained.items()],
             "tokens lost": [(repr(token), str(i), "") for token, i in self.lost.items()],
-            "flags changed": [(repr(token), *_flag_texts(changes)) for token, changes in self.flags.items()],
+            "flags changed": [
+                (repr(token), *_flag_texts(changes)) for token, changes in self.flags.items()
+            ],
             "roles changed": [(role, *_two(pair)) for role, pair in self.roles.items()],
             "settings changed": [(name, *_two(pair)) for name, pair in self.settings.items()],
             "duplicates": [(repr(token), *_two(pair)) for token, pair in self.duplicates.items()],
@@ -185,7 +216,11 @@ class Comparison(Report):
         examples = self.examples[: min(most, _MOST_TEXTS)]
         texts = [(_short(repr(example.text)), *_where_they_part(example)) for example in examples]
         title, left_out = f"({self.differing} of {self.texts})", self.differing - len(texts)
-        sections.append(Section(f"texts that come out differently {title}", texts, stacked=True, left_out=left_out))
+        sections.append(
+            Section(
+                f"texts that come out differently {title}", texts, stacked=True, left_out=left_out
+            )
+        )
         return [section for section in sections if section.rows]
 
     def _html(self, html: Any) -> Iterator[str]:
@@ -226,15 +261,23 @@ def short_fingerprint(fingerprint: str) -> str:
 
 
 def _where_they_part(example: TextDifference) -> tuple[str, str]:
-    """The tokens of both around the first that differs; with their ids where the tokens are the same."""
+    """The tokens of both around the first that differs; with their ids where the tokens are the
+    same.
+    """
     _, old_ids, new_ids, *tokens = example
     sides = [list(zip(*pair, strict=True)) for pair in zip(tokens, (old_ids, new_ids), strict=True)]
-    parting = next((i for i, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), min(map(len, sides)))
+    parting = next(
+        (i for i, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]),
+        min(map(len, sides)),
+    )
     start = max(parting - 3, 0)
     same_tokens = example.old_tokens[start : start + 12] == example.new_tokens[start : start + 12]
 
     def shown(side: list[tuple[str, int]]) -> str:
-        words = [f"{_word(token)}={i}" if same_tokens else _word(token) for token, i in side[start : start + 12]]
+        words = [
+            f"{_word(token)}={i}" if same_tokens else _word(token)
+            for token, i in side[start : start + 12]
+        ]
         return " ".join(["..."] * (start > 0) + words + ["..."] * (len(side) > start + 12))
 
     return shown(sides[0]), shown(sides[1])
@@ -248,7 +291,9 @@ def _word(token: str) -> str:
 def _flag_texts(changes: dict[str, Pair]) -> tuple[str, str]:
     def of(side: int) -> str:
         if "added" in changes:
-            return ", ".join(name for name, pair in changes.items() if pair[side]) or "a plain entry"
+            return (
+                ", ".join(name for name, pair in changes.items() if pair[side]) or "a plain entry"
+            )
         return ", ".join(f"{name}={pair[side]}" for name, pair in changes.items())
 
     return of(0), of(1)
@@ -266,7 +311,7 @@ def _short(text: str, most: int = 200) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-# ---- comparing ------------------------------------------------------------------------------------------------------
+# ---- comparing -----------------------------------------------------------------------------------
 
 
 def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
@@ -275,8 +320,8 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
     Args:
         a: the old tokenizer.
         b: the new one.
-        texts: what to encode with both; an iterator is read once. By default a small sample in several scripts, and
-            texts made of the tokens that differ.
+        texts: what to encode with both; an iterator is read once. By default a small sample in
+            several scripts, and texts made of the tokens that differ.
 
     Raises:
         InputTypeError: `a` or `b` is no tokenizer, or `texts` is one string.
@@ -298,7 +343,9 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
     old, new = state_of(a), state_of(b)
     by_id = sorted(old.ids.items(), key=itemgetter(1))
     moved = {t: (i, new.ids[t]) for t, i in by_id if new.ids.get(t, i) != i}
-    gained = {token: i for token, i in sorted(new.ids.items(), key=itemgetter(1)) if token not in old.ids}
+    gained = {
+        token: i for token, i in sorted(new.ids.items(), key=itemgetter(1)) if token not in old.ids
+    }
     lost = {token: i for token, i in by_id if token not in new.ids}
     flags = _changed_flags(old, new)
     if texts is None:
@@ -308,7 +355,11 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
     return Comparison(
         names=(str(a.name_or_path), str(b.name_or_path)),
         fingerprints=(digest(old), digest(new)),
-        sizes={"vocab_size": (a.vocab_size, b.vocab_size), "len": (len(a), len(b)), "max_id": (a.max_id, b.max_id)},
+        sizes={
+            "vocab_size": (a.vocab_size, b.vocab_size),
+            "len": (len(a), len(b)),
+            "max_id": (a.max_id, b.max_id),
+        },
         unchanged=len(old.ids.items() & new.ids.items()),
         moved=moved,
         gained=gained,
@@ -333,7 +384,9 @@ def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Pair]:
 def _changed_settings(old: State, new: State) -> dict[str, Pair]:
     changed = _changed({"class": old.kind, **old.settings}, {"class": new.kind, **new.settings})
     if "do_basic_tokenize" in changed:  # all that is set for it says nothing more
-        changed = {name: pair for name, pair in changed.items() if name == "class" or None not in pair}
+        changed = {
+            name: pair for name, pair in changed.items() if name == "class" or None not in pair
+        }
     return changed
 
 
@@ -348,7 +401,11 @@ def _changed_flags(old: State, new: State) -> dict[str, dict[str, Pair]]:
                 changed[token] = _changed(*pair)
             elif token in old.kept and token in new.kept and old.kept[token] != new.kept[token]:
                 changed[token] = {"kept_from_lower_casing": (old.kept[token], new.kept[token])}
-    return {token: changed[token] for token, _ in sorted(old.ids.items(), key=itemgetter(1)) if token in changed}
+    return {
+        token: changed[token]
+        for token, _ in sorted(old.ids.items(), key=itemgetter(1))
+        if token in changed
+    }
 
 
 _ENTRY: Flags = {"vocabulary": True, "added": False}
@@ -361,7 +418,9 @@ def _facts(state: State) -> dict[str, Flags]:
 
 
 def _all_ids(state: State) -> dict[str, list[int]]:
-    """Every token's ids in order, those included that no text gives; only the tokens that have several."""
+    """Every token's ids in order, those included that no text gives; only the tokens that have
+    several.
+    """
     ids: dict[str, set[int]] = {}
     for token_id, token in chain(state.entries, ((i, content) for i, content, _ in state.added)):
         ids.setdefault(token, set()).add(token_id)
@@ -370,8 +429,14 @@ def _all_ids(state: State) -> dict[str, list[int]]:
 
 def _changed_duplicates(old: State, new: State) -> dict[str, tuple[list[int], list[int]]]:
     ids = _all_ids(old), _all_ids(new)
-    pairs = {token: (ids[0].get(token, []), ids[1].get(token, [])) for token in {**ids[0], **ids[1]}}
-    return {token: pair for token, pair in pairs.items() if pair[0] != pair[1] and max(map(len, pair)) > 1}
+    pairs = {
+        token: (ids[0].get(token, []), ids[1].get(token, [])) for token in {**ids[0], **ids[1]}
+    }
+    return {
+        token: pair
+        for token, pair in pairs.items()
+        if pair[0] != pair[1] and max(map(len, pair)) > 1
+    }
 
 
 def _holes(state: State) -> set[tuple[int, int]]:
@@ -379,7 +444,7 @@ def _holes(state: State) -> set[tuple[int, int]]:
     return {(before + 1, after - 1) for before, after in pairwise(used) if after - before > 1}
 
 
-# ---- texts ----------------------------------------------------------------------------------------------------------
+# ---- texts ---------------------------------------------------------------------------------------
 
 
 def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[TextDifference]]:
@@ -401,7 +466,9 @@ def _encode_both(a: Any, b: Any, texts: Iterable[str]) -> tuple[int, int, list[T
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:
-    """The ids of a text; None stands for a role of the template that has no token, which is an error in a call."""
+    """The ids of a text; None stands for a role of the template that has no token, which is an
+    error in a call.
+    """
     try:
         return list(tokenizer.encode(text, verbose=False))
     except SpecialTokenError:
@@ -410,9 +477,11 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
-    """Texts in which a difference is likely to show: sentences, the tokens that differ, what the settings speak of."""
+    """Texts in which a difference is likely to show: sentences, the tokens that differ, what the
+    settings speak of.
+    """
     yield from SENTENCES
-    prefix = str(new.settings.get("continuing_subword_prefix", "##"))
+    prefix = str(new.settings.get("continuing_subword_prefix", BERT_PREFIX))
     for start in range(0, min(len(differing), _MOST_TRIED), 12):
         yield " ".join(token.removeprefix(prefix) for token in differing[start : start + 12])
     entries = [token.removeprefix(prefix) for _, token in old.entries]
@@ -429,4 +498,8 @@ def _sample(old: State, new: State, differing: list[str]) -> Iterator[str]:
     unsplit = {word for state in (old, new) for word in state.settings.get("never_split", ())}
     yield from (f"the {word} of" for word in sorted(unsplit)[:_MOST_TRIED])
     longest = {state.settings.get("max_input_chars_per_word") for state in (old, new)}
-    yield from ("a" * min(length + 1, 10_000) for length in longest if isinstance(length, int) and length > 0)
+    yield from (
+        "a" * min(length + 1, 10_000)
+        for length in longest
+        if isinstance(length, int) and length > 0
+    )

@@ -1,1 +1,3 @@
-"""Other tokenizers on a model's files, each in a process of its own: loading them, and what they are asked."""
+"""Other tokenizers on a model's files, each in a process of its own: loading them, and what they
+are asked.
+"""

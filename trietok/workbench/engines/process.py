@@ -1,7 +1,7 @@
 """Starting an engine in a process of its own, and giving it texts and a model.
 
-In: texts, where a model's files are, what to do. Out: what the process answers. No package of another tokenizer is
-imported here.
+In: texts, where a model's files are, what to do. Out: what the process answers. No package of
+another tokenizer is imported here.
 """
 
 from __future__ import annotations
@@ -23,8 +23,12 @@ from trietok.workbench.engines.worker import ENGINES, OTHERS
 __all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]
 
 _WORKER = Path(__file__).with_name("worker.py")
-# The worker imports what this process would: its path is the same, whatever directory the command was started in.
-_START = "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_path(sys.argv[1], run_name='__main__')"
+# The worker imports what this process would: its path is the same, whatever directory the command
+# was started in.
+_START = (
+    "import runpy, sys; sys.path[:] = sys.argv[2:]; runpy.run_path(sys.argv[1],"
+    " run_name='__main__')"
+)
 _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "RAYON_NUM_THREADS": "1",
@@ -35,17 +39,21 @@ _ENVIRONMENT = {
 
 
 def model_of(model: str, tokenizer: Any, classes: Sequence[str]) -> dict[str, Any]:
-    """Where the files of a model are, and what engines have to be told that read no settings: those of the tokenizer.
+    """Where the files of a model are, and what engines have to be told that read no settings: those
+    of the tokenizer.
 
-    `classes` are names of transformers' classes, of which the first is taken that it has. A `FileError` says that there
-    are no files of that name.
+    `classes` are names of transformers' classes, of which the first is taken that it has. A
+    `FileError` says that there are no files of that name.
     """
     found, single_file = find_files(model, (VOCAB_FILE, TOKENIZER_FILE))
     if single_file is not None:
         found = {TOKENIZER_FILE if single_file.endswith(".json") else VOCAB_FILE: single_file}
     files = {name: os.path.abspath(path) for name, path in found.items()}
     if not files:
-        raise FileError(f"{model} has neither a {VOCAB_FILE} nor a {TOKENIZER_FILE} for an engine to read", path=model)
+        raise FileError(
+            f"{model} has neither a {VOCAB_FILE} nor a {TOKENIZER_FILE} for an engine to read",
+            path=model,
+        )
     first = next(iter(files.values()))
     basic = getattr(tokenizer, "basic_tokenizer", None)
     return {
@@ -59,17 +67,23 @@ def model_of(model: str, tokenizer: Any, classes: Sequence[str]) -> dict[str, An
 
 
 def classes_of(tokenizer: Any) -> list[str]:
-    """The names of a tokenizer's class and of those it comes from, as far as transformers may have them too."""
+    """The names of a tokenizer's class and of those it comes from, as far as transformers may have
+    them too.
+    """
     names = [kind.__name__ for kind in type(tokenizer).__mro__]
     if GENERIC_FAST in names:
         return [GENERIC_FAST]
     return [
-        name for name in names if name.endswith(("Tokenizer", "TokenizerFast")) and not name.startswith("PreTrained")
+        name
+        for name in names
+        if name.endswith(("Tokenizer", "TokenizerFast")) and not name.startswith("PreTrained")
     ]
 
 
 class EngineWork:
-    """Texts in a temporary directory for engines to work on, one process after the other. Used in a `with` block."""
+    """Texts in a temporary directory for engines to work on, one process after the other. Used in a
+    `with` block.
+    """
 
     def __init__(self, model: dict[str, Any]) -> None:
         self._model = model  # as `model_of` gives it
@@ -90,24 +104,34 @@ class EngineWork:
         with open(self._path("texts"), "w", encoding="ascii") as file:
             for text in texts:
                 if not isinstance(text, str):
-                    raise InputTypeError(f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text)
+                    raise InputTypeError(
+                        f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
+                    )
                 file.write(json.dumps(text) + "\n")
                 number += 1
                 size += len(text.encode("utf-8", "surrogatepass"))
         return number, size
 
     def write_ids(self, rows: Iterable[Sequence[int]]) -> None:
-        """Write down the ids that `compare_ids` compares with, those of one text after the other."""
+        """Write down the ids that `compare_ids` compares with, those of one text after the
+        other.
+        """
         with open(self._path("ids"), "w", encoding="ascii") as file:
             file.writelines(json.dumps(list(ids)) + "\n" for ids in rows)
 
     def texts(self, numbers: Collection[int]) -> dict[int, str]:
         """Some of the texts by their numbers, from 1."""
         with open(self._path("texts"), encoding="ascii") as file:
-            return {number: json.loads(line) for number, line in enumerate(file, start=1) if number in numbers}
+            return {
+                number: json.loads(line)
+                for number, line in enumerate(file, start=1)
+                if number in numbers
+            }
 
     def run(self, engine: str, task: str, **options: Any) -> dict[str, Any]:
-        """Let a process of its own do one of the `TASKS` of `worker`; its answer, or one with a `problem`: it died."""
+        """Let a process of its own do one of the `TASKS` of `worker`; its answer, or one with a
+        `problem`: it died.
+        """
         files = {name: str(self._path(name)) for name in ("texts", "ids", "answer")}
         job = {**self._model, **files, "engine": engine, "task": task, **options}
         answer = self._path("answer")
@@ -121,7 +145,14 @@ class EngineWork:
         )
         if done.returncode or not answer.exists():
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            ending = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
-            return {"version": "", "problem": f"its process ended with {ending}" + (f": {said[-1]}" if said else "")}
+            ending = (
+                f"signal {-done.returncode}"
+                if done.returncode < 0
+                else f"exit code {done.returncode}"
+            )
+            return {
+                "version": "",
+                "problem": f"its process ended with {ending}" + (f": {said[-1]}" if said else ""),
+            }
         result: dict[str, Any] = json.loads(answer.read_text(encoding="ascii"))
         return result

@@ -2,8 +2,9 @@
 
 In: a job, as JSON on standard input. Out: what was found, as JSON in the file that the job names.
 
-`process` runs this file as a program. It imports the standard library only; the engine's own package is imported, and
-timed, when the job says which one it is. What goes wrong on the way is a `problem` in the answer.
+`process` runs this file as a program. It imports the standard library only; the engine's own
+package is imported, and timed, when the job says which one it is. What goes wrong on the way is a
+`problem` in the answer.
 """
 
 from __future__ import annotations
@@ -28,16 +29,19 @@ MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
 
 
 class Loaded(NamedTuple):
-    """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens of ids.
+    """A tokenizer that is ready: its version, a text's ids with special tokens around, the tokens
+    of ids.
 
-    `file_options` are what its file says of truncation and padding, which is switched off here: `truncation` and
-    `padding`, each a number of tokens, or None for padding to the longest text.
+    `file_options` are what its file says of truncation and padding, which is switched off here:
+    `truncation` and `padding`, each a number of tokens, or None for padding to the longest text.
     """
 
     version: str
     encode: Callable[[str], list[int]]
     tokens: Callable[[list[int]], list[str]]
-    roles: list[tuple[str, str, int]] | None = None  # role, token and id; None where the engine knows no roles
+    roles: list[tuple[str, str, int]] | None = (
+        None  # role, token and id; None where the engine knows no roles
+    )
     file_options: Mapping[str, int | None] = MappingProxyType({})
 
 
@@ -49,7 +53,7 @@ class MissingError(ProblemError):
     """It is not installed."""
 
 
-# ---- the engines ----------------------------------------------------------------------------------------------------
+# ---- the engines ---------------------------------------------------------------------------------
 
 
 def _trietok(job: dict[str, Any]) -> Loaded:
@@ -65,7 +69,9 @@ def _transformers(profile: str, job: dict[str, Any]) -> Loaded:
     names = job["classes"]
     if profile:
         names = [name.removesuffix("Fast") + "Fast" * (profile == "fast") for name in names]
-    tokenizer_class = next(filter(None, (getattr(transformers, name, None) for name in names)), None)
+    tokenizer_class = next(
+        filter(None, (getattr(transformers, name, None) for name in names)), None
+    )
     if tokenizer_class is None:
         raise ProblemError(f"transformers {version} has no {names[0]}")
     if tokenizer_class.__name__ == _BASE:  # it loads nothing
@@ -76,14 +82,21 @@ def _transformers(profile: str, job: dict[str, Any]) -> Loaded:
         tokenizer = tokenizer_class.from_pretrained(job["model"])
     if profile == "slow" and tokenizer.is_fast:
         name = tokenizer_class.__name__
-        raise ProblemError(f"transformers {version} has no slow {name}; transformers 4 has: 'transformers<5'")
-    return Loaded(version, tokenizer.encode, tokenizer.convert_ids_to_tokens, list(roles_of(tokenizer)))
+        raise ProblemError(
+            f"transformers {version} has no slow {name}; transformers 4 has: 'transformers<5'"
+        )
+    return Loaded(
+        version, tokenizer.encode, tokenizer.convert_ids_to_tokens, list(roles_of(tokenizer))
+    )
 
 
 def roles_of(tokenizer: Any) -> Iterator[tuple[str, str, int]]:
-    """Role, token and id of each special token of a tokenizer with the attributes that transformers' have."""
+    """Role, token and id of each special token of a tokenizer with the attributes that
+    transformers' have.
+    """
     for role, value in tokenizer.special_tokens_map.items():
-        role = "additional_special_tokens" if role == "extra_special_tokens" else role  # as transformers 5 names it
+        # as transformers 5 names it
+        role = "additional_special_tokens" if role == "extra_special_tokens" else role
         for token in value if isinstance(value, (list, tuple)) else [value]:
             yield role, str(token), tokenizer.convert_tokens_to_ids(str(token))
 
@@ -93,8 +106,13 @@ def _tokenizers(job: dict[str, Any]) -> Loaded:
     if not job["tokenizer_file"]:
         raise ProblemError(_lacks("tokenizer.json", job))
     tokenizer = tokenizers.Tokenizer.from_file(job["tokenizer_file"])
-    said = {"truncation": (tokenizer.truncation, "max_length"), "padding": (tokenizer.padding, "length")}
-    file_options = {name: options[key] for name, (options, key) in said.items() if options is not None}
+    said = {
+        "truncation": (tokenizer.truncation, "max_length"),
+        "padding": (tokenizer.padding, "length"),
+    }
+    file_options = {
+        name: options[key] for name, (options, key) in said.items() if options is not None
+    }
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return Loaded(
@@ -110,7 +128,10 @@ def _lacks(name: str, job: dict[str, Any]) -> str:
     if os.path.isdir(job["model"]):
         return f"the model has no {name} ({job['model']})"
     directory = shlex.quote(os.path.dirname(job["model"]))
-    return f"the model has no {name}: it is the file {job['model']}; name the directory: -m {directory}"
+    return (
+        f"the model has no {name}: it is the file {job['model']}; name the directory: -m"
+        f" {directory}"
+    )
 
 
 def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
@@ -118,7 +139,9 @@ def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
     if not job["vocab_file"]:
         raise ProblemError(_lacks("vocab.txt", job))
     tokenizer = flash.BertTokenizerFlash(
-        job["vocab_file"], do_lower_case=job["do_lower_case"], tokenize_chinese_chars=job["tokenize_chinese_chars"]
+        job["vocab_file"],
+        do_lower_case=job["do_lower_case"],
+        tokenize_chinese_chars=job["tokenize_chinese_chars"],
     )
     longest = 2**31 - 1  # it always truncates
 
@@ -129,15 +152,55 @@ def _flash_tokenizer(job: dict[str, Any]) -> Loaded:
     def tokens(ids: list[int]) -> list[str]:  # it has no method for that
         with open(job["vocab_file"], encoding="utf-8", newline="\n") as file:
             lines = file.read().split("\n")
-        return [lines[token_id] if 0 <= token_id < len(lines) else f"<id {token_id}>" for token_id in ids]
+        return [
+            lines[token_id] if 0 <= token_id < len(lines) else f"<id {token_id}>"
+            for token_id in ids
+        ]
 
-    version = getattr(flash, "__version__", "")
+    return Loaded(_version_of(flash, "flash-tokenizer"), encode, tokens)
+
+
+def _nanotoken(job: dict[str, Any]) -> Loaded:
+    nanotoken = import_module("nanotoken")
+    if job["tokenizer_file"]:
+        with open(job["tokenizer_file"], "rb") as file:
+            tokenizer = nanotoken.Tokenizer.from_json(file.read())
+    elif job["vocab_file"]:
+        tokenizer = nanotoken.Tokenizer.from_vocab(
+            job["vocab_file"], lowercase=job["do_lower_case"]
+        )
+    else:
+        raise ProblemError(_lacks("tokenizer.json", job))
+    return Loaded(
+        _version_of(nanotoken, "nanotoken"),
+        lambda text: tokenizer.encode(text).tolist(),
+        lambda ids: [str(tokenizer.id_to_token(token_id)) for token_id in ids],
+    )
+
+
+def _tokie(job: dict[str, Any]) -> Loaded:
+    tokie = import_module("tokie")
+    if not job["tokenizer_file"]:
+        raise ProblemError(_lacks("tokenizer.json", job))
+    tokenizer = tokie.Tokenizer.from_json(job["tokenizer_file"])
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Loaded(
+        _version_of(tokie, "tokie"),
+        lambda text: tokenizer.encode(text).ids,
+        lambda ids: [str(tokenizer.id_to_token(token_id)) for token_id in ids],
+    )
+
+
+def _version_of(package: Any, name: str) -> str:
+    """The version that a package says, or that pip knows it by; empty where neither does."""
+    version: str = getattr(package, "__version__", None) or ""
     if not version:
         from importlib import metadata  # slow to import, and not needed to know who there is
 
         with contextlib.suppress(metadata.PackageNotFoundError):
-            version = metadata.version("flash-tokenizer")
-    return Loaded(version, encode, tokens)
+            version = metadata.version(name)
+    return version
 
 
 # name → how it is loaded, the package it imports, the name pip has for it
@@ -148,6 +211,8 @@ ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
     "transformers-fast": (partial(_transformers, "fast"), "transformers", "transformers"),
     "tokenizers": (_tokenizers, "tokenizers", "tokenizers"),
     "flash-tokenizer": (_flash_tokenizer, "flash_tokenizer", "flash-tokenizer"),
+    "nanotoken": (_nanotoken, "nanotoken", "nanotoken"),
+    "tokie": (_tokie, "tokie", "tokie"),
 }
 OTHERS = tuple(name for name in ENGINES if name != "trietok")  # than trietok itself
 
@@ -171,7 +236,7 @@ def _in_a_line(error: Exception) -> str:
     return f"{type(error).__name__}: {lines[0]:.200}" if lines else type(error).__name__
 
 
-# ---- what is done with one ------------------------------------------------------------------------------------------
+# ---- what is done with one -----------------------------------------------------------------------
 
 
 def measure(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
@@ -203,21 +268,29 @@ def write_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
-    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the first of them.
+    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the
+    first of them.
 
-    A difference is told by the stretch that differs; with `whole` in the job, by all of the engine's ids and tokens.
-    Of the ids in `asked`, the tokens are told; and the roles and the file's own options, as `Loaded` has them.
+    A difference is told by the stretch that differs; with `whole` in the job, by all of the
+    engine's ids and tokens. Of the ids in `asked`, the tokens are told; and the roles and the
+    file's own options, as `Loaded` has them.
     """
     differing = 0
     shown: list[dict[str, Any]] = []
     with open(job["ids"], encoding="ascii") as file:
-        for number, (line, ids) in enumerate(zip(file, _encoded(loaded, job), strict=True), start=1):
+        for number, (line, ids) in enumerate(
+            zip(file, _encoded(loaded, job), strict=True), start=1
+        ):
             expected = json.loads(line)
             if ids != expected:
                 differing += 1
                 if len(shown) < job["most"]:
                     if job.get("whole"):
-                        found = {"ids": expected, "their_ids": ids, "their_tokens": loaded.tokens(ids)}
+                        found = {
+                            "ids": expected,
+                            "their_ids": ids,
+                            "their_tokens": loaded.tokens(ids),
+                        }
                     else:
                         found = _window(expected, ids, loaded.tokens)
                     shown.append({"line_number": number, **found})
@@ -234,19 +307,34 @@ def _token(loaded: Loaded, token_id: int) -> str | None:
         return None
 
 
-def _window(expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]) -> dict[str, Any]:
-    """Where two lists of ids differ: what lies between their common beginning and their common end, if not too long."""
+def _window(
+    expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]
+) -> dict[str, Any]:
+    """Where two lists of ids differ: what lies between their common beginning and their common end,
+    if not too long.
+    """
 
     def alike(one: Iterable[int], other: Iterable[int]) -> int:
         """How many items at the front are equal."""
-        return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+        return sum(
+            1
+            for _ in itertools.takewhile(
+                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
+            )
+        )
 
     first = alike(expected, ids)
     last = alike(reversed(expected[first:]), reversed(ids[first:]))
     expected, ids = expected[first : len(expected) - last], ids[first : len(ids) - last]
     cut = max(len(expected), len(ids)) > MOST_IN_A_WINDOW
     expected, ids = expected[:MOST_IN_A_WINDOW], ids[:MOST_IN_A_WINDOW]
-    return {"position": first, "ids": expected, "their_ids": ids, "their_tokens": tokens(ids), "cut": cut}
+    return {
+        "position": first,
+        "ids": expected,
+        "their_ids": ids,
+        "their_tokens": tokens(ids),
+        "cut": cut,
+    }
 
 
 def _encoded(loaded: Loaded, job: dict[str, Any]) -> Iterator[list[int]]:

@@ -1,1 +1,3 @@
-"""Whether the ids of a tokenizer are still those that were written down, and the same tokenizer as another file."""
+"""Whether the ids of a tokenizer are still those that were written down, and the same tokenizer as
+another file.
+"""

@@ -1,7 +1,8 @@
-"""`lock`: writes down what a tokenizer gives for some texts, as values and as a file that git can show changes of.
+"""`lock`: writes down what a tokenizer gives for some texts, as values and as a file that git can
+show changes of.
 
-In: a tokenizer, texts. Out: a `Lock`, and its JSON file with one text a line; the same values always make the same
-bytes.
+In: a tokenizer, texts. Out: a `Lock`, and its JSON file with one text a line; the same values
+always make the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from typing import Any, NamedTuple
 
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
-from trietok.files.formats import HIGHEST_ID, MOST_CONTAINERS, MOST_VALUES, read_json_object, write_text
+from trietok.files.formats import (
+    HIGHEST_ID,
+    MOST_CONTAINERS,
+    MOST_VALUES,
+    read_json_object,
+    write_text,
+)
 from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, json_line
@@ -28,7 +35,9 @@ from trietok.workbench.engines.worker import roles_of
 
 LOCK_FILE = "trietok.lock.json"
 _FORMAT, _VERSION = "trietok-lock", 1
-_DAMAGED = "the lock is damaged: bring it back from version control, or write it anew with trietok lock"
+_DAMAGED = (
+    "the lock is damaged: bring it back from version control, or write it anew with trietok lock"
+)
 
 
 class SpecialId(NamedTuple):
@@ -61,8 +70,8 @@ class Lock(Report):
         tokens: how many tokens it has in all: `len(tokenizer)`.
         max_id: the highest id.
         settings: the settings of its stages that decide ids.
-        versions: what it was written with: trietok, Python, its Unicode tables, and other tokenizers' libraries that
-            were installed.
+        versions: what it was written with: trietok, Python, its Unicode tables, and other
+            tokenizers' libraries that were installed.
         texts: the texts with their tokens and ids.
 
     >>> import pathlib, tempfile, trietok
@@ -92,11 +101,15 @@ class Lock(Report):
         return as_json(self)
 
     def _parts(self) -> list[str]:
-        ids = f"{sum(len(each.ids) for each in self.texts):,} ids, {len(self.special_tokens)} special ids"
+        ids = (
+            f"{sum(len(each.ids) for each in self.texts):,} ids, {len(self.special_tokens)}"
+            " special ids"
+        )
         return [f"{number_of(len(self.texts), 'text')}, {ids}, {self.fingerprint}"]
 
     def save(self, path: str | os.PathLike[str] = LOCK_FILE) -> None:
-        """Write the file, whole or not at all. A model in a directory is written down relative to the file.
+        """Write the file, whole or not at all. A model in a directory is written down relative to
+        the file.
 
         Raises:
             FileError: it cannot be written; what was there before is untouched.
@@ -105,8 +118,8 @@ class Lock(Report):
         values, containers = sum(2 * len(each.ids) for each in self.texts), 3 * len(self.texts)
         if values > MOST_VALUES // 2 or containers > MOST_CONTAINERS // 2:
             raise InputError(
-                f"a lock of {len(self.texts):,} texts with {values // 2:,} ids is larger than what is read again; some "
-                "hundred texts are enough for most models"
+                f"a lock of {len(self.texts):,} texts with {values // 2:,} ids is larger than what"
+                " is read again; some hundred texts are enough for most models"
             )
         write_text(path, "".join(_lines(self, os.fspath(path))))
 
@@ -124,7 +137,9 @@ class Lock(Report):
         except FileError as error:
             raise FileError(f"{error}; trietok lock writes a lock", path=path) from error
         except FileFormatError as error:
-            raise FileFormatError(f"{error}; {_DAMAGED}", path=path, line_number=error.line_number) from None
+            raise FileFormatError(
+                f"{error}; {_DAMAGED}", path=path, line_number=error.line_number
+            ) from None
         _check_format(values, path)
         return _lock_of(values, path)
 
@@ -134,15 +149,19 @@ def model_there(lock: Lock, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
         return os.fspath(path)
     if lock.model is None:
-        raise FileError("the lock does not say which model it is of; name the model (-m DIR)", path="")
+        raise FileError(
+            "the lock does not say which model it is of; name the model (-m DIR)", path=""
+        )
     if lock.model.startswith((".", os.sep)) and not os.path.exists(lock.model):
         raise FileError(
-            f"the lock is of the model {lock.model}, which is not there; say where it is now (-m DIR)", path=lock.model
+            f"the lock is of the model {lock.model}, which is not there; say where it is now (-m"
+            " DIR)",
+            path=lock.model,
         )
     return lock.model
 
 
-# ---- writing --------------------------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def _lines(lock: Lock, path: str) -> Iterator[str]:
@@ -150,15 +169,24 @@ def _lines(lock: Lock, path: str) -> Iterator[str]:
         "format": f"{_FORMAT}-{_VERSION}",
         "model": _relative(lock.model, path),
         "class": lock.tokenizer_class,
-        **{name: getattr(lock, name) for name in ("profile", "fingerprint", "tokens", "max_id", "added_tokens")},
+        **{
+            name: getattr(lock, name)
+            for name in ("profile", "fingerprint", "tokens", "max_id", "added_tokens")
+        },
     }
     yield "{\n"
     for key, value in head.items():
         yield f"  {json_line(key)}: {json_line(value)},\n"
     for name in ("settings", "versions"):
-        rows = [f"{json_line(key)}: {json_line(value)}" for key, value in sorted(getattr(lock, name).items())]
+        rows = [
+            f"{json_line(key)}: {json_line(value)}"
+            for key, value in sorted(getattr(lock, name).items())
+        ]
         yield f"  {json_line(name)}: {{{_block(rows)}}},\n"
-    yield f'  "special_tokens": [{_block(json_line(each._asdict()) for each in lock.special_tokens)}],\n'
+    yield (
+        '  "special_tokens":'
+        f" [{_block(json_line(each._asdict()) for each in lock.special_tokens)}],\n"
+    )
     yield f'  "texts": [{_block(json_line(each._asdict()) for each in lock.texts)}]\n'
     yield "}\n"
 
@@ -169,9 +197,13 @@ def _block(rows: Iterable[str]) -> str:
 
 
 def _relative(model: str | None, path: str) -> str | None:
-    """A model as the file names it: a path relative to the file begins with a full stop, a name does not."""
+    """A model as the file names it: a path relative to the file begins with a full stop, a name
+    does not.
+    """
     if not model or not os.path.exists(model):
-        is_name = bool(model) and not os.path.isabs(model or "") and not (model or "").startswith(".")
+        is_name = (
+            bool(model) and not os.path.isabs(model or "") and not (model or "").startswith(".")
+        )
         return model if is_name else None
     try:
         relative = os.path.relpath(model, os.path.dirname(os.path.abspath(path)))
@@ -181,7 +213,7 @@ def _relative(model: str | None, path: str) -> str | None:
     return relative if relative.split("/")[0] in (".", "..") else f"./{relative}"
 
 
-# ---- reading --------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def _check_format(values: dict[str, Any], path: str) -> None:
@@ -189,26 +221,32 @@ def _check_format(values: dict[str, Any], path: str) -> None:
     name, _, number = said.rpartition("-") if isinstance(said, str) else ("", "", "")
     if name != _FORMAT or not number.isdecimal():
         raise FileFormatError(
-            f"{path} is no lock: a lock begins with the format {_FORMAT}-{_VERSION}; write one with trietok lock",
+            f"{path} is no lock: a lock begins with the format {_FORMAT}-{_VERSION}; write one with"
+            " trietok lock",
             path=path,
         )
     if int(number) > _VERSION:
         raise FileFormatError(
-            f"{path} is a lock of the format {said}, of a newer trietok; this one reads up to {_FORMAT}-{_VERSION}: "
-            "upgrade trietok, or write the lock anew with this one",
+            f"{path} is a lock of the format {said}, of a newer trietok; this one reads up to"
+            f" {_FORMAT}-{_VERSION}: upgrade trietok, or write the lock anew with this one",
             path=path,
         )
 
 
 def _lock_of(values: dict[str, Any], path: str) -> Lock:
-    """The values of a file as a `Lock`; what is not as it should be is an error that names the place."""
+    """The values of a file as a `Lock`; what is not as it should be is an error that names the
+    place.
+    """
 
     def damaged(key: str, wanted: str) -> FileFormatError:
         return FileFormatError(f"{path}: {key} should be {wanted}; {_DAMAGED}", path=path)
 
     def get(key: str, kind: type[Any]) -> Any:
         if type(values.get(key)) is not kind:
-            raise damaged(key, {str: "a string", int: "a whole number", dict: "an object", list: "a list"}[kind])
+            raise damaged(
+                key,
+                {str: "a string", int: "a whole number", dict: "an object", list: "a list"}[kind],
+            )
         return values[key]
 
     def rows(key: str, wanted: str, kind: Any, is_one: Callable[..., bool]) -> tuple[Any, ...]:
@@ -235,7 +273,9 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
         tokenizer_class=get("class", str),
         profile="fast" if profile == "fast" else "slow",
         fingerprint=get("fingerprint", str),
-        special_tokens=rows("special_tokens", "an object with role, token and id", SpecialId, _is_special),
+        special_tokens=rows(
+            "special_tokens", "an object with role, token and id", SpecialId, _is_special
+        ),
         added_tokens=get("added_tokens", int),
         tokens=get("tokens", int),
         max_id=get("max_id", int),
@@ -246,7 +286,9 @@ def _lock_of(values: dict[str, Any], path: str) -> Lock:
 
 
 def _found(model: str | None, path: str) -> str | None:
-    """A model as this process finds it: where the file says it relative to itself, relative to the directory here."""
+    """A model as this process finds it: where the file says it relative to itself, relative to the
+    directory here.
+    """
     if model is None or not model.startswith("."):
         return model
     joined = os.path.normpath(os.path.join(os.path.dirname(path), model))
@@ -256,7 +298,11 @@ def _found(model: str | None, path: str) -> str | None:
 def _is_text(text: Any, tokens: Any, ids: Any) -> bool:
     if not (isinstance(text, str) and isinstance(tokens, list) and isinstance(ids, list)):
         return False
-    return len(tokens) == len(ids) and all(type(token) is str for token in tokens) and all(map(_is_id, ids))
+    return (
+        len(tokens) == len(ids)
+        and all(type(token) is str for token in tokens)
+        and all(map(_is_id, ids))
+    )
 
 
 def _is_special(role: Any, token: Any, token_id: Any) -> bool:
@@ -274,19 +320,22 @@ def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
 
 
 _LIBRARIES = ("transformers", "tokenizers", "flash-tokenizer")
-_HUGE = ("wordpiece_tokenizer.vocab",)  # a setting that only patched tokenizers have, as long as a vocabulary
+# a setting that only patched tokenizers have, as long as a vocabulary
+_HUGE = ("wordpiece_tokenizer.vocab",)
 
 
 def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
-    """Write down what a tokenizer is, and the ids it gives for some texts, for `verify` to compare with later.
+    """Write down what a tokenizer is, and the ids it gives for some texts, for `verify` to compare
+    with later.
 
     Args:
         tokenizer: a `BertTokenizer`, or any other `PreTrainedTokenizer`.
-        texts: the golden texts; each is encoded by itself, with special tokens around. By default the sentences in
-            several scripts with which `compare` begins.
+        texts: the golden texts; each is encoded by itself, with special tokens around. By default
+            the sentences in several scripts with which `compare` begins.
 
     Raises:
-        InputTypeError: `tokenizer` is no tokenizer, or `texts` is one string or holds something else than strings.
+        InputTypeError: `tokenizer` is no tokenizer, or `texts` is one string or holds something
+            else than strings.
         InputError: there is no text, or all are empty; or a text holds half of a surrogate pair.
 
     >>> import trietok
@@ -317,7 +366,9 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
 
 
 def given_texts(texts: Any, function: str, without: str) -> list[str]:
-    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without` any, what would be."""
+    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without`
+    any, what would be.
+    """
     texts = SENTENCES if texts is None else texts
     if isinstance(texts, (str, bytes)):
         raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
@@ -326,7 +377,9 @@ def given_texts(texts: Any, function: str, without: str) -> list[str]:
     given = list(texts)
     for number, text in enumerate(given, start=1):
         if not isinstance(text, str):
-            raise InputTypeError(f"text {number} is a {type(text).__name__}, not a str: {text!r:.60}", value=text)
+            raise InputTypeError(
+                f"text {number} is a {type(text).__name__}, not a str: {text!r:.60}", value=text
+            )
     if not any(given):
         what = "every text is empty" if given else "there is no text"
         raise InputError(f"{what}, so {without}; give texts such as the model is used on")
@@ -338,8 +391,8 @@ def _locked(tokenizer: Any, texts: Iterable[str]) -> Iterator[LockedText]:
         half = next((char for char in text if "\ud800" <= char <= "\udfff"), None)
         if half is not None:
             raise InputError(
-                f"text {number} holds U+{ord(half):04X}, half of a surrogate pair, which UTF-8 cannot write and other "
-                "tokenizers refuse; leave the text out, or repair it"
+                f"text {number} holds U+{ord(half):04X}, half of a surrogate pair, which UTF-8"
+                " cannot write and other tokenizers refuse; leave the text out, or repair it"
             )
         ids = tokenizer.encode(text, verbose=False)
         yield LockedText(text, tokenizer.convert_ids_to_tokens(ids), ids)
@@ -352,11 +405,15 @@ def special_ids(tokenizer: Any) -> Iterator[SpecialId]:
 
 def settings_of(tokenizer: Any) -> dict[str, Any]:
     """The settings of the stages that decide ids."""
-    return {name: value for name, value in state_of(tokenizer).settings.items() if name not in _HUGE}
+    return {
+        name: value for name, value in state_of(tokenizer).settings.items() if name not in _HUGE
+    }
 
 
 def versions_now() -> dict[str, str]:
-    """The versions of trietok, of Python and its Unicode tables, and of the tokenizers' libraries that are there."""
+    """The versions of trietok, of Python and its Unicode tables, and of the tokenizers' libraries
+    that are there.
+    """
     from importlib import metadata  # slow to import
 
     here = platform.python_version(), unicodedata.unidata_version

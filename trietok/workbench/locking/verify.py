@@ -1,50 +1,51 @@
-"""`verify`: whether a tokenizer still gives the ids of a lock; ours, or another library's on the same model.
+"""`verify`: whether a tokenizer still gives the ids of a lock; ours, or another library's on the
+same model.
 
-In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`: attributes, JSON and text.
+In: a tokenizer or the name of an engine, and a `Lock`. Out: a `Verified`: attributes, JSON and
+text.
 
-Of a text with other ids it says which stage made the difference. The tokenizer that the lock was written with is gone,
-and another engine tells nothing of its stages. So `_Reasons` looks for a tokenizer like ours that gives exactly the
-tokens of the other side; the two explanations side by side then say which stage it is. For the lock's side only what
-the lock says is tried: its settings and its profile. For another library it is the other profile, the model's files in
-that profile, and one setting changed. Where no such tokenizer is found, the reason is not known; settings that have
-changed since are named.
+Of a text with other ids it says which stage made the difference (`Reasons`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import operator
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, tee
+from itertools import islice
 from typing import Any, NamedTuple
 
-from trietok.errors import InputError, InputTypeError, MissingDependencyError, TrietokError, told_as
-from trietok.explaining.values import TITLES
+from trietok.errors import InputError, InputTypeError, MissingDependencyError
 from trietok.files.formats import ADDITIONAL
-from trietok.files.save import save_files_of
-from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report, json_line
-from trietok.tokenizer.auto import choose, fast_class_of
+from trietok.tokenizer.auto import choose
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
 from trietok.workbench.engines.worker import roles_of
-from trietok.workbench.locking.lock import Lock, LockedText, model_there, settings_of, special_ids, versions_now
+from trietok.workbench.locking.lock import (
+    Lock,
+    LockedText,
+    model_there,
+    settings_of,
+    special_ids,
+    versions_now,
+)
+from trietok.workbench.locking.reasons import Reasons
 
 _MOST_TEXTS = 3  # differing texts that are shown
 _MOST_TOKENS = 8  # of a differing text, from the first differing one on
 _MOST_CHARACTERS = 60  # of a text or setting
 _MOST_KEPT, _MOST_EXPLAINED = 100, 5
 _ROLES_AND_TOKENS = ("special_tokens_map", "convert_tokens_to_ids", "convert_ids_to_tokens")
-_LIBRARY = {"transformers-slow": "transformers", "transformers-fast": "transformers"}  # whose version is in the lock
-_SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "do_split_on_punc", "clean_text", "composes")
-_OF_WORDPIECE = ("max_input_chars_per_word",)
+# whose version is in the lock
+_LIBRARY = {
+    "transformers-slow": "transformers",
+    "transformers-fast": "transformers",
+}
 Change = tuple[Any, Any]  # what the lock has, what is there now
 
 
@@ -57,8 +58,8 @@ class ChangedText(NamedTuple):
         locked_ids, ids: those of the lock, and those found, special tokens included.
         locked_tokens, tokens: likewise.
         position: the first token that differs, from 0.
-        start, end: where that token stands in the text, half-open, in code points; equal where it stands for nothing
-            there.
+        start, end: where that token stands in the text, half-open, in code points; equal where it
+            stands for nothing there.
         why: the stage that made the difference, and how; empty from the sixth text on.
     """
 
@@ -76,7 +77,8 @@ class ChangedText(NamedTuple):
 
 @dataclass(frozen=True)
 class Verified(Report):
-    """Whether a tokenizer gives the ids of a lock. `str` says it: one line where it does, else what differs.
+    """Whether a tokenizer gives the ids of a lock. `str` says it: one line where it does, else what
+    differs.
 
     Attributes:
         engine: who gave the ids: `"trietok"`, or the name or class of another tokenizer.
@@ -84,12 +86,16 @@ class Verified(Report):
         texts, ids: how many texts the lock has, and how many ids these have.
         differing: how many texts have other ids.
         changed_texts: the first of them, at most 100.
-        special_ids: how many special tokens the lock has; 0 for an object of which nothing is known but its `encode`.
-        changed_special: role → token and id in the lock, and now, where they differ; None where there is none now.
-        changed: what else differs, such as `fingerprint`, `class` and the settings; another engine tells none of these.
-        versions: name → the version in the lock and the one now; None where one of them is not known.
-        truncates_to: the number of tokens to which tokenizer.json has the library `tokenizers` cut texts; None if to
-            none. The ids of a lock are those of texts that are not cut.
+        special_ids: how many special tokens the lock has; 0 for an object of which nothing is known
+            but its `encode`.
+        changed_special: role → token and id in the lock, and now, where they differ; None where
+            there is none now.
+        changed: what else differs, such as `fingerprint`, `class` and the settings; another engine
+            tells none of these.
+        versions: name → the version in the lock and the one now; None where one of them is not
+            known.
+        truncates_to: the number of tokens to which tokenizer.json has the library `tokenizers` cut
+            texts; None if to none. The ids of a lock are those of texts that are not cut.
         truncated: how many of the texts have more tokens.
         pads: whether tokenizer.json tells that library to pad texts.
 
@@ -124,7 +130,9 @@ class Verified(Report):
 
     @property
     def ok(self) -> bool:
-        """Whether texts and special tokens have their locked ids, no text is cut, and the fingerprint is the same."""
+        """Whether texts and special tokens have their locked ids, no text is cut, and the
+        fingerprint is the same.
+        """
         return not (self.differing or self.changed_special or self.changed or self.truncated)
 
     @property
@@ -134,17 +142,27 @@ class Verified(Report):
         texts = number_of(self.texts, "text")
         if self.ok:
             special = f"{self.special_ids} special id{'' if self.special_ids == 1 else 's'}"
-            parts = f"{texts}, {self.ids:,} ids and {special}" if self.special_ids else f"{texts} and {self.ids:,} ids"
+            parts = (
+                f"{texts}, {self.ids:,} ids and {special}"
+                if self.special_ids
+                else f"{texts} and {self.ids:,} ids"
+            )
             fingerprint = f", fingerprint {self.fingerprint}" if self.fingerprint else ""
             return f"{name}: {parts} are as locked{fingerprint}"
         if self.differing:
             have = "has" if self.differing == 1 else "have"
             return f"{name}: {self.differing:,} of {texts} {have} other ids than the lock"
         if self.changed_special:
-            return f"{name}: special tokens have other ids than in the lock; the ids of {texts} are as locked"
+            return (
+                f"{name}: special tokens have other ids than in the lock; the ids of {texts} are as"
+                " locked"
+            )
         if not self.changed:
             return f"{name}: the ids of {texts} are as locked, but {self.truncated:,} would be cut"
-        return f"{name}: the tokenizer is another one than the lock's, although the ids of {texts} are as locked"
+        return (
+            f"{name}: the tokenizer is another one than the lock's, although the ids of {texts} are"
+            " as locked"
+        )
 
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
@@ -183,10 +201,15 @@ class Verified(Report):
         yield f"text {each.number}: {_cut(each.text)}"
         where = f", {each.start}-{each.end} in the text" if each.end > each.start else ""
         yield f"  from token {each.position + 1}{where}:"
-        sides = (("the lock", each.locked_tokens, each.locked_ids), (self.engine, each.tokens, each.ids))
+        sides = (
+            ("the lock", each.locked_tokens, each.locked_ids),
+            (self.engine, each.tokens, each.ids),
+        )
         for name, tokens, ids in sides:
             some = slice(each.position, each.position + _MOST_TOKENS)
-            shown = " ".join(f"{visible(token)} [{i}]" for token, i in zip(tokens[some], ids[some], strict=True))
+            shown = " ".join(
+                f"{visible(token)} [{i}]" for token, i in zip(tokens[some], ids[some], strict=True)
+            )
             more = " ..." if len(ids) > each.position + _MOST_TOKENS else ""
             yield f"    {name}: {shown or '(no token)'}{more}"
         if each.why:
@@ -195,7 +218,11 @@ class Verified(Report):
 
 def _cut(text: str) -> str:
     shown = repr(text[: _MOST_CHARACTERS + 1])
-    return shown if len(text) <= _MOST_CHARACTERS else f"{repr(text[:_MOST_CHARACTERS])[:-1]}...{shown[-1]}"
+    return (
+        shown
+        if len(text) <= _MOST_CHARACTERS
+        else f"{repr(text[:_MOST_CHARACTERS])[:-1]}...{shown[-1]}"
+    )
 
 
 def _token(found: Any) -> str:
@@ -204,157 +231,34 @@ def _token(found: Any) -> str:
 
 def _value(value: Any) -> str:
     shown = value if isinstance(value, str) else json_line(value)
-    return shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS - 3] + "..."
-
-
-class _Reasons:
-    """Says of texts why an engine gives other ids than the lock, by our tokenizer of the model it has read."""
-
-    def __init__(self, tokenizer: Any, engine: str, lock: Lock, model: str | None = None) -> None:
-        self._tokenizer, self._engine, self._lock, self._model = tokenizer, engine, lock, model
-        # Each tokenizer is made when it is first asked for; what `tee` gives, copied, starts from the first again.
-        (self._of_lock,), (self._of_engine,) = tee(self._like_the_lock(), 1), tee(self._like_an_engine(), 1)
-
-    def reason(self, position: int, locked: LockedText, found: LockedText) -> tuple[int, int, str]:
-        """Where one text is at fault, from the first token that differs: half-open, in code points; and why."""
-        try:
-            ours = self._tokenizer.explain(locked.text, verbose=False)
-        except TrietokError:  # methods of the user's own, which cannot be explained
-            return 0, 0, ""
-        is_lock = ours.input_ids == locked.ids
-        token = ours.tokens[position] if position < len(ours.tokens) else None
-        start, end = (token.start, token.end) if token is not None and token.text is not None else (0, 0)
-        why = ""
-        if locked.tokens == found.tokens:
-            why = (
-                f"vocabulary: the text is cut into the same tokens, and “{visible(locked.tokens[position])}” has the "
-                f"id {locked.ids[position]} in the lock and {found.ids[position]} now"
-            )
-        elif is_lock or ours.input_ids == found.ids:
-            why = self._tokens(position, locked, found) or self._contrast(ours, is_lock, locked, found)
-        if why:
-            return start, end, why
-        now = settings_of(self._tokenizer)
-        changed = [
-            f"{name} was {json_line(locked)} in the lock and is {json_line(now.get(name))} now"
-            for name, locked in self._lock.settings.items()
-            if now.get(name) != locked
-        ]
-        return start, end, "the reason is not known" + (f"; {', '.join(changed)}" if changed else "")
-
-    def _tokens(self, position: int, locked: LockedText, found: LockedText) -> str:
-        """The reason where a token has come or gone, or one of the template is another."""
-        if position < len(found.ids) and found.ids[position] > self._lock.max_id:
-            token = found.tokens[position]
-            stage = TITLES["added-tokens" if token in self._tokenizer.added_tokens_encoder else "wordpiece"]
-            return f"{stage}: “{visible(token)}” is found now, and was not there when the lock was written"
-        vocabulary = self._tokenizer.get_vocab()
-        gone = next((visible(token) for token in locked.tokens[position:] if token not in vocabulary), None)
-        return "" if gone is None else f"vocabulary: the lock has the token “{gone}”, which is no token here now"
-
-    def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: LockedText) -> str:
-        """The reason that a tokenizer shows which gives the tokens of the other side."""
-        wanted = found.tokens if is_lock else locked.tokens
-        names = ("the lock", self._engine)
-        for what, like_ours in copy.copy(self._of_engine if is_lock else self._of_lock):
-            with contextlib.suppress(TrietokError):
-                other = like_ours.explain(locked.text, verbose=False)
-                if [token.token for token in other.tokens] != wanted:
-                    continue
-                contrast = ours.against(other, names=names) if is_lock else other.against(ours, names=names)
-                why = next((part.why for part in contrast.parts if part.differs), "") or "; ".join(contrast.notes)
-                if why:
-                    does = f"{self._engine} does as trietok with" if is_lock else "the lock had"
-                    return f"{why} ({does} {what})"
-        return ""
-
-    def _like_the_lock(self) -> Iterator[tuple[str, Any]]:
-        """Ours with the lock's settings, and in its profile."""
-        changed = self._changed(self._tokenizer)
-        if changed:
-            yield _said(changed), _with(self._tokenizer, changed)
-        if self._tokenizer.profile != self._lock.profile:
-            with contextlib.suppress(TrietokError):
-                other, what = _in_other_profile(self._tokenizer), f"the {self._lock.profile} profile"
-                yield what, other
-                changed = self._changed(other)
-                if changed:
-                    yield f"{what}, {_said(changed)}", _with(other, changed)
-
-    def _changed(self, tokenizer: Any) -> dict[str, Any]:
-        """The settings of the stages that the lock says otherwise."""
-        locked = self._lock.settings
-        return {name: locked[name] for name, now in _set(tokenizer).items() if name in locked and locked[name] != now}
-
-    def _like_an_engine(self) -> Iterator[tuple[str, Any]]:
-        """Ours in the other profile, the model's files in that profile, and ours with one switch turned."""
-        other: Profile = "slow" if self._tokenizer.profile == "fast" else "fast"
-        with contextlib.suppress(TrietokError):
-            yield f"the {other} profile", _in_other_profile(self._tokenizer)
-        if self._model is not None:
-            with contextlib.suppress(TrietokError):
-                yield f"the model's files in the {other} profile", choose(self._model, other).load()
-        now = {name: value for name, value in _set(self._tokenizer).items() if isinstance(value, bool)}
-        turned = [{name: not value} for name, value in now.items()]
-        both = not now.get("do_lower_case")
-        if both or now.get("strip_accents"):
-            turned.append({"do_lower_case": both, "strip_accents": both})
-        for switches in turned:
-            yield _said(switches), _with(self._tokenizer, switches)
-
-
-def _set(tokenizer: Any) -> dict[str, Any]:
-    """The settings of the stages as they are, by the names that a lock has for them."""
-    basic, wordpiece = (getattr(tokenizer, f"{name}_tokenizer", None) for name in ("basic", "wordpiece"))
-    values = {name: getattr(basic, name) for name in _SWITCHES if hasattr(basic, name)}
-    if "strip_accents" in values and values["strip_accents"] is None:
-        values["strip_accents"] = values["do_lower_case"]
-    values = {name: bool(value) for name, value in values.items()}
-    return values | {name: getattr(wordpiece, name) for name in _OF_WORDPIECE if hasattr(wordpiece, name)}
-
-
-def _with(tokenizer: Any, changed: Mapping[str, Any]) -> Any:
-    """A tokenizer with other settings; the setting that follows another stays as it is."""
-    other = copy.deepcopy(tokenizer)
-    for name, value in {**_set(other), **changed}.items():
-        stage = other.wordpiece_tokenizer if name in _OF_WORDPIECE else other.basic_tokenizer
-        with contextlib.suppress(AttributeError):  # `composes` belongs to the class
-            setattr(stage, name, value)
-    return other
-
-
-def _said(switches: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in switches.items())
-
-
-def _in_other_profile(tokenizer: Any) -> Any:
-    """The same tokenizer in the other profile."""
-    kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else fast_class_of(type(tokenizer))
-    if kind is None:
-        raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
-    with tempfile.TemporaryDirectory(prefix="trietok-") as directory, told_as(directory, ""):
-        save_files_of(tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None)
-        return kind.from_pretrained(directory)
+    return (
+        shown if len(shown) <= 2 * _MOST_CHARACTERS else shown[: 2 * _MOST_CHARACTERS - 3] + "..."
+    )
 
 
 def verify(
-    tokenizer: Any, lock: Lock | str | os.PathLike[str], *, model: str | os.PathLike[str] | None = None
+    tokenizer: Any,
+    lock: Lock | str | os.PathLike[str],
+    *,
+    model: str | os.PathLike[str] | None = None,
 ) -> Verified:
     """Say whether a tokenizer gives the ids of a lock, and what differs if not.
 
     Args:
-        tokenizer: a tokenizer of trietok; or the name of an engine, `"transformers"`, `"transformers-slow"`,
-            `"transformers-fast"`, `"tokenizers"` or `"flash-tokenizer"`, which loads the model in a process of its own;
-            or any other object whose `encode(text)` gives ids, or an object with `ids`. Its roles are compared too
-            where it has those as transformers' tokenizers have them.
+        tokenizer: a tokenizer of trietok; or the name of an engine, `"transformers"`,
+            `"transformers-slow"`, `"transformers-fast"`, `"tokenizers"` or `"flash-tokenizer"`,
+            which loads the model in a process of its own; or any other object whose `encode(text)`
+            gives ids, or an object with `ids`. Its roles are compared too where it has those as
+            transformers' tokenizers have them.
         lock: the lock, or the path of its file.
         model: for another engine the directory that it loads; without it, the lock's.
 
     Raises:
-        InputError: there is no such engine, or it cannot load the model or encode a text; or an object's `encode` does
-            not give ids.
+        InputError: there is no such engine, or it cannot load the model or encode a text; or an
+            object's `encode` does not give ids.
         MissingDependencyError: the engine is not installed.
-        FileError, FileFormatError: the lock or the model cannot be read, or the lock does not name a model.
+        FileError, FileFormatError: the lock or the model cannot be read, or the lock does not name
+            a model.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -373,18 +277,21 @@ def verify(
         return _verify_ours(tokenizer, lock)
     if not callable(getattr(tokenizer, "encode", None)):
         raise InputTypeError(
-            f"verify takes a tokenizer or the name of an engine ({', '.join(OTHERS)}), not {tokenizer!r:.60}",
+            f"verify takes a tokenizer or the name of an engine ({', '.join(OTHERS)}), not"
+            f" {tokenizer!r:.60}",
             value=tokenizer,
         )
     return _verify_object(tokenizer, lock)
 
 
-# ---- who gives the ids ----------------------------------------------------------------------------------------------
+# ---- who gives the ids ---------------------------------------------------------------------------
 
 
 def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
     tokens_of, versions = tokenizer.convert_ids_to_tokens, versions_now()
-    found = _differing(lock, (tokenizer.encode(each.text, verbose=False) for each in lock.texts), tokens_of)
+    found = _differing(
+        lock, (tokenizer.encode(each.text, verbose=False) for each in lock.texts), tokens_of
+    )
     return Verified(
         engine="trietok",
         version=versions["trietok"],
@@ -393,18 +300,26 @@ def _verify_ours(tokenizer: Any, lock: Lock) -> Verified:
         changed=_changed(tokenizer, lock),
         versions=_versions(lock, versions),
         fingerprint=fingerprint(tokenizer),
-        **_texts(lock, found, _Reasons(tokenizer, "trietok", lock)),
+        **_texts(lock, found, Reasons(tokenizer, "trietok", lock)),
     )
 
 
 def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
-    """Any object with `encode`: nothing is known of it but its ids, and its roles where it has those."""
-    tokens_of = getattr(tokenizer, "convert_ids_to_tokens", lambda ids: [f"<id {token_id}>" for token_id in ids])
-    rows = (_ids(tokenizer.encode(each.text), number) for number, each in enumerate(lock.texts, start=1))
+    """Any object with `encode`: nothing is known of it but its ids, and its roles where it has
+    those.
+    """
+    tokens_of = getattr(
+        tokenizer, "convert_ids_to_tokens", lambda ids: [f"<id {token_id}>" for token_id in ids]
+    )
+    rows = (
+        _ids(tokenizer.encode(each.text), number) for number, each in enumerate(lock.texts, start=1)
+    )
     found = _differing(lock, rows, tokens_of)
     special: dict[str, Change] | None = None
     if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
-        special = _special(lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens]))
+        special = _special(
+            lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens])
+        )
     package = sys.modules.get(type(tokenizer).__module__.partition(".")[0])
     return Verified(
         engine=type(tokenizer).__name__,
@@ -423,7 +338,8 @@ def _ids(given: Any, number: int) -> list[int]:
         return [operator.index(token_id) for token_id in getattr(given, "ids", given)]
     except TypeError:
         raise InputTypeError(
-            f"encode gave {given!r:.60} for text {number}; verify takes an object whose encode(text) gives ids",
+            f"encode gave {given!r:.60} for text {number}; verify takes an object whose"
+            " encode(text) gives ids",
             value=given,
         ) from None
 
@@ -452,14 +368,20 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
         truncates_to=longest,
         truncated=0 if longest is None else sum(len(each.ids) > longest for each in lock.texts),
         pads="padding" in answer["file_options"],
-        **_texts(lock, found, _Reasons(ours, engine, lock, model), answer["differing"]),
+        **_texts(lock, found, Reasons(ours, engine, lock, model), answer["differing"]),
     )
 
 
 def compared(
-    engine: str, model: dict[str, Any], texts: Iterable[str], rows: Iterable[list[int]], **options: Any
+    engine: str,
+    model: dict[str, Any],
+    texts: Iterable[str],
+    rows: Iterable[list[int]],
+    **options: Any,
 ) -> dict[str, Any]:
-    """What an engine answers whose ids of some texts are compared with these; it may not be installed, or fail."""
+    """What an engine answers whose ids of some texts are compared with these; it may not be
+    installed, or fail.
+    """
     with EngineWork(model) as work:
         work.write_texts(texts)
         work.write_ids(rows)
@@ -468,11 +390,13 @@ def compared(
         raise MissingDependencyError(f"{engine} is {answer['problem']}", extra=engine)
     if "problem" in answer:
         name = " ".join(filter(None, (engine, answer["version"])))
-        raise InputError(f"{name}: {answer['problem'].replace('cannot encode line', 'cannot encode text')}")
+        raise InputError(
+            f"{name}: {answer['problem'].replace('cannot encode line', 'cannot encode text')}"
+        )
     return answer
 
 
-# ---- what differs ---------------------------------------------------------------------------------------------------
+# ---- what differs --------------------------------------------------------------------------------
 
 
 def _differing(lock: Lock, rows: Iterable[list[int]], tokens_of: Any) -> dict[int, LockedText]:
@@ -486,21 +410,30 @@ def _differing(lock: Lock, rows: Iterable[list[int]], tokens_of: Any) -> dict[in
 
 
 def _texts(
-    lock: Lock, found: dict[int, LockedText], reasons: _Reasons | None, differing: int | None = None
+    lock: Lock, found: dict[int, LockedText], reasons: Reasons | None, differing: int | None = None
 ) -> dict[str, Any]:
-    """The counts, and the texts whose ids differ; where `found` holds only the first, `differing` is how many do."""
+    """The counts, and the texts whose ids differ; where `found` holds only the first, `differing`
+    is how many do.
+    """
     return {
         "texts": len(lock.texts),
         "ids": sum(len(each.ids) for each in lock.texts),
         "differing": len(found) if differing is None else differing,
         "changed_texts": tuple(
-            _changed_text(number, lock.texts[number - 1], found[number], reasons if place < _MOST_EXPLAINED else None)
+            _changed_text(
+                number,
+                lock.texts[number - 1],
+                found[number],
+                reasons if place < _MOST_EXPLAINED else None,
+            )
             for place, number in enumerate(islice(found, _MOST_KEPT))
         ),
     }
 
 
-def _changed_text(number: int, locked: LockedText, found: LockedText, reasons: _Reasons | None) -> ChangedText:
+def _changed_text(
+    number: int, locked: LockedText, found: LockedText, reasons: Reasons | None
+) -> ChangedText:
     pairs = zip(locked.ids, found.ids, strict=False)
     shorter = min(len(locked.ids), len(found.ids))
     position = next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
@@ -534,8 +467,12 @@ def _by_place(special: Any) -> dict[str, tuple[str, int]]:
     return places
 
 
-def _special(lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]) -> dict[str, Change]:
-    """The special tokens that are others in another library: by its roles, if it knows any, or at the locked ids."""
+def _special(
+    lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]
+) -> dict[str, Change]:
+    """The special tokens that are others in another library: by its roles, if it knows any, or at
+    the locked ids.
+    """
     locked = _by_place(lock.special_tokens)
     there: dict[str, tuple[str, int] | None] = {
         place: None if token is None else (token, token_id)
@@ -543,8 +480,13 @@ def _special(lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[
     }
     if roles is not None:
         named = _by_place(roles)
-        if not any(place.startswith(ADDITIONAL) for place in named):  # transformers 5 does not list them
-            named |= {place: pair for place, pair in there.items() if place.startswith(ADDITIONAL) and pair}
+        # transformers 5 does not list them
+        if not any(place.startswith(ADDITIONAL) for place in named):
+            named |= {
+                place: pair
+                for place, pair in there.items()
+                if place.startswith(ADDITIONAL) and pair
+            }
         there = {**named}
     return _moved(locked, there)
 

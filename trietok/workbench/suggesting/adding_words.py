@@ -1,12 +1,14 @@
-"""Two ways to make a word one token, what each does to the words around it, and phrases that are worth one token.
+"""Two ways to make a word one token, what each does to the words around it, and phrases that are
+worth one token.
 
-In: a tokenizer and how often each unit of text was counted. Out: for one word after the other, the units whose tokens
-change when it is added; of texts as added tokens are searched in them, the phrases worth a look, and units none of
-which a phrase extends beyond.
+In: a tokenizer and how often each unit of text was counted. Out: for one word after the other, the
+units whose tokens change when it is added; of texts as added tokens are searched in them, the
+phrases worth a look, and units none of which a phrase extends beyond.
 
-As an entry of the WordPiece vocabulary a word is matched where the tokenizer sees that word, and where a longer word
-begins with it. As an added token of a single word it is matched in the text as it is written, where no letter, digit,
-mark or underscore touches it. What is counted differs likewise: words, or chunks between spaces.
+As an entry of the WordPiece vocabulary a word is matched where the tokenizer sees that word, and
+where a longer word begins with it. As an added token of a single word it is matched in the text as
+it is written, where no letter, digit, mark or underscore touches it. What is counted differs
+likewise: words, or chunks between spaces.
 """
 
 from __future__ import annotations
@@ -25,18 +27,20 @@ from trietok.text.characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import WordCounts
 
-# ---- phrases: words that stand side by side more often than their own frequencies would have it ---------------------
+# ---- phrases: words that stand side by side more often than their own frequencies would have it --
 #
-# A phrase is two to four words with one space between each two and nothing else, so none extends over punctuation. Its
-# cohesion is the normalized pointwise mutual information of its two parts (Bouma 2009, "Normalized (pointwise) mutual
-# information in collocation extraction"), the lowest over all places to part it at: ln(p(ab) / (p(a) p(b))) / -ln
-# p(ab), where p(x) is how often x occurs for each word of the texts. It is 1 for parts that occur only together, 0 for
-# parts that meet by chance: in English prose "of the" has 0.3, "new york" 0.6, "district of columbia" 0.9.
+# A phrase is two to four words with one space between each two and nothing else, so none extends
+# over punctuation. Its cohesion is the normalized pointwise mutual information of its two parts
+# (Bouma 2009, "Normalized (pointwise) mutual information in collocation extraction"), the lowest
+# over all places to part it at: ln(p(ab) / (p(a) p(b))) / -ln p(ab), where p(x) is how often x
+# occurs for each word of the texts. It is 1 for parts that occur only together, 0 for parts that
+# meet by chance: in English prose "of the" has 0.3, "new york" 0.6, "district of columbia" 0.9.
 
 LONGEST = 4  # words
 COHESION = 0.55  # a choice: about where word lists of English prose turn from grammar to terms
 _MOST_REMEMBERED = 200_000  # chunks
-_OTHER_SPACES = re.compile(r"[\t\n\r]+")  # the spaces of `AddingTokens` but for the one that a phrase may hold
+# the spaces of `AddingTokens` but for the one that a phrase may hold
+_OTHER_SPACES = re.compile(r"[\t\n\r]+")
 
 
 class WordSequences:
@@ -73,11 +77,16 @@ class WordSequences:
     def _look_into(self, chunk: str) -> tuple[list[str], bool, bool]:
         """The words between two spaces, and whether a word begins and ends what stands there."""
         words = self._runs.findall(chunk)
-        return words, bool(words) and chunk.startswith(words[0]), bool(words) and chunk.endswith(words[-1])
+        return (
+            words,
+            bool(words) and chunk.startswith(words[0]),
+            bool(words) and chunk.endswith(words[-1]),
+        )
 
 
 class PhraseCounts:
-    """How often each word, and each phrase of so many words at most, occurs; the rarest of many are forgotten.
+    """How often each word, and each phrase of so many words at most, occurs; the rarest of many are
+    forgotten.
 
     >>> phrases = PhraseCounts(3, 1000)
     >>> phrases.add("a new york minute, new york")
@@ -99,7 +108,9 @@ class PhraseCounts:
             self.words += len(words)
             found.update(words)
             for length in range(2, min(self.longest, len(words)) + 1):
-                found.update(map(" ".join, zip(*(words[start:] for start in range(length)), strict=False)))
+                found.update(
+                    map(" ".join, zip(*(words[start:] for start in range(length)), strict=False))
+                )
         self.counts.add(found)
         self.counts.prune(self._max_words)
 
@@ -109,9 +120,14 @@ class PhraseCounts:
         if count >= self.words:
             return 1.0
         # What was forgotten occurred at least as often as the whole.
-        parts = ((" ".join(words[:place]), " ".join(words[place:])) for place in range(1, len(words)))
+        parts = (
+            (" ".join(words[:place]), " ".join(words[place:])) for place in range(1, len(words))
+        )
         counts = ([max(self.counts.get(part, 0), count) for part in both] for both in parts)
-        return min(math.log(count * self.words / (a * b)) / -math.log(count / self.words) for a, b in counts)
+        return min(
+            math.log(count * self.words / (a * b)) / -math.log(count / self.words)
+            for a, b in counts
+        )
 
     def cohesive(self, min_frequency: int) -> Iterator[tuple[str, int]]:
         """The phrases that hold together, each with how often it occurs."""
@@ -123,7 +139,9 @@ class PhraseCounts:
 class Joining:
     """Finds phrases in texts, and cuts texts at their spaces, but not at one inside a phrase.
 
-    >>> Joining(["new york", "york city hall"]).units("a (new york city halls) new\\tyork new  york")
+    >>> Joining(["new york", "york city hall"]).units(
+    ...     "a (new york city halls) new\\tyork new  york"
+    ... )
     ['a', '(new york city halls)', 'new', 'york', 'new', 'york']
     """
 
@@ -136,7 +154,9 @@ class Joining:
         self._remembered = lru_cache(_MOST_REMEMBERED)(self._firsts_of)
 
     def units(self, text: str) -> list[str]:
-        """The units of a text, none empty: no phrase of a text extends beyond a unit, wherever in words it stands."""
+        """The units of a text, none empty: no phrase of a text extends beyond a unit, wherever in
+        words it stands.
+        """
         units: list[str] = []
         for part in _OTHER_SPACES.split(text):
             chunks = part.split(" ")
@@ -155,12 +175,18 @@ class Joining:
         return {phrase for chunks in parts for _, phrase, _ in self._found(chunks)}
 
     def _found(self, chunks: list[str]) -> Iterator[tuple[int, str, int]]:
-        """Each place of a phrase, by that of its first and its last chunk, in the order of the first."""
+        """Each place of a phrase, by that of its first and its last chunk, in the order of the
+        first.
+        """
         for place, chunk in enumerate(chunks):
             for first in self._remembered(chunk):
                 for rest in self._rests[first]:
                     end = place + len(rest)  # of the last word the chunk there may be the beginning
-                    if end < len(chunks) and chunks[end].startswith(rest[-1]) and chunks[place + 1 : end] == rest[:-1]:
+                    if (
+                        end < len(chunks)
+                        and chunks[end].startswith(rest[-1])
+                        and chunks[place + 1 : end] == rest[:-1]
+                    ):
                         yield place, " ".join((first, *rest)), end
 
     def _firsts_of(self, chunk: str) -> tuple[str, ...]:
@@ -169,16 +195,18 @@ class Joining:
         return tuple(chunk[start:] for start in starts if chunk[start:] in self._rests)
 
 
-# ---- words made tokens ----------------------------------------------------------------------------------------------
+# ---- words made tokens ---------------------------------------------------------------------------
 
-# Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs only memory.
+# Whitespace to every stage, whatever the options; other whitespace stays inside a chunk, and costs
+# only memory.
 _SPACES = re.compile(r"[ \t\n\r]+")
 # What a subclass may put in another's place; then words are no longer what is counted here.
 _STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
 
 
 class Change(NamedTuple):
-    """A counted unit of text that is split differently once words are added, though it is none of them.
+    """A counted unit of text that is split differently once words are added, though it is none of
+    them.
 
     Attributes:
         text: the word, or the chunk between spaces.
@@ -202,23 +230,29 @@ class Effect(NamedTuple):
 
 
 class AddingWords:
-    """Words made entries of the WordPiece vocabulary. The units that are counted are the words of the basic tokenizer.
+    """Words made entries of the WordPiece vocabulary. The units that are counted are the words of
+    the basic tokenizer.
 
-    A new entry that is a whole word changes the first piece of longer words at most: what begins them is matched
-    longest first, and no entry that continues a word is new. The tokenizer stays as it is.
+    A new entry that is a whole word changes the first piece of longer words at most: what begins
+    them is matched longest first, and no entry that continues a word is new. The tokenizer stays as
+    it is.
     """
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
         self.tokenizer = tokenizer
         self.unk_token = tokenizer.wordpiece_tokenizer.unk_token
         self.special = frozenset(tokenizer.all_special_tokens)
-        self.never_split = frozenset(tokenizer.basic_tokenizer.never_split if tokenizer.do_basic_tokenize else ())
+        self.never_split = frozenset(
+            tokenizer.basic_tokenizer.never_split if tokenizer.do_basic_tokenize else ()
+        )
         self.taken: dict[str, None] = {}  # the words added so far
         self.counts: Mapping[str, int] = {}
-        self._now: dict[str, list[str]] = {}  # unit → its tokens, where the words added so far have changed them
+        # unit → its tokens, where the words added so far have changed them
+        self._now: dict[str, list[str]] = {}
         self._entries = frozenset(tokenizer.wordpiece_tokenizer.vocab)
         self._prefix = tokenizer.wordpiece_tokenizer.continuing_subword_prefix
-        self._touching: dict[str, list[str]] = {}  # candidate → the other units that adding it may change
+        # candidate → the other units that adding it may change
+        self._touching: dict[str, list[str]] = {}
 
     def units(self, text: str) -> tuple[list[str], list[str]]:
         """What to count in a text, and the tokens it holds beside that."""
@@ -251,7 +285,9 @@ class AddingWords:
         return tokens.count(self.unk_token)
 
     def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """The words that are more than one token, or unknown, and how often adding each would matter."""
+        """The words that are more than one token, or unknown, and how often adding each would
+        matter.
+        """
         self.counts = counts
         longest = self.tokenizer.wordpiece_tokenizer.max_input_chars_per_word
         found = {}
@@ -277,7 +313,9 @@ class AddingWords:
         return wordpiece.pieces_of(word)
 
     def is_one_token(self, word: str) -> bool:
-        """Whether a word that was added, standing by itself, is that token: nothing else comes in its way."""
+        """Whether a word that was added, standing by itself, is that token: nothing else comes in
+        its way.
+        """
         return self._cut_again(word) == [word]
 
     def reason_against(self, word: str) -> str | None:
@@ -334,9 +372,14 @@ class AddingWords:
             end -= 1
         if not end or unit[:end] not in self.taken:
             return self.cut(unit)
-        # A vocabulary holds what continues a word with the prefix before it, so that stands for what comes before.
+        # A vocabulary holds what continues a word with the prefix before it, so that stands for
+        # what comes before.
         rest = self.tokenizer.wordpiece_tokenizer.match_word(self._prefix + unit[end:])
-        return [self.unk_token] if rest is None or len(rest[0]) <= len(self._prefix) else [unit[:end], *rest]
+        return (
+            [self.unk_token]
+            if rest is None or len(rest[0]) <= len(self._prefix)
+            else [unit[:end], *rest]
+        )
 
     def is_other(self, unit: str, after: list[str]) -> bool:
         """Whether more has changed in a unit than that the words added are one token each."""
@@ -344,22 +387,30 @@ class AddingWords:
 
 
 class AddingTokens(AddingWords):
-    """Words made added tokens, each a single word. The units are chunks between spaces, lower-cased where the tokenizer
-    does so, but otherwise as they are written: what touches a word there decides whether it is matched."""
+    """Words made added tokens, each a single word. The units are chunks between spaces, lower-cased
+    where the tokenizer does so, but otherwise as they are written: what touches a word there
+    decides whether it is matched.
+    """
 
     def __init__(self, tokenizer: BertTokenizer) -> None:
         super().__init__(tokenizer)
         self._runs = word_runs()  # what `single_word` looks for around a match
         self._extended = copy.deepcopy(tokenizer)
-        self._extended.max_embedding_rows = self._extended.config_rows = None  # rows are asked for when all is added
+        self._extended.max_embedding_rows = self._extended.config_rows = (
+            None  # rows are asked for when all is added
+        )
         self._sequences = WordSequences()
         self._phrases: frozenset[str] = frozenset()
         self._joining: Joining | None = None
-        self._spaced = [token for token in tokenizer.added_tokens_encoder if token.split() != [token]]
+        self._spaced = [
+            token for token in tokenizer.added_tokens_encoder if token.split() != [token]
+        ]
         self._with_tokens: list[str] = []  # the chunks that hold an added token already
 
     def look_for(self, phrases: Iterable[str]) -> None:
-        """Let these phrases be candidates too. A unit is then a chunk, or several that a phrase holds together."""
+        """Let these phrases be candidates too. A unit is then a chunk, or several that a phrase
+        holds together.
+        """
         self._phrases = frozenset(phrases)
         self._joining = Joining(sorted(self._phrases)) if self._phrases else None
 
@@ -395,14 +446,17 @@ class AddingTokens(AddingWords):
             if self._joining is not None and " " in chunk:
                 for phrase, number in self._alone_in(chunk).items():
                     found[phrase] = found.get(phrase, 0) + number * count
-                for phrase in self._joining.occurring(chunk):  # a match that is rejected hides others
+                # a match that is rejected hides others
+                for phrase in self._joining.occurring(chunk):
                     holding.setdefault(phrase, []).append(chunk)
         self._touching = holding
         self._with_tokens = [chunk for chunk in counts if self.tokenizer.tokens_trie.find(chunk)]
         return found
 
     def _alone_in(self, unit: str) -> dict[str, int]:
-        """The phrases that stand in a unit by themselves, each with how often it could be matched."""
+        """The phrases that stand in a unit by themselves, each with how often it could be
+        matched.
+        """
         found: dict[str, int] = {}
         ends: dict[str, int] = {}  # phrase → where its last match ended
         for words in self._sequences(unit):
@@ -422,12 +476,16 @@ class AddingTokens(AddingWords):
         return None if " " in word else super().reason_against(word)
 
     def could_be_added(self, text: str) -> bool:
-        """Whether it is no token yet, and the words of it, which may be a phrase, are such as the tokenizer makes."""
+        """Whether it is no token yet, and the words of it, which may be a phrase, are such as the
+        tokenizer makes.
+        """
         tokens, tokenizer = self.cut(text), self.tokenizer
         if len(tokens) == 1 and tokens[0] != self.unk_token:
             return False
         basic = tokenizer.basic_tokenizer
-        return not tokenizer.do_basic_tokenize or basic.tokenize(text, self.special) == text.split(" ")
+        return not tokenizer.do_basic_tokenize or basic.tokenize(text, self.special) == text.split(
+            " "
+        )
 
     def _add(self, word: str) -> None:
         self._extended.add_tokens([AddedToken(word, single_word=True)])
@@ -438,7 +496,9 @@ class AddingTokens(AddingWords):
 
     def _touched(self, word: str) -> Iterable[str]:
         # A match that is rejected still hides a token that begins inside it.
-        return dict.fromkeys((*self._touching[word], *(chunk for chunk in self._with_tokens if word in chunk)))
+        return dict.fromkeys(
+            (*self._touching[word], *(chunk for chunk in self._with_tokens if word in chunk))
+        )
 
     def _cut_again(self, unit: str) -> list[str]:
         return self._extended.tokenize(unit)
@@ -454,19 +514,29 @@ WAYS: dict[str, type[AddingWords]] = {"wordpiece": AddingWords, "single-word": A
 
 
 def require_bert(tokenizer: object) -> BertTokenizer:
-    """The tokenizer, if its words can be told: a `BertTokenizer` that cuts texts as that class does, and marks the
-    entries that continue a word."""
+    """The tokenizer, if its words can be told: a `BertTokenizer` that cuts texts as that class
+    does, and marks the entries that continue a word.
+    """
     bert = require_wordpiece(tokenizer, "this")
+    if bert.profile == "fast":
+        raise InputTypeError(
+            f"{type(tokenizer).__name__} is of the fast profile, and this takes the slow one: load"
+            " it with AutoTokenizer.from_pretrained(..., use_fast=False); add_wordpieces of a fast"
+            " one takes what is suggested",
+            value=tokenizer,
+        )
     for name in _STAGES:
-        if getattr(type(tokenizer), name) is not getattr(BertTokenizer, name) or name in vars(tokenizer):
+        if getattr(type(tokenizer), name) is not getattr(BertTokenizer, name) or name in vars(
+            tokenizer
+        ):
             raise InputTypeError(
-                f"{type(tokenizer).__name__} has a {name} of its own, so what its words are cannot be told; this takes "
-                "a tokenizer that cuts texts as BertTokenizer does",
+                f"{type(tokenizer).__name__} has a {name} of its own, so what its words are cannot"
+                " be told; this takes a tokenizer that cuts texts as BertTokenizer does",
                 value=tokenizer,
             )
     if not bert.wordpiece_tokenizer.continuing_subword_prefix:
         raise InputError(
-            "this tokenizer has no continuing_subword_prefix, so a word added would be matched inside others too; set "
-            "one"
+            "this tokenizer has no continuing_subword_prefix, so a word added would be matched"
+            " inside others too; set one"
         )
     return bert

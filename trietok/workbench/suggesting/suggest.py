@@ -1,7 +1,8 @@
 """Which words are worth a token of their own.
 
-In: a tokenizer, texts. Out: `Suggestions`, ranked, with the tokens that adding them saves worked out on the same texts:
-each unit of text that a suggestion touches is cut again with all suggestions before it added.
+In: a tokenizer, texts. Out: `Suggestions`, ranked, with the tokens that adding them saves worked
+out on the same texts: each unit of text that a suggestion touches is cut again with all suggestions
+before it added.
 """
 
 from __future__ import annotations
@@ -11,14 +12,11 @@ import copy
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.log import renamed
-from trietok.showing.characters import alternatives, number_of
-from trietok.showing.report import Report, Table
+from trietok.showing.characters import alternatives
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts, require_whole
@@ -33,194 +31,18 @@ from trietok.workbench.suggesting.adding_words import (
     PhraseCounts,
     require_bert,
 )
-
-HEAD = ("word", "frequency", "tokens saved", "now")
-SAVED_ALREADY = "what it would save, the suggestions before it save"
-_MOST_SHOWN = 20
-
-
-class Suggestion(NamedTuple):
-    """A word worth a token of its own.
-
-    Attributes:
-        word: the word, or the phrase, as it is to be added.
-        frequency: how often it stands in the texts; for `"single-word"`, where nothing touches it.
-        pieces: its tokens now.
-        tokens_saved: what adding this word alone saves: (pieces − 1) × frequency.
-        is_unknown: whether it is unknown now; then nothing is saved, and `frequency` unknown tokens go. Of a phrase,
-            whether it holds an unknown word.
-        score: what it is ranked by: `tokens_saved`, and `unknown_weight` for each unknown token that goes. Where
-            phrases are suggested too, what it saves beyond the suggestions before it.
-    """
-
-    word: str
-    frequency: int
-    pieces: list[str]
-    tokens_saved: int
-    is_unknown: bool
-    score: float
-
-
-class Milestone(NamedTuple):
-    """What adding the first suggestions comes to, all of them together.
-
-    Attributes:
-        suggestions: how many are added.
-        tokens: the tokens of all texts then.
-        unknown: the unknown ones among them.
-        coverage: the share of the tokens beyond one for each word that are saved, and of the unknown tokens that are
-            gone: (extra and unknown tokens that go) / (those there are now). 1.0 where there were none; phrases, which
-            make one token of several words, may take it beyond 1.
-    """
-
-    suggestions: int
-    tokens: int
-    unknown: int
-    coverage: float
-
-
-class LeftOut(NamedTuple):
-    """A word that was worth adding, and why it is no suggestion."""
-
-    word: str
-    frequency: int
-    reason: str
-
-
-def unknown_become(before: int, after: int) -> str:
-    """What becomes of so many unknown tokens, to read."""
-    return f"{number_of(before, 'unknown token')} {'becomes' if before == 1 else 'become'} {after:,}"
-
-
-@dataclass(frozen=True)
-class Suggestions(Report):
-    """Words to add to a tokenizer, the most useful first, and what that comes to. `str` makes it readable.
-
-    Tokens are counted without [CLS], [SEP] and the like.
-
-    Attributes:
-        suggestions: the words.
-        adding: how they are to be added, `"wordpiece"` or `"single-word"`.
-        fingerprint: that of the tokenizer they are for.
-        texts: how many texts were read.
-        words: how many words, or chunks between spaces for `"single-word"`, were counted in them.
-        tokens_before, tokens_after: the tokens of all texts now, and with all suggestions added.
-        unknown_before, unknown_after: the unknown ones among them.
-        milestones: the same for the first 50, 100, 500 and all.
-        changed: other words, or chunks, of the texts that get other tokens once all is added.
-        left_out: words that would have been suggested but for what they would do to others, or that cannot be added;
-            where phrases are suggested, also those that would save next to nothing beside the suggestions before them.
-        frequency_missed: `min_frequency`, if words are worth a token and none of them occurs so often; else 0.
-        forgotten: of the words counted, how many were forgotten to save memory.
-        lost_at_most: how much too low a count may be for that.
-        sample: other units of the texts, the most frequent first, to verify with.
-    """
-
-    suggestions: list[Suggestion]
-    adding: str
-    fingerprint: str
-    texts: int
-    words: int
-    tokens_before: int
-    tokens_after: int
-    unknown_before: int
-    unknown_after: int
-    milestones: list[Milestone]
-    changed: list[Change]
-    left_out: list[LeftOut]
-    frequency_missed: int
-    forgotten: int
-    lost_at_most: int
-    sample: list[str]
-
-    @property
-    def mean_before(self) -> float:
-        """Tokens of a text, on average, now."""
-        return self.tokens_before / self.texts
-
-    @property
-    def mean_after(self) -> float:
-        """Tokens of a text, on average, with all suggestions added."""
-        return self.tokens_after / self.texts
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, but for the sample."""
-        values = super().to_dict()
-        del values["sample"]
-        return {**values, "mean_before": self.mean_before, "mean_after": self.mean_after}
-
-    def summary(self) -> list[str]:
-        """What adding all of them comes to, in a few lines."""
-        if not self.suggestions:
-            lines = [f"nothing to suggest: {number_of(self.texts, 'text')}, {number_of(self.tokens_before, 'token')}"]
-            if self.frequency_missed:
-                lines[0] += f"; a word has to occur {self.frequency_missed:,} times (min_frequency, --min-frequency)"
-        else:
-            lines = [
-                f"{number_of(len(self.suggestions), 'suggestion')} from {number_of(self.texts, 'text')}: "
-                f"{self.mean_before:.2f} tokens a text become {self.mean_after:.2f}, "
-                f"{unknown_become(self.unknown_before, self.unknown_after)}"
-            ]
-            lines += [
-                f"the first {step.suggestions:,}: {step.tokens / self.texts:.2f} tokens a text, {step.unknown:,} "
-                f"unknown; {step.coverage:.1%} of the extra tokens of split or unknown words avoided"
-                for step in self.milestones
-            ]
-        if self.changed:
-            occurrences = sum(change.frequency for change in self.changed)
-            what = "other word" if self.adding == "wordpiece" else "other chunk"
-            lines.append(
-                f"{number_of(len(self.changed), what)} would be split differently "
-                f"({number_of(occurrences, 'occurrence')})"
-            )
-        already = sum(each.reason == SAVED_ALREADY for each in self.left_out)
-        if len(self.left_out) > already:
-            lines.append(f"{number_of(len(self.left_out) - already, 'word')} left out for what they would do to others")
-        if already:
-            lines.append(f"{number_of(already, 'word')} left out since other suggestions save the same tokens")
-        if self.forgotten:
-            lines.append(
-                f"{self.forgotten:,} of {self.words:,} words were forgotten to save memory; a count may be "
-                f"{self.lost_at_most:,} too low"
-            )
-        return lines
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """A row for each suggestion, a cell for each of `HEAD`."""
-        return [
-            (each.word, f"{each.frequency:,}", f"{each.tokens_saved:,}", " ".join(each.pieces))
-            for each in self.suggestions
-        ]
-
-    def _parts(self) -> Iterator[str | Table]:
-        yield from self.summary()
-        if self.suggestions:
-            yield Table(HEAD, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
-        if len(self.suggestions) > _MOST_SHOWN:
-            yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
-
-
-@dataclass(frozen=True)
-class Applied(Report):
-    """What adding suggestions to a tokenizer did. `str` makes it readable.
-
-    Attributes:
-        added: how many words were added.
-        verified: how many other words, or chunks, of the texts were encoded before and after.
-        changed: how many of those got other ids; each is among `Suggestions.changed`.
-    """
-
-    added: int
-    verified: int
-    changed: int
-
-    def _parts(self) -> list[str]:
-        added = number_of(self.added, "word")
-        return [f"{added} added, {self.verified:,} others verified, {self.changed:,} of them changed as said"]
-
+from trietok.workbench.suggesting.suggestions import (
+    SAVED_ALREADY,
+    Applied,
+    LeftOut,
+    Milestone,
+    Suggestion,
+    Suggestions,
+)
 
 MILESTONES = (50, 100, 500)
-HARM = 100  # a suggestion stands so many times as often in the texts as the words it makes worse, or more
+# a suggestion stands so many times as often in the texts as the words it makes worse, or more
+HARM = 100
 _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
 _SAMPLE = 10_000  # other words that are encoded to verify
 
@@ -241,13 +63,14 @@ def suggest_tokens(
 ) -> Suggestions:
     """Say which words of some texts to add to a tokenizer, and what that saves.
 
-    A word is suggested where it is several tokens or unknown. It is ranked by the tokens that adding it saves,
-    (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight` × frequency. Of equals the more
-    frequent comes first, then the one whose code points are lower. Those picked so that save no token come after those
-    that do. The order of the texts makes no difference unless words have to be forgotten.
+    A word is suggested where it is several tokens or unknown. It is ranked by the tokens that
+    adding it saves, (pieces − 1) × frequency; an unknown one, which saves none, by `unknown_weight`
+    × frequency. Of equals the more frequent comes first, then the one whose code points are lower.
+    Those picked so that save no token come after those that do. The order of the texts makes no
+    difference unless words have to be forgotten.
 
-    A word is left out where adding it would make other words of the texts longer, or unknown, that together stand there
-    more than a hundredth as often.
+    A word is left out where adding it would make other words of the texts longer, or unknown, that
+    together stand there more than a hundredth as often.
 
     Args:
         tokenizer: a `BertTokenizer`; it stays as it is.
@@ -255,22 +78,25 @@ def suggest_tokens(
         most: how many words at most.
         min_frequency: how often a word has to stand in the texts.
         unknown_weight: how many tokens saved one unknown token less is worth.
-        way: how the words are to be added: `"wordpiece"`, as entries of the vocabulary; `"single-word"`, as added
-            tokens that match single words; `"auto"`, as tokens where phrases are suggested, else as entries.
+        way: how the words are to be added: `"wordpiece"`, as entries of the vocabulary;
+            `"single-word"`, as added tokens that match single words; `"auto"`, as tokens where
+            phrases are suggested, else as entries.
         leave_others: suggest no word that changes the tokens of any other word of the texts.
-        max_words: how many different words are held in memory. Beyond it the rarest are forgotten: they count among
-            the tokens, but are not suggested, and are taken to stay as they are.
-        phrases: the most words of a phrase, 2 to 4: suggest phrases too, such as "atrial fibrillation", whose words
-            stand together more often than chance would have it. They can only be added tokens. The texts are
-            read twice; an iterator is kept in a temporary file for that. Each word or phrase is then ranked by what it
-            saves beyond those before it. 0 suggests none.
-        leave_out: words and phrases to suggest in no case, as they would be suggested or in another case.
+        max_words: how many different words are held in memory. Beyond it the rarest are forgotten:
+            they count among the tokens, but are not suggested, and are taken to stay as they are.
+        phrases: the most words of a phrase, 2 to 4: suggest phrases too, such as "atrial
+            fibrillation", whose words stand together more often than chance would have it. They can
+            only be added tokens. The texts are read twice; an iterator is kept in a temporary file
+            for that. Each word or phrase is then ranked by what it saves beyond those before it. 0
+            suggests none.
+        leave_out: words and phrases to suggest in no case, as they would be suggested or in another
+            case.
 
     Raises:
-        InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts` is one string, or
-            holds something else.
-        InputError: there is no word in the texts; a number is out of range; `way` is none of these; phrases are to
-            be suggested as entries.
+        InputTypeError: `tokenizer` is no such tokenizer, or cuts texts in a way of its own; `texts`
+            is one string, or holds something else.
+        InputError: there is no word in the texts; a number is out of range; `way` is none of these;
+            phrases are to be suggested as entries.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -282,7 +108,8 @@ def suggest_tokens(
     >>> suggestions.tokens_before, suggestions.tokens_after
     (42, 27)
 
-    Cost: O(code points of the texts), then for each suggestion the words that begin with it; O(max_words) in memory.
+    Cost: O(code points of the texts), then for each suggestion the words that begin with it;
+    O(max_words) in memory.
     """
     _check_options(most, min_frequency, unknown_weight, way, max_words, phrases)
     if isinstance(texts, (str, bytes)):
@@ -296,18 +123,24 @@ def suggest_tokens(
         if phrases:
             assert isinstance(trial, AddingTokens)  # as was checked
             texts = stack.enter_context(read_again(texts))
-            trial.look_for(_phrases(trial, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * most))
+            trial.look_for(
+                _phrases(trial, texts, phrases, min_frequency, max_words, _PHRASES_TRIED * most)
+            )
         counts = picked.count_texts(texts, max_words)
     occurrences = counts.total + counts.pruned_occurrences
     if not picked.tokens and not occurrences:
-        raise InputError(f"there is no word in the {counts.texts} texts; give texts that hold words")
+        raise InputError(
+            f"there is no word in the {counts.texts} texts; give texts that hold words"
+        )
     for unit, count in counts.items():
         picked.add(unit, count)
     tokens_before, unknown_before = picked.tokens, picked.unknown
     unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
     ranked = _ranked(trial, counts, min_frequency, unknown_weight, unwanted)
     # Those that save no token are as many as their scores are worth, and come after those that do.
-    saving, knowing = ([each for each in ranked if bool(each.tokens_saved) is saves] for saves in (True, False))
+    saving, knowing = (
+        [each for each in ranked if bool(each.tokens_saved) is saves] for saves in (True, False)
+    )
     places = sum(not each.tokens_saved for each in ranked[:most])
     for some, wanted in ((saving, most - places), (knowing, most)):
         picked.pick(some, wanted, bool(phrases), min_frequency, unknown_weight)
@@ -328,7 +161,11 @@ def suggest_tokens(
         milestones=picked.milestones,
         changed=picked.changed(),
         left_out=picked.left_out,
-        frequency_missed=min_frequency if not ranked and _ranked(trial, counts, 1, unknown_weight, unwanted) else 0,
+        frequency_missed=(
+            min_frequency
+            if not ranked and _ranked(trial, counts, 1, unknown_weight, unwanted)
+            else 0
+        ),
         forgotten=counts.pruned_occurrences,
         lost_at_most=counts.pruned_below,
         sample=list(itertools.islice(others, _SAMPLE)),
@@ -345,16 +182,24 @@ def _check_options(
     if way not in ("auto", *WAYS):
         raise InputError(f"way is {way!r:.60}; it is {alternatives(('auto', *WAYS))}")
     if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
-        raise InputError(f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for none")
+        raise InputError(
+            f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for"
+            " none"
+        )
     if phrases and way == "wordpiece":
         raise InputError(
-            "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries up; suggest phrases "
-            "with way='single-word'"
+            "a phrase cannot be an entry, since BERT cuts texts at spaces before it looks entries"
+            " up; suggest phrases with way='single-word'"
         )
 
 
 def _phrases(
-    way: AddingTokens, texts: Iterable[str], longest: int, min_frequency: int, max_words: int, most: int
+    way: AddingTokens,
+    texts: Iterable[str],
+    longest: int,
+    min_frequency: int,
+    max_words: int,
+    most: int,
 ) -> list[str]:
     """The phrases of the texts that would save the most, each alone."""
     counts = PhraseCounts(longest, max_words)
@@ -369,7 +214,11 @@ def _phrases(
 
 
 def _ranked(
-    way: AddingWords, counts: dict[str, int], min_frequency: int, unknown_weight: float, unwanted: frozenset[str]
+    way: AddingWords,
+    counts: dict[str, int],
+    min_frequency: int,
+    unknown_weight: float,
+    unwanted: frozenset[str],
 ) -> list[Suggestion]:
     """Every word that could be suggested, the most useful first."""
     ranked = []
@@ -390,7 +239,9 @@ def _worth(saved: int, unknown_removed: int, unknown_weight: float) -> float:
 
 
 class _Picked:
-    """The tokens of all texts, the suggestions picked in the order of their ranks, and what these leave of them."""
+    """The tokens of all texts, the suggestions picked in the order of their ranks, and what these
+    leave of them.
+    """
 
     def __init__(self, way: AddingWords, leave_others: bool) -> None:
         self.way, self.leave_others = way, leave_others
@@ -398,11 +249,15 @@ class _Picked:
         self.suggestions: list[Suggestion] = []
         self.milestones: list[Milestone] = []
         self.left_out: list[LeftOut] = []
-        self._extra = self._gone = 0  # tokens beyond one for each word, and unknown ones: at first, and gone since
+        self._extra = self._gone = (
+            0  # tokens beyond one for each word, and unknown ones: at first, and gone since
+        )
         self._changes: dict[str, Change] = {}
 
     def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
-        """Count the words of all texts; those that are forgotten are among the tokens, and no longer counted."""
+        """Count the words of all texts; those that are forgotten are among the tokens, and no
+        longer counted.
+        """
         counts = WordCounts()
         for text in checked(texts):
             counts.texts += 1
@@ -411,7 +266,8 @@ class _Picked:
             for unit, count in counts.prune(max_words).items():
                 self.add(unit, count)
             self.tokens += len(added)
-            self._note_unknown(self.way.unknown_in(added))  # a text may hold the unknown token itself
+            # a text may hold the unknown token itself
+            self._note_unknown(self.way.unknown_in(added))
         return counts
 
     def add(self, unit: str, count: int) -> None:
@@ -425,15 +281,22 @@ class _Picked:
         self._extra += number
 
     def pick(
-        self, ranked: list[Suggestion], most: int, by_gain: bool, min_frequency: int, unknown_weight: float
+        self,
+        ranked: list[Suggestion],
+        most: int,
+        by_gain: bool,
+        min_frequency: int,
+        unknown_weight: float,
     ) -> None:
-        """Pick one suggestion after the other, until there are so many; by gain, always what saves most beyond the
-        suggestions before it.
+        """Pick one suggestion after the other, until there are so many; by gain, always what saves
+        most beyond the suggestions before it.
 
-        What a suggestion saves seldom grows as others are picked, so only the first of the queue is looked at again:
-        the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for maximizing submodular functions").
+        What a suggestion saves seldom grows as others are picked, so only the first of the queue is
+        looked at again: the lazy greedy algorithm (Minoux 1978, "Accelerated greedy algorithms for
+        maximizing submodular functions").
         """
-        queue = [(-each.score, -each.frequency, each.word, -1, each) for each in ranked]  # sorted, and so a heap
+        # sorted, and so a heap
+        queue = [(-each.score, -each.frequency, each.word, -1, each) for each in ranked]
         while queue and len(self.suggestions) < most:
             _, _, word, picked_then, suggestion = heapq.heappop(queue)
             reason, gain = self.way.reason_against(word), suggestion.score
@@ -445,7 +308,13 @@ class _Picked:
                         reason = SAVED_ALREADY
                     elif picked_then < len(self.suggestions) and queue and gain < -queue[0][0]:
                         self.way.give_back(word)
-                        again = -gain, -suggestion.frequency, word, len(self.suggestions), suggestion
+                        again = (
+                            -gain,
+                            -suggestion.frequency,
+                            word,
+                            len(self.suggestions),
+                            suggestion,
+                        )
                         heapq.heappush(queue, again)
                         continue
                 reason = reason or self._reason_against(suggestion, effect)
@@ -461,11 +330,17 @@ class _Picked:
         others = sorted(effect.others, key=lambda change: (-change.frequency, change.text))
         if not self.leave_others:
             # Those that become worse: with more unknown tokens, or with as many and longer.
-            sizes = [[(self.way.unknown_in(side), len(side)) for side in each[2:]] for each in others]
-            others = [each for each, (before, after) in zip(others, sizes, strict=True) if after > before]
+            sizes = [
+                [(self.way.unknown_in(side), len(side)) for side in each[2:]] for each in others
+            ]
+            others = [
+                each for each, (before, after) in zip(others, sizes, strict=True) if after > before
+            ]
             if HARM * sum(change.frequency for change in others) <= suggestion.frequency:
                 return None
-        return f"{others[0].text!r:.60} would become {' '.join(others[0].after)}" if others else None
+        return (
+            f"{others[0].text!r:.60} would become {' '.join(others[0].after)}" if others else None
+        )
 
     def _take(self, suggestion: Suggestion, effect: Effect) -> None:
         self.way.keep(effect)
@@ -480,7 +355,9 @@ class _Picked:
     def note(self) -> None:
         """Note what the suggestions so far come to."""
         coverage = self._gone / self._extra if self._extra else 1.0
-        self.milestones.append(Milestone(len(self.suggestions), self.tokens, self.unknown, coverage))
+        self.milestones.append(
+            Milestone(len(self.suggestions), self.tokens, self.unknown, coverage)
+        )
 
     def changed(self) -> list[Change]:
         """What has changed beside the suggestions, the most frequent first."""
@@ -488,11 +365,14 @@ class _Picked:
         return sorted(changes, key=lambda change: (-change.frequency, change.text))
 
 
-def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None) -> Applied:
+def add_suggestions(
+    tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None
+) -> Applied:
     """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
 
-    It is tried on a copy first: every word has to become one id of its own, and of the other words of the texts, as far
-    as they were sampled, only those may get other ids that the suggestions name as changed.
+    It is tried on a copy first: every word has to become one id of its own, and of the other words
+    of the texts, as far as they were sampled, only those may get other ids that the suggestions
+    name as changed.
 
     Args:
         tokenizer: the tokenizer, or one loaded from the same files.
@@ -500,9 +380,10 @@ def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: in
         most: add the first so many; None for all.
 
     Raises:
-        InputError: the tokenizer gives other ids than the one that the suggestions are for; or `most` is negative.
-        VocabularyError: the words need more embedding rows than `max_embedding_rows`; or what was tried does not hold.
-            Nothing is added.
+        InputError: the tokenizer gives other ids than the one that the suggestions are for; or
+            `most` is negative.
+        VocabularyError: the words need more embedding rows than `max_embedding_rows`; or what was
+            tried does not hold. Nothing is added.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -516,12 +397,14 @@ def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: in
         raise InputError(f"most is {most!r}; it is a whole number from 0, or None")
     if require_bert(tokenizer).fingerprint() != suggestions.fingerprint:
         raise InputError(
-            "these suggestions are for a tokenizer that gives other ids; call suggest_tokens with this one"
+            "these suggestions are for a tokenizer that gives other ids; call suggest_tokens with"
+            " this one"
         )
     words = [suggestion.word for suggestion in suggestions.suggestions[:most]]
     way = WAYS[suggestions.adding](tokenizer)
     way.taken = dict.fromkeys(words)
-    # Few words are cut otherwise when they stand as the tokenizer made them than in their text: those say nothing.
+    # Few words are cut otherwise when they stand as the tokenizer made them than in their text:
+    # those say nothing.
     sample = [unit for unit in suggestions.sample if tokenizer.tokenize(unit) == way.cut(unit)]
     before = [_ids(tokenizer, unit) for unit in sample]
     trial = copy.deepcopy(tokenizer)
@@ -529,7 +412,9 @@ def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: in
     _add(trial, words, suggestions.adding)
     for word in words:
         if _ids(trial, word) != [trial.convert_tokens_to_ids(word)]:
-            raise VocabularyError(f"the word {word!r} would not become one id; leave it out", token=word)
+            raise VocabularyError(
+                f"the word {word!r} would not become one id; leave it out", token=word
+            )
     expected = {change.text for change in suggestions.changed}
     changed = 0
     for unit, ids in zip(sample, before, strict=True):
@@ -537,7 +422,9 @@ def add_suggestions(tokenizer: BertTokenizer, suggestions: Suggestions, most: in
             changed += 1
             if unit not in expected:
                 raise VocabularyError(
-                    f"the ids of {unit!r} would change, which the suggestions do not name; add fewer", token=unit
+                    f"the ids of {unit!r} would change, which the suggestions do not name; add"
+                    " fewer",
+                    token=unit,
                 )
     _add(tokenizer, words, suggestions.adding)
     return Applied(len(words), len(sample), changed)

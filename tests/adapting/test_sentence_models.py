@@ -1,0 +1,221 @@
+"""A directory of sentence-transformers: what comes after its model is known, and nothing that it
+names is run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("numpy")
+pytest.importorskip("safetensors")
+
+from tests.adapting.models import bert, numbers, save_model, write_tensors
+from tests.cli.commands import environment, error
+from trietok import BertTokenizer, FileFormatError, InputError, TrietokError, adapt
+from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.sentence_model import Dense, Normalize, Pooling, layers_of
+
+WORDS = ["the", "co", "##v", "##id", "sick", "doctor"]
+ROWS = 5 + len(WORDS)
+FIRST = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+EVIL = """
+import pathlib
+pathlib.Path({place!r}).write_text("run")
+import torch
+class Transformer(torch.nn.Module):
+    def __init__(self, *arguments, **options):
+        super().__init__()
+    load = classmethod(lambda cls, *arguments, **options: cls())
+Pooling = Transformer
+"""
+
+
+@pytest.fixture
+def directory(vocab_file, tmp_path):
+    return save_model(
+        tmp_path / "model", bert(ROWS), ROWS, tokenizer=BertTokenizer(str(vocab_file(*WORDS)))
+    )
+
+
+def with_modules(directory, *modules):
+    """The directory with a modules.json."""
+    (directory / "modules.json").write_text(json.dumps(modules))
+    return directory
+
+
+def part(directory, name, kind="sentence_transformers.models.Pooling", config=None, tensors=None):
+    """A folder of a module, and what modules.json says of it."""
+    (directory / name).mkdir(exist_ok=True)
+    (directory / name / "config.json").write_text(json.dumps(config or {}))
+    if tensors is not None:
+        write_tensors(directory / name / "model.safetensors", tensors)
+    return {"idx": 1, "name": name, "path": name, "type": kind}
+
+
+def dense(directory, tensors=None, **config):
+    """A layer that makes two numbers of four."""
+    held = (
+        {"linear.weight": numbers(2, 4), "linear.bias": numbers(2)} if tensors is None else tensors
+    )
+    values = {"in_features": 4, "out_features": 2, "bias": True, **config}
+    return part(
+        directory, "2_Dense", "sentence_transformers.base.modules.dense.Dense", values, held
+    )
+
+
+def pooling_of_two(directory):
+    return part(directory, "1_Pooling", config={"pooling_mode": ["max", "mean"]})
+
+
+def layers_in(directory):
+    checkpoint = read_checkpoint(directory)
+    return layers_of(checkpoint.directory, checkpoint.config)
+
+
+def layers(directory, *modules):
+    return layers_in(with_modules(directory, FIRST, *modules))
+
+
+def test_what_comes_after_the_model(directory):
+    assert layers_in(directory) == [Pooling(("mean",))]
+    former = {
+        "pooling_mode_mean_tokens": True,
+        "pooling_mode_cls_token": True,
+        "pooling_mode_max_tokens": False,
+    }
+    known = "torch.nn.modules.activation.GELU"
+    of_eight = {"linear.weight": numbers(2, 8), "linear.bias": numbers(2)}
+    found = layers(
+        directory,
+        part(directory, "1_Pooling", config={"word_embedding_dimension": 4, **former}),
+        dense(directory, of_eight, activation_function=known, in_features=8),
+        # its folder is empty
+        {
+            "path": "3_Normalize",
+            "type": "sentence_transformers.models.Normalize",
+        },
+    )
+    weights = directory / "2_Dense" / "model.safetensors"
+    wanted = Dense(weights, "GELU", "sentence_embedding", "sentence_embedding")
+    assert found == [Pooling(("cls", "mean")), wanted, Normalize()]
+    for config, modes in (
+        ({}, ("mean",)),
+        ({"pooling_mode": "lasttoken", **former}, ("lasttoken",)),
+        ({"pooling_mode": ["max", "weightedmean"]}, ("max", "weightedmean")),
+    ):
+        assert layers(directory, part(directory, "1_Pooling", config=config)) == [Pooling(modes)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["evil.Transformer", "evil.Pooling", "evil", "sentence_transformers.models.Router"]
+)
+def test_no_code_of_a_directory_runs(directory, tmp_path, kind):
+    """Neither by its modules nor by what a known module names, in any of the commands that run a
+    model.
+    """
+    place = tmp_path / "place"
+    for folder in (directory, tmp_path / "1_Pooling", directory / "1_Pooling"):
+        folder.mkdir(exist_ok=True)
+        (folder / "evil.py").write_text(EVIL.format(place=str(place)))
+    (directory / "router_config.json").write_text(
+        json.dumps({"types": {"query_0": "evil.Transformer"}, "structure": {"query": ["query_0"]}})
+    )
+    first = {**FIRST, "type": kind} if kind.endswith("r") else FIRST
+    with_modules(directory, first, part(directory, "1_Pooling", kind))
+    (tmp_path / "terms.txt").write_text("covid\n")
+    (tmp_path / "texts.txt").write_text("the covid\n")
+    after = BertTokenizer.from_pretrained(directory)
+    after.add_tokens("covid")
+    after.save_pretrained(tmp_path / "after")
+    new = ("--new-tokenizer", str(tmp_path / "after"), "--profile", "slow")
+    terms = ("--terms", str(tmp_path / "terms.txt"), "-o", str(tmp_path / "out"))
+    for command in (
+        ("adapt", "-m", str(directory), *terms, "--start", "distil"),
+        ("adapt", "-m", str(directory), *terms, "--measure", str(tmp_path / "texts.txt")),
+        ("rows", "-m", str(directory), *new, "-o", str(tmp_path / "out"), "--start", "distil"),
+    ):
+        assert f"names a module of the type '{kind}'" in error(*command)
+    assert not place.exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_it_is_refused_before_torch_is_imported(directory):
+    with_modules(directory, {**FIRST, "type": "evil.Transformer"})
+    code = (
+        "import sys, trietok\n"
+        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], start='distil')\n"
+        "except trietok.InputError: print('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(directory)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+def test_what_is_refused(directory, tmp_path):
+    pooling = part(directory, "1_Pooling")
+
+    def refused(said, *modules, kind=InputError):
+        with pytest.raises(kind, match=said):
+            layers(directory, *modules)
+
+    refused("names no Pooling")
+    refused("does not begin with its one Transformer", FIRST, pooling)
+    for path in ("../other", "/", None, "a\0b", "absent/../..", 3):
+        refused("which is no folder of the directory", {**pooling, "path": path})
+    refused(
+        "pooling 'evil'", part(directory, "1_Pooling", config={"pooling_mode": ["mean", "evil"]})
+    )
+    pooling = part(directory, "1_Pooling")
+    refused(
+        "what comes before it has 8",
+        pooling_of_two(directory),
+        dense(directory),
+        kind=FileFormatError,
+    )
+    off = part(directory, "1_Pooling", config={"pooling_mode_mean_tokens": False})
+    refused("every pooling_mode is false", off, kind=FileFormatError)
+    pooling = part(directory, "1_Pooling")
+    for name in ("evil.Activation", "torch.nn.Evil", "torch.hub.load", 3, None):
+        refused("has the activation_function", pooling, dense(directory, activation_function=name))
+    refused("which no module has", pooling, dense(directory, module_input_name="evil"))
+    refused(
+        "model.safetensors holds", pooling, dense(directory, in_features=5), kind=FileFormatError
+    )
+    refused("model.safetensors holds", pooling, dense(directory, bias=False), kind=FileFormatError)
+    refused("model.safetensors holds", pooling, dense(directory, {}), kind=FileFormatError)
+    module = dense(directory)
+    weights = directory / "2_Dense" / "model.safetensors"
+    (directory / "2_Dense" / "pytorch_model.bin").write_bytes(b"no weights")
+    os.replace(weights, tmp_path / "outside")
+    refused("holds no model.safetensors", pooling, module)
+    weights.symlink_to(tmp_path / "outside")
+    refused("holds no model.safetensors", pooling, module)
+    weights.unlink()
+    weights.write_bytes(b"12345678")
+    refused("copy it again", pooling, module, kind=FileFormatError)
+    (directory / "1_Pooling" / "config.json").unlink()
+    with pytest.raises(TrietokError):
+        layers(directory, pooling)
+    for modules in ({}, ["evil"]):
+        (directory / "modules.json").write_text(json.dumps(modules))
+        with pytest.raises(FileFormatError, match="no list of modules"):
+            layers_in(directory)
+
+
+def test_what_a_configuration_brings_from_elsewhere(directory):
+    config = json.loads((directory / "config.json").read_text())
+    (directory / "config.json").write_text(
+        json.dumps({**config, "attn_implementation": "someone/attention"})
+    )
+    with pytest.raises(InputError, match="attn_implementation 'someone/attention'"):
+        adapt(directory, None, terms=["covid"], start="distil")
+    (directory / "config.json").write_text(json.dumps({**config, "attn_implementation": "eager"}))
+    assert layers_in(directory)
+    (directory / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
+    with pytest.raises(InputError, match="is an adapter of another model"):
+        layers_in(directory)

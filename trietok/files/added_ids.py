@@ -1,0 +1,357 @@
+"""The ids of added tokens, gathered from the files of a directory and compared with its vocabulary.
+
+In: tokenizer_config.json, added_tokens.json and special_tokens_map.json as JSON values. Out: an
+`AddedIds`, or an error that names the file, the token and both ids where they clash.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from trietok.errors import (
+    FileFormatError,
+    TrietokError,
+    VocabularyError,
+)
+from trietok.files import formats
+from trietok.files.formats import (
+    ADDITIONAL,
+    TOKENIZER_CONFIG_FILE,
+    is_id,
+    read_json_object,
+)
+from trietok.named import NamedTuple
+from trietok.text.added_tokens import AddedToken
+from trietok.text.vocabulary import Vocabulary
+
+
+class Clash(NamedTuple):
+    """An added token against one that was read before it: one id for both, or another id for the
+    same.
+    """
+
+    token_id: int
+    content: str
+    source: str
+    other: str | int  # the other token with the id, or the other id of the token
+    other_source: str
+
+    def error(self) -> VocabularyError:
+        """The error that keeps such files from loading."""
+        other, here, there = self.other, f"({self.source})", f"({self.other_source})"
+        if isinstance(other, str):
+            which = (
+                f"the id {self.token_id} belongs to both {other!r} {there} and {self.content!r}"
+                f" {here}"
+            )
+            return _clash(
+                f"{which}; give one of them another id", self.source, self.content, self.token_id
+            )
+        which = (
+            f"the added token {self.content!r} has two ids, {other} {there} and {self.token_id}"
+            f" {here}"
+        )
+        return _clash(f"{which}; keep one of them", self.source, self.content, self.token_id, other)
+
+
+class AddedIds:
+    """Collects the added tokens of one tokenizer from its files: one token an id, one id a token.
+
+    Attributes:
+        decoder: id → token; if several files hold an id, the token read last is used.
+        sources: id → the file it was read from.
+        ids: content → id.
+        members: what a tokenizer.json that was read for them holds before them.
+    """
+
+    def __init__(self) -> None:
+        self.decoder: dict[int, AddedToken] = {}
+        self.sources: dict[int, str] = {}
+        self.ids: dict[str, int] = {}
+        self.members: dict[str, Any] = {}
+        self._without_id: dict[str, str] = {}
+
+    def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
+        """Add the tokens of the first file if no two have the same content; return whether they
+        were added.
+        """
+        ids = {token.content: token_id for token_id, token in tokens.items()}
+        if self.decoder or len(ids) < len(tokens):
+            return False
+        self.decoder, self.sources, self.ids = tokens, dict.fromkeys(tokens, source), ids
+        return True
+
+    def add(self, token_id: int, token: AddedToken, source: str) -> Clash | None:
+        """Add a token; if it clashes with one that was read before, return how."""
+        content = token.content
+        there, known_id = (
+            self.decoder.setdefault(token_id, token),
+            self.ids.setdefault(content, token_id),
+        )
+        if there.content != content:
+            if known_id == token_id:  # no source of its id tells where it stood first
+                self._without_id[content] = source
+            return Clash(token_id, content, source, there.content, self.sources[token_id])
+        if known_id != token_id:
+            self.sources.setdefault(token_id, source)
+            return Clash(
+                token_id,
+                content,
+                source,
+                known_id,
+                self._without_id.get(content) or self.sources[known_id],
+            )
+        self.decoder[token_id] = token
+        self.sources[token_id] = source
+        return None
+
+
+def check_against_vocabulary(
+    ids: AddedIds, vocabulary: Vocabulary, path: str | os.PathLike[str]
+) -> None:
+    """Raise if an added token's id is another entry's line, or an entry is added under an id that
+    is not its.
+
+    A blank line is free for an added token. A token on two lines may be added under either of its
+    ids.
+    """
+    entries, max_id = vocabulary.token_to_id, vocabulary.max_id
+    for token_id, token in ids.decoder.items():
+        content = token.content
+        if token_id > max_id and content not in entries:
+            continue  # most of many
+        line = vocabulary.tokens[token_id] if token_id <= max_id else None
+        if line == content:
+            continue
+        source, own_id = ids.sources[token_id], entries.get(content)
+        if line:
+            which = f"the id {token_id} of the added token {content!r} ({source})"
+            there = (
+                f"that of {line!r}, line {token_id + 1} of {path}; give the added token an id of"
+                " its own"
+            )
+            raise _clash(f"{which} is {there}", source, content, token_id)
+        if own_id is not None:
+            which = (
+                f"the added token {content!r} has two ids: {token_id} ({source}) and {own_id}, line"
+                f" {own_id + 1}"
+            )
+            raise _clash(f"{which} of {path}; keep one of them", source, content, token_id, own_id)
+
+
+def _clash(
+    message: str, source: str, token: str, found: int, expected: int | None = None
+) -> VocabularyError:
+    return VocabularyError(
+        f"{source}: {message}", path=source, token=token, expected_id=expected, found_id=found
+    )
+
+
+def take_config(ids: AddedIds, value: Any, source: str) -> None:
+    """tokenizer_config.json's `added_tokens_decoder`: id (a string, as JSON has it) → the six
+    fields.
+    """
+    if not isinstance(value, dict):
+        raise FileFormatError(
+            f"{source}: added_tokens_decoder should be an object id → token", path=source
+        )
+    tokens = _as_transformers_writes(value)
+    if tokens is not None and ids.add_first(tokens, source):
+        return
+    take_tokens(ids, TOKENIZER_CONFIG_FILE, value, source)
+
+
+def entries_of(
+    name: str, value: Any, special: Collection[Any] = ()
+) -> Iterator[tuple[Any, Any, str]]:
+    """The added tokens as a file has them: id and token, both unchecked, and the place in the file.
+
+    Args:
+        name: tokenizer_config.json, whose `added_tokens_decoder` is id → token; added_tokens.json,
+            which is content → id; tokenizer.json, whose `added_tokens` is a list of tokens with
+            their ids.
+        value: what the file holds.
+        special: the contents that added_tokens.json, which has no flags, makes special tokens.
+    """
+    if name == TOKENIZER_CONFIG_FILE:
+        for key, token in value.items():
+            yield key, token, f"added_tokens_decoder[{key!r:.60}]"
+    elif name == formats.ADDED_TOKENS_FILE:
+        for content, key in value.items():
+            flags = {"special": content in special, "normalized": content not in special}
+            yield key, {"content": content, **flags}, f"{content!r:.60}"
+    else:
+        for number, entry in enumerate(value):
+            token = entry.copy()
+            yield (
+                token.pop("id", None),
+                token,
+                f"added_tokens[{number}] ({entry.get('content')!r:.60})",
+            )
+
+
+def take_tokens(
+    ids: AddedIds, name: str, value: Any, source: str, special: Collection[str] = ()
+) -> None:
+    """Add the tokens that a file holds; the first that is none, or clashes with another, raises."""
+    for key, entry, place in entries_of(name, value, special):
+        where = f"{source}: {place}"
+        clash = ids.add(
+            checked_id(key, where, source), checked_added_token(entry, where, source), source
+        )
+        if clash is not None:
+            raise clash.error()
+
+
+def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | None:
+    """The tokens of an `added_tokens_decoder` whose every entry is as transformers writes it; None
+    for any other.
+
+    Many are checked in half the time when each check runs over all of them. Where a check fails, an
+    entry is wrong, which an error has to name, or right in another way; so the caller then checks
+    one by one.
+    """
+    if set(map(type, value)) != {str}:
+        return None
+    keys = "".join(value)
+    if (
+        not (keys.isascii() and keys.isdigit())
+        or not all(value)
+        or max(map(len, value)) > len(str(formats.HIGHEST_ID))
+    ):
+        return None
+    made = AddedToken.all_of_states(list(value.values()))
+    tokens = None if made is None else dict(zip(map(int, value), made, strict=True))
+    return (
+        tokens
+        if tokens is not None and len(tokens) == len(value) and max(tokens) <= formats.HIGHEST_ID
+        else None
+    )
+
+
+def take_added_tokens_file(
+    ids: AddedIds, found: Mapping[str, str], special: set[str], flags_count: bool = True
+) -> None:
+    """added_tokens.json: content → id. Beside an `added_tokens_decoder` it may only repeat what
+    that says.
+    """
+    if formats.ADDED_TOKENS_FILE not in found:
+        return
+    path = found[formats.ADDED_TOKENS_FILE]
+    tokens = read_json_object(path)
+    if not flags_count:
+        said = ids.ids
+        if set(map(type, tokens.values())) == {int} and tokens.items() <= said.items():
+            return
+        tokens = {
+            token: key
+            for token, key in tokens.items()
+            if type(key) is not int or said.get(token) != key
+        }
+    take_tokens(ids, formats.ADDED_TOKENS_FILE, tokens, path, special)
+
+
+def take_map_of_roles(
+    found: Mapping[str, str], arguments: dict[str, Any], kwargs: dict[str, Any]
+) -> None:
+    """special_tokens_map.json, which is used if there is no `added_tokens_decoder`, as before
+    transformers 4.34.
+    """
+    if formats.SPECIAL_TOKENS_MAP_FILE in found:
+        path = found[formats.SPECIAL_TOKENS_MAP_FILE]
+        # This file sets roles and nothing else.
+        roles = {role: value for role, value in read_json_object(path).items() if is_role(role)}
+        for error in formats.wrong_settings(roles, path, object):
+            raise error
+        for role, value in roles.items():
+            if kwargs.get(role):
+                continue
+            if role == ADDITIONAL and isinstance(value, list):
+                tokens = list(arguments.get(ADDITIONAL) or ())
+                # Objects of flags in the config become tokens only later, so the same token may be
+                # listed twice.
+                for token in (_special_token(token, f"{path}: {role}", path) for token in value):
+                    if token not in tokens:
+                        tokens.append(token)
+                arguments[role] = tokens
+            else:
+                arguments[role] = _special_token(value, f"{path}: {role}", path)
+
+
+def is_role(key: str) -> bool:
+    return key.endswith(("_token", "_tokens"))
+
+
+def contents_of_roles(cls: Any, arguments: dict[str, Any]) -> set[str]:
+    """The tokens of the roles that a class has. An object of flags is not one yet, as in
+    transformers.
+    """
+    contents: set[str] = set()
+    for role in set(cls.SPECIAL_TOKENS_ATTRIBUTES) & arguments.keys():
+        value = arguments[role]
+        contents.update(
+            map(
+                str, value if isinstance(value, (list, tuple)) else () if value is None else [value]
+            )
+        )
+    return contents
+
+
+def _special_token(value: Any, where: str, path: str | os.PathLike[str]) -> Any:
+    """A token of special_tokens_map.json: an object of flags becomes an `AddedToken`, all else
+    stays as it is.
+    """
+    return (
+        checked_added_token({**value, "special": True}, where, path)
+        if isinstance(value, dict)
+        else value
+    )
+
+
+def token_objects(value: Any, where: str, path: str) -> Any:
+    """The value of a role with every object of flags made an `AddedToken`."""
+    if isinstance(value, list):
+        return [token_objects(item, where, path) for item in value]
+    if isinstance(value, dict) and value.keys().isdisjoint(formats.TOKEN_KEYS):  # a user's roles
+        return {
+            role: token_objects(token, f"{where}.{role}", path) for role, token in value.items()
+        }
+    # its role makes it special, after `normalized` is settled
+    if isinstance(value, dict) and "__type" in value:
+        return checked_added_token(value, where, path)
+    return _special_token(value, where, path)
+
+
+def checked_added_token(value: Any, where: str, path: str | os.PathLike[str]) -> AddedToken:
+    if isinstance(value, AddedToken):
+        return value
+    if isinstance(value, dict):
+        flags = {key: flag for key, flag in value.items() if key not in ("content", "__type")}
+        for flag, setting in flags.items():
+            if setting is not True and setting is not False and setting is not None:
+                raise FileFormatError(
+                    f"{where}: {flag} is {setting!r:.60}; a flag is true or false", path=path
+                )
+        try:
+            return AddedToken(value["content"], **flags)
+        except KeyError:
+            raise FileFormatError(f"{where} is not a token: it has no content", path=path) from None
+        except (TypeError, TrietokError) as error:
+            raise FileFormatError(f"{where} is not a token: {error}", path=path) from None
+    raise FileFormatError(
+        f"{where} should be an object with content and flags, not {type(value).__name__}", path=path
+    )
+
+
+def checked_id(value: Any, where: str, path: str | os.PathLike[str]) -> int:
+    number = (
+        int(value)
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
+        else value
+    )
+    if is_id(number):
+        return int(number)
+    what = f"is not an id; an id is a whole number from 0 to {formats.HIGHEST_ID}"
+    raise FileFormatError(f"{where}: {value!r:.60} {what}", path=path)

@@ -1,0 +1,227 @@
+"""The parts of a tokenizer.json that few files have: stages other than BERT's, and a byte-pair
+encoding.
+
+In: the JSON of normalizer and pre-tokenizer, or of a model. Out: BERT's normalizer and a
+`Pipeline`, which together do what they say, or the parts of the encoding; or an error that names
+the component, and its place in the file. A Sequence is the components in it, one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trietok.errors import FileFormatError, VocabularyError
+from trietok.files.json_place import (
+    BERT_NORMALIZER,
+    BERT_PRE_TOKENIZER,
+    NO_NORMALIZER,
+    TYPE,
+    BertNormalizer,
+    JsonPlace,
+    bert_normalizer,
+    kind_of,
+)
+from trietok.text.basic_tokenizer import RustBasicTokenizer
+from trietok.text.bpe import BpeParts
+from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
+from trietok.text.pipeline import (
+    BEHAVIORS,
+    Cut,
+    OfBert,
+    Pipeline,
+    compiled,
+    digits_cut,
+    punctuation_cut,
+    whitespace_cuts,
+)
+
+
+def pipeline_of(
+    normalizer: JsonPlace | None, pre_tokenizer: JsonPlace
+) -> tuple[BertNormalizer, Pipeline | None]:
+    """A BertNormalizer that comes first, and all that comes after it; None where that is BERT's
+    pre-tokenizer.
+
+    Where there is no BertNormalizer, it is `NO_NORMALIZER`. In a Sequence, and where there is none,
+    the arguments of a class do not count in transformers: that is a `Pipeline` too.
+    """
+    said = None if normalizer is None else normalizer.value
+    steps = (
+        [] if normalizer is None else _in_sequence(normalizer, "normalizers", tuple(_NORMALIZERS))
+    )
+    cuts = _in_sequence(pre_tokenizer, "pretokenizers", tuple(_PRE_TOKENIZERS))
+    of_bert = NO_NORMALIZER
+    if [step.value["type"] for step in steps] == [BERT_NORMALIZER]:
+        of_bert, steps = bert_normalizer(steps[0]), []
+    is_berts = not steps and [place.value["type"] for place in cuts] == [BERT_PRE_TOKENIZER]
+    if (
+        is_berts
+        and said is not None
+        and "normalizers" not in said
+        and "pretokenizers" not in pre_tokenizer.value
+    ):
+        cuts[0].object(("type",))
+        return of_bert, None
+    made = tuple(_NORMALIZERS[step.value["type"]](step) for step in steps)
+    cut = tuple(each for place in cuts for each in _PRE_TOKENIZERS[place.value["type"]](place))
+    return of_bert, Pipeline(made, cut, is_berts, (said, pre_tokenizer.value))
+
+
+def _in_sequence(place: JsonPlace, key: str, known: tuple[str, ...]) -> list[JsonPlace]:
+    """The components of a Sequence, those of Sequences in it too; or the one that is no
+    Sequence.
+    """
+    if kind_of(place, *known, "Sequence") != "Sequence":
+        return [place]
+    found = place.object(("type", key)).member(key).items()
+    return [each for item in found for each in _in_sequence(item, key, known)]
+
+
+def _pattern(place: JsonPlace) -> re.Pattern[str]:
+    """A pattern: a string, or a regular expression that means the same in Python."""
+    value = place.value
+    if not isinstance(value, dict) or value.keys() not in ({"String"}, {"Regex"}):
+        raise place.wrong('an object {"String": ...} or {"Regex": ...}')
+    (kind,) = value
+    said = place.member(kind)
+    if not said.text():
+        raise said.wrong("at least one character")
+    if kind == "String":
+        return re.compile(re.escape(said.value))
+    try:
+        return compiled(said.value)
+    except (ValueError, re.error) as error:
+        raise said.error(
+            f"is {said.value!r:.60}, a regular expression that trietok does not have: {error}"
+        ) from None
+
+
+def _replace(place: JsonPlace) -> Step:
+    said = place.members({**TYPE, "pattern": _pattern, "content": JsonPlace.text})
+    return Replace(said["pattern"], said["content"])
+
+
+def _strip(place: JsonPlace) -> Step:
+    said = place.members({**TYPE, "strip_left": JsonPlace.flag, "strip_right": JsonPlace.flag})
+    return Strip(said["strip_left"], said["strip_right"])
+
+
+def _fixed(step: Any) -> Callable[[JsonPlace], Any]:
+    """The reader of a component that is told nothing."""
+
+    def read(place: JsonPlace) -> Any:
+        place.object(("type",))
+        return step
+
+    return read
+
+
+def _behavior(place: JsonPlace) -> Any:
+    return place.choice(*BEHAVIORS)
+
+
+def _split(place: JsonPlace) -> tuple[Cut, ...]:
+    said = {"pattern": _pattern, "behavior": _behavior, "invert": JsonPlace.flag}
+    return (Cut(**place.members({**TYPE, **said})),)
+
+
+def _char_delimiter(place: JsonPlace) -> tuple[Cut, ...]:
+    delimiter = place.members({**TYPE, "delimiter": JsonPlace.text})["delimiter"]
+    if len(delimiter) != 1:
+        raise place.member("delimiter").wrong("one character")
+    return (Cut(re.compile(re.escape(delimiter)), "Removed"),)
+
+
+def _punctuation(place: JsonPlace) -> tuple[Cut, ...]:
+    said = place.members(TYPE, {"behavior": _behavior})
+    return (punctuation_cut(said.get("behavior", "Isolated")),)
+
+
+def _digits(place: JsonPlace) -> tuple[Cut, ...]:
+    return (
+        digits_cut(
+            place.members({**TYPE, "individual_digits": JsonPlace.flag})["individual_digits"]
+        ),
+    )
+
+
+_NORMALIZERS: Mapping[str, Callable[[JsonPlace], Step]] = {
+    BERT_NORMALIZER: lambda place: OfBert(RustBasicTokenizer(*bert_normalizer(place).switches)),
+    "NFC": _fixed(NormalForm("NFC")),
+    "NFD": _fixed(NormalForm("NFD")),
+    "NFKC": _fixed(NormalForm("NFKC")),
+    "NFKD": _fixed(NormalForm("NFKD")),
+    "Lowercase": _fixed(LOWERCASE),
+    "StripAccents": _fixed(STRIP_ACCENTS),
+    "Replace": _replace,
+    "Strip": _strip,
+}
+_PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[Cut, ...]]] = {
+    BERT_PRE_TOKENIZER: lambda place: _fixed(whitespace_cuts(BERT_PRE_TOKENIZER))(place),
+    "Whitespace": lambda place: _fixed(whitespace_cuts("Whitespace"))(place),
+    "WhitespaceSplit": lambda place: _fixed(whitespace_cuts("WhitespaceSplit"))(place),
+    "Punctuation": _punctuation,
+    "Digits": _digits,
+    "Split": _split,
+    "CharDelimiterSplit": _char_delimiter,
+}
+
+
+# ---- a byte-pair encoding, as trietok trains it --------------------------------------------------
+
+MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
+# what the model of a byte-pair encoding could do too
+OFF = (
+    "dropout",
+    "fuse_unk",
+    "byte_fallback",
+    "ignore_merges",
+)
+
+
+def bpe_of(model: JsonPlace, vocab: dict[str, int]) -> BpeParts:
+    """The model of a byte-pair encoding, if it has no option that trietok does not have."""
+    model.object(("vocab", "merges"), ("type", *MARKS, *OFF))
+    for name in OFF:
+        if model.value.get(name):
+            raise model.member(name).error(
+                f"is {model.value[name]!r:.60}, which trietok does not do"
+            )
+    marks = (None if model.value.get(name) is None else model.member(name).text() for name in MARKS)
+    parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
+    try:
+        parts.ranks()
+    except VocabularyError as error:
+        raise FileFormatError(f"{model.file}: {model.path}: {error}", path=model.file) from None
+    return parts
+
+
+def _merge(place: JsonPlace) -> tuple[str, str]:
+    value = place.value
+    if isinstance(value, str):  # as tokenizers wrote it before 0.20
+        value = value.split(" ")
+    if not (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(token, str) and token for token in value)
+    ):
+        raise place.wrong("a list of two tokens")
+    return value[0], value[1]
+
+
+def normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
+    """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
+    composes = isinstance(place.value, dict) and place.value.get("type") == "Sequence"
+    if composes:
+        steps = place.object(("type", "normalizers")).member("normalizers").items()
+        if len(steps) != 2:
+            raise place.error(
+                "is a sequence of other steps than BertNormalizer and NFC, which trietok does"
+                " not do"
+            )
+        kind_of(steps[1], "NFC")
+        steps[1].object(("type",))
+        place = steps[0]
+    return bert_normalizer(place), composes

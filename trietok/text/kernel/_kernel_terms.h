@@ -1,0 +1,178 @@
+/* Terms: added tokens of several words, in a tree of the bytes of what they look like in a text.
+
+   In: their forms, sorted. Out: a tree that is walked byte by byte. A walk begins at any place of a text, and most end
+   with the first bytes behind a space: "in v" goes on only where "in vitro" is a term.
+
+   The nodes lie in the order of the sorted forms: the first child of a node is the next one, and leads to the others.
+   Where there are many children, a table leads to each. All is made once and only read afterwards. */
+#ifndef TRIETOK_KERNEL_TERMS_H
+#define TRIETOK_KERNEL_TERMS_H
+
+#include "_kernel_pieces.h"
+
+enum { PLAIN_ERROR = -3 };
+enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, NODE_BITS = 26, MOST_NODES = 1 << NODE_BITS, MOST_TREES = 32, DELETED_FOLD = 0xff };
+
+typedef struct {
+    uint32_t sibling, table; /* 0 for none; tables are counted from 1 on */
+    uint8_t byte, flags;
+} TermNode;
+
+typedef struct {
+    TermNode *nodes;
+    uint32_t count, room;
+    uint32_t *tables, width; /* each of them has so many nodes, one a symbol */
+    uint8_t symbols[256];    /* of bytes; 0 of those that are in no term */
+    uint8_t is_in_head[256]; /* whether a byte is before the first space of some term */
+    uint8_t ends_head[256];  /* whether it is right before a space */
+    uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
+} Tree;
+
+/* The hash of bytes and one more in front of them. */
+static inline uint64_t hash_in_front(uint64_t hash, uint8_t byte) { return (hash + byte + 1) * 0x9e3779b97f4a7c15u; }
+
+static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tree->marks[hash >> 32 & tree->marks_mask]; }
+
+/* The child of a node for a byte; ROOT where there is none. */
+static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
+{
+    const TermNode *node = &tree->nodes[number];
+    if (node->table)
+        return tree->tables[(size_t)(node->table - 1) * tree->width + tree->symbols[byte]];
+    for (number = node->flags & HAS_CHILD ? number + 1 : ROOT; number; number = tree->nodes[number].sibling)
+        if (tree->nodes[number].byte == byte)
+            return number;
+    return ROOT;
+}
+
+/* Of three bytes that lead on, one of 32 bits. */
+static inline uint32_t bit_of(const uint8_t *bytes)
+{
+    uint32_t three = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    return (uint32_t)1 << (three * 0x9e3779b1u >> 27);
+}
+
+enum { BYTES_OF_A_BIT = 3 };
+
+/* The bits of all three bytes that lead on from a node; all bits where fewer are enough. `bytes` are those on the way. */
+static uint32_t bits_behind(const Tree *tree, uint32_t node, uint8_t bytes[BYTES_OF_A_BIT], size_t depth)
+{
+    uint32_t bits = 0;
+    if (tree->nodes[node].flags & IS_END && depth)
+        return UINT32_MAX;
+    if (depth == BYTES_OF_A_BIT)
+        return bit_of(bytes);
+    for (node++; node && bits != UINT32_MAX; node = tree->nodes[node].sibling) {
+        bytes[depth] = tree->nodes[node].byte;
+        bits |= bits_behind(tree, node, bytes, depth + 1);
+    }
+    return bits;
+}
+
+/* ---- making it --------------------------------------------------------------------------------------------------- */
+
+/* Add a form behind those that are less. `path` has the nodes of the one before, whose bytes are `before`. */
+static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t before_length, const uint8_t *form,
+    size_t length)
+{
+    size_t common = 0, shorter = length < before_length ? length : before_length;
+    while (common < shorter && form[common] == before[common])
+        common++;
+    if (!length || (common < before_length && (common == length || form[common] < before[common])) || common == length)
+        return TOO_LARGE; /* not sorted, or there twice */
+    if (tree->count + length > tree->room) {
+        size_t room = 2 * (tree->count + length);
+        TermNode *nodes = room > MOST_NODES ? NULL : resized(tree->nodes, room * sizeof *nodes);
+        if (!nodes)
+            return room > MOST_NODES ? TOO_LARGE : NO_MEMORY;
+        tree->nodes = nodes;
+        tree->room = (uint32_t)room;
+    }
+    if (common < before_length)
+        tree->nodes[path[common + 1]].sibling = tree->count;
+    for (size_t at = common; at < length; at++) {
+        if (at > common || common == before_length)
+            tree->nodes[path[at]].flags |= HAS_CHILD;
+        path[at + 1] = tree->count;
+        tree->nodes[tree->count++] = (TermNode){0, 0, form[at], 0};
+        if (form[at] == ' ' && at)
+            tree->ends_head[form[at - 1]] = 1;
+        tree->symbols[form[at]] = 1;
+    }
+    tree->nodes[tree->count - 1].flags |= IS_END;
+    size_t head = 0;
+    for (; head < length && form[head] != ' '; head++)
+        tree->is_in_head[form[head]] = 1;
+    uint64_t hash = 0;
+    while (head)
+        hash = hash_in_front(hash, form[--head]);
+    *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
+    return 0;
+}
+
+static uint32_t count_children(const Tree *tree, uint32_t number)
+{
+    uint32_t count = 0, child = tree->nodes[number].flags & HAS_CHILD ? number + 1 : ROOT;
+    for (; child; child = tree->nodes[child].sibling)
+        count++;
+    return count;
+}
+
+/* Make the tables of nodes with many children; the root has one in any case. */
+static int make_node_tables(Tree *tree)
+{
+    uint32_t tables = 0;
+    tree->width = 1;
+    for (int byte = 0; byte < 256; byte++)
+        if (tree->symbols[byte])
+            tree->symbols[byte] = (uint8_t)tree->width++;
+    for (uint32_t number = 0; number < tree->count; number++)
+        if (!number || count_children(tree, number) > FEW_CHILDREN)
+            tree->nodes[number].table = ++tables;
+    tree->tables = new_zeroed((size_t)tables * tree->width, sizeof *tree->tables);
+    if (!tree->tables)
+        return NO_MEMORY;
+    for (uint32_t number = 0; number < tree->count; number++) {
+        const TermNode *node = &tree->nodes[number];
+        uint32_t child = node->table && node->flags & HAS_CHILD ? number + 1 : ROOT;
+        for (; child; child = tree->nodes[child].sibling)
+            tree->tables[(size_t)(node->table - 1) * tree->width + tree->symbols[tree->nodes[child].byte]] = child;
+    }
+    return 0;
+}
+
+static void free_tree(Tree *tree)
+{
+    give_back(tree->nodes);
+    give_back(tree->tables);
+    give_back(tree->marks);
+}
+
+/* Fill a tree with a list of strs. NO_MEMORY, TOO_LARGE, or PLAIN_ERROR for one that Python knows. */
+static int fill_tree(Tree *tree, PyObject *forms)
+{
+    Py_ssize_t count = PyList_Size(forms), size = 0, longest = 0, before_size = 0;
+    const char *form, *before = "";
+    int result = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size))
+            return PLAIN_ERROR;
+        longest = size > longest ? size : longest;
+    }
+    uint32_t *path = new_zeroed((size_t)longest + 1, sizeof *path);
+    tree->nodes = new_zeroed(1, sizeof *tree->nodes);
+    tree->count = tree->room = 1;
+    tree->marks_mask = power_of_two((size_t)count / 4, 4) - 1; /* 16 bits a term */
+    tree->marks = new_zeroed(tree->marks_mask + 1, sizeof *tree->marks);
+    if (!path || !tree->nodes || !tree->marks)
+        result = NO_MEMORY;
+    for (Py_ssize_t i = 0; i < count && !result; i++, before = form, before_size = size) {
+        form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);
+        result = add_form(tree, path, (const uint8_t *)before, (size_t)before_size, (const uint8_t *)form,
+            (size_t)size);
+    }
+    give_back(path);
+    return result ? result : make_node_tables(tree);
+}
+
+#endif

@@ -1,0 +1,193 @@
+"""The pre-tokenizers of the Rust tokenizers, and a tokenizer.json's normalizers and pre-tokenizers
+in a row.
+
+In: a text. Out: its words, exactly those of tokenizers 0.22.2. A `Pipeline` is the steps of a file,
+one after the other, which stand for BERT's in a `PipelineSplitter`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from trietok.named import NamedTuple
+from trietok.text.alignment import Span, Text
+from trietok.text.characters import character_class
+from trietok.text.normalizers import Step, Stretch, matches, run
+
+if TYPE_CHECKING:
+    from trietok.text.basic_tokenizer import RustBasicTokenizer
+
+
+@cache
+def _one_of(*names: str) -> re.Pattern[str]:
+    return re.compile(f"[{character_class(*names)}]")
+
+
+# What a regular expression of a file may hold to mean the same in Python: letters and signs,
+# whitespace, a line's ends as characters, sets of these, groups, alternatives and counts.
+_SIMPLE = re.compile(
+    r"(?: [^\\.^$*+?{}\[\]()|] | \\[stnrfv\W] | \[\^?(?:[^\\\[\]&~|-]|\\[stnrfv\W]|\w-\w)+\] |"
+    r" \((?:\?:)? | \) | \| "
+    r"| [*+?]\?? | \{\d+(?:,\d*)?\} )+",
+    re.VERBOSE | re.ASCII,
+)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    r"""A regular expression of a file as Python has it.
+
+    Raises:
+        ValueError: it may mean something else in Python, or is not one; or it matches nothing at
+            all.
+
+    >>> compiled(r"\s{2,}").split("a \u3000 b\x1c c")
+    ['a', 'b\x1c c']
+    """
+    if not _SIMPLE.fullmatch(pattern) or not pattern.isascii():
+        raise ValueError(
+            "it is not made of characters, \\s, sets, groups, alternatives and counts only"
+        )
+    spaces = character_class("split_space")
+
+    def meant(found: re.Match[str]) -> str:
+        one = found[0]
+        if one == r"\s":
+            return f"[{spaces}]"
+        return one.replace(r"\s", spaces) if one.startswith("[") else one
+
+    made = re.compile(re.sub(r"\[(?:[^\\\]]|\\.)*\]|\\.|[^\\\[]", meant, pattern))
+    if made.match("") is not None:
+        raise ValueError("it matches where there is nothing")
+    return made
+
+
+class OfBert(Step):
+    """BertNormalizer.
+
+    Args:
+        basic: its switches.
+    """
+
+    def __init__(self, basic: RustBasicTokenizer) -> None:
+        self._basic = basic
+
+    def __call__(self, text: Text) -> Text:
+        return run(self._basic.steps, text)
+
+
+# ---- pre-tokenizers ------------------------------------------------------------------------------
+
+Behavior = Literal["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
+BEHAVIORS: tuple[Behavior, ...] = (
+    "Removed",
+    "Isolated",
+    "MergedWithPrevious",
+    "MergedWithNext",
+    "Contiguous",
+)
+
+
+class Cut(NamedTuple):
+    """A pre-tokenizer that cuts at the matches of a pattern.
+
+    Attributes:
+        pattern: what is looked for.
+        behavior: what becomes of a match: see `BEHAVIORS`.
+        invert: whether what lies between the matches counts as matches instead.
+    """
+
+    pattern: re.Pattern[str]
+    behavior: Behavior
+    invert: bool = False
+
+    def places(self, text: str) -> Iterator[Span]:
+        """The places of the parts of a text; none is empty."""
+        stretches = [
+            (start, end, found != self.invert) for start, end, found in matches(self.pattern, text)
+        ]
+        if self.behavior == "Removed":
+            return ((start, end) for start, end, found in stretches if not found)
+        if self.behavior == "Isolated":
+            return ((start, end) for start, end, _ in stretches)
+        if self.behavior == "Contiguous":
+            runs = (list(run) for _, run in groupby(stretches, lambda stretch: stretch[2]))
+            return ((run[0][0], run[-1][1]) for run in runs)
+        is_next = self.behavior == "MergedWithNext"
+        return iter(_merged(stretches[::-1])[::-1] if is_next else _merged(stretches))
+
+
+def _merged(stretches: Iterable[Stretch]) -> list[Span]:
+    """Each match joined with the part before it in this order, unless that ends with a match."""
+    parts: list[Span] = []
+    was_match = False
+    for start, end, found in stretches:
+        if found and not was_match and parts:
+            parts[-1] = min(parts[-1][0], start), max(parts[-1][1], end)
+        else:
+            parts.append((start, end))
+        was_match = found
+    return parts
+
+
+@cache
+def punctuation_cut(behavior: Behavior) -> Cut:
+    """Punctuation, with what becomes of a sign."""
+    return Cut(_one_of("punctuation"), behavior)
+
+
+@cache
+def digits_cut(individual: bool) -> Cut:
+    """Digits: each by itself, or runs of them."""
+    return Cut(_one_of("numeric"), "Isolated" if individual else "Contiguous")
+
+
+@cache
+def whitespace_cuts(
+    kind: Literal["WhitespaceSplit", "Whitespace", "BertPreTokenizer"],
+) -> tuple[Cut, ...]:
+    """The cuts of a pre-tokenizer that takes whitespace away."""
+    at_spaces = Cut(_one_of("split_space"), "Removed")
+    if kind == "Whitespace":
+        word = character_class("word")
+        signs = f"[^{word}{character_class('split_space')}]+"
+        return (Cut(re.compile(f"[{word}]+|{signs}"), "Removed", True),)
+    return (at_spaces,) if kind == "WhitespaceSplit" else (at_spaces, punctuation_cut("Isolated"))
+
+
+# ---- a pipeline in the place of BERT's own stages ------------------------------------------------
+
+
+class Pipeline(NamedTuple):
+    """The steps of a tokenizer.json up to its model.
+
+    Attributes:
+        normalizers, cuts: what is done with a text, in this order.
+        is_berts: whether the words are those of BERT's own stages.
+        said: the file's `normalizer` and `pre_tokenizer`, as its JSON has them.
+    """
+
+    normalizers: tuple[Step, ...]
+    cuts: tuple[Cut, ...]
+    is_berts: bool = False
+    said: tuple[Any, Any] = (None, None)
+
+    def places(self, normalized: str) -> list[Span]:
+        """Where the words of a normalized text stand."""
+        parts: list[Span] = [(0, len(normalized))] if normalized else []
+        for cut in self.cuts:
+            parts = [
+                (at + start, at + end)
+                for at, to in parts
+                for start, end in cut.places(normalized[at:to])
+            ]
+        return parts
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what lies between two spaces has the same words wherever it stands."""
+        cuts_at_spaces = [*self.cuts[0].places("a b")] == [(0, 1), (2, 3)] if self.cuts else False
+        return cuts_at_spaces and all(step.is_local for step in self.normalizers)

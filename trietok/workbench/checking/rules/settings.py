@@ -1,0 +1,432 @@
+"""Rules about tokenizer_config.json: its class, its options, and what trietok keeps in it.
+
+In: `Facts`. Out: findings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from trietok.disk import UNFINISHED
+from trietok.files.formats import (
+    ANY_KIND,
+    CHAT_TEMPLATE_FILE,
+    CONFIG_FILE,
+    GENERIC_FAST,
+    JAPANESE,
+    RECORD,
+    TOKENIZER_CONFIG_FILE,
+    WORDPIECE_FAMILY,
+)
+from trietok.files.staging import Staging
+from trietok.text.characters import is_chinese_char, normalize
+from trietok.tokenizer.bert import is_unused_slot
+from trietok.tokenizer.chat import syntax_error
+from trietok.workbench.checking.facts import (
+    AUTO_MAP,
+    CASED_VOCABULARY,
+    NAMES_IN_JSON,
+    Facts,
+    as_json,
+    rule,
+)
+from trietok.workbench.checking.files import DECODER
+from trietok.workbench.checking.report import (
+    NOTE,
+    NOTHING_LOADS,
+    WARNING,
+    Finding,
+    Severity,
+    declare,
+)
+
+# Other names of options: those that tokenizer.json has for them, and one that is taken for one.
+_OTHER_NAMES = {**NAMES_IN_JSON, "tokenize_chinese": "tokenize_chinese_chars"}
+_FEWEST_ACCENTED = 20  # entries: fewer may be slips, and are notes of their own
+_FEWEST_ASCII = (
+    5000  # entries without an accent: a vocabulary of so many has some, unless they were stripped
+)
+_FEWEST_CHINESE = 100
+_KNOWN_INPUTS = {
+    "input_ids",
+    "token_type_ids",
+    "attention_mask",
+    "special_tokens_mask",
+    "position_ids",
+}
+
+
+UNKNOWN_CLASS = declare(
+    "unknown-class",
+    so=NOTHING_LOADS,
+    do='in tokenizer_config.json: "tokenizer_class": "BertTokenizer", or a relative of it',
+)
+
+
+@rule(UNKNOWN_CLASS, AUTO_MAP)
+def class_of_files(facts: Facts) -> Iterator[Finding]:
+    """The class that the files name, and code that they name."""
+    files = facts.files
+    saved = files.config.get("tokenizer_class")
+    known = (
+        str(saved).removesuffix("Fast").removesuffix("Legacy").removesuffix("Tokenizer")
+        in WORDPIECE_FAMILY
+    )
+    if saved is not None and not known and saved not in (*ANY_KIND, GENERIC_FAST, JAPANESE):
+        message = f"tokenizer_class is {saved!r:.80}, which trietok does not have"
+        yield Finding("error", UNKNOWN_CLASS, message, file=TOKENIZER_CONFIG_FILE)
+    for name, values in ((TOKENIZER_CONFIG_FILE, files.config), (CONFIG_FILE, files.model_config)):
+        if "auto_map" in values:
+            yield Finding(
+                "note", AUTO_MAP, "auto_map names code to run; it is never run", file=name
+            )
+
+
+OPTION_MISSPELT = declare(
+    "option-misspelt",
+    "options that change nothing",
+    so="the option has its default",
+    do="in tokenizer_config.json: rename the key",
+)
+
+
+@rule(OPTION_MISSPELT)
+def misspelt_options(facts: Facts) -> Iterator[Finding]:
+    """Keys that change nothing and look like ones that would."""
+    left_out = {DECODER, RECORD, "tokenizer_class", *_OTHER_NAMES}
+    # `pad_token_id` is an option of config.json, which some files repeat.
+    keys = [key for key in facts.files.config if key not in left_out and not key.endswith("_id")]
+    pairs = [(key, _OTHER_NAMES[key]) for key in facts.files.config if key in _OTHER_NAMES]
+    for key, meant in (*pairs, *facts.kind.misspellings(keys)):
+        message = f"the option {key!r} changes nothing; {meant!r} is probably meant"
+        yield Finding("warning", OPTION_MISSPELT, message, file=TOKENIZER_CONFIG_FILE)
+
+
+UNCASED_VOCABULARY = declare(
+    "uncased-vocabulary",
+    so="every word with a capital is cut into wrong pieces or unknown",
+    do='in tokenizer_config.json: "do_lower_case": true',
+)
+
+
+@rule(CASED_VOCABULARY, UNCASED_VOCABULARY, needs="vocabulary basic")
+def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Lower-casing with a cased vocabulary, and the reverse; the entries tell which it is."""
+    (told, said), lowers = facts.case, bool(facts.setting("do_lower_case"))
+    if told is (not lowers):
+        code = CASED_VOCABULARY if lowers else UNCASED_VOCABULARY
+        message = f"{said}, and do_lower_case is {as_json(lowers)}"
+        message += "" if "do_lower_case" in facts.files.config else " where no file says otherwise"
+        yield Finding("warning", code, message, TOKENIZER_CONFIG_FILE)
+
+
+ACCENTED_VOCABULARY = declare(
+    "accented-vocabulary",
+    so="words with such letters become other words, pieces or unknown",
+    do='in tokenizer_config.json: "strip_accents": false',
+)
+UNACCENTED_VOCABULARY = declare(
+    "unaccented-vocabulary",
+    so="words with accents are cut into pieces or unknown",
+    do='in tokenizer_config.json: "strip_accents": null, or true',
+)
+
+
+@rule(ACCENTED_VOCABULARY, UNACCENTED_VOCABULARY, needs="vocabulary basic bert_stages")
+def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Stripping accents from the words of a vocabulary that has them, and keeping them where it has
+    none.
+    """
+    lowers, strips = bool(facts.setting("do_lower_case")), facts.setting("strip_accents")
+    if strips is None and facts.case[0] is (not lowers):
+        return  # it follows from lower-casing, which has a finding
+    accented = [
+        word for word in facts.words if not word.isascii() and normalize("NFD", word) != word
+    ]
+    if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
+        message = (
+            f"strip_accents is {as_json(strips)}, which takes letters apart and accents off, and "
+        )
+        message += (
+            f"{len(accented):,} entries have such letters, as"
+            f" {', '.join(map(repr, accented[:3]))}: "
+        )
+        message += "no text gives them"
+        yield Finding(
+            "warning", ACCENTED_VOCABULARY, message, TOKENIZER_CONFIG_FILE, token=accented[0]
+        )
+    elif (
+        strips is False
+        and not accented
+        and sum(word.isascii() for word in facts.words) >= _FEWEST_ASCII
+    ):
+        message = "strip_accents is false, so accents stay in texts, and no entry has one"
+        yield Finding("warning", UNACCENTED_VOCABULARY, message, TOKENIZER_CONFIG_FILE)
+
+
+CHINESE_VOCABULARY = declare(
+    "chinese-vocabulary",
+    so="Chinese texts get other ids than the model was trained with",
+    do=(
+        'in tokenizer_config.json: "tokenize_chinese_chars" the other way round, and '
+        '"handle_chinese_chars" in tokenizer.json'
+    ),
+)
+
+
+@rule(CHINESE_VOCABULARY, needs="vocabulary basic bert_stages")
+def chinese_of_vocabulary(facts: Facts) -> Iterator[Finding]:
+    """Chinese characters as words of their own where the vocabulary has words of several, and the
+    reverse.
+    """
+    words = [
+        word
+        for word in facts.words
+        if not word.isascii() and any(is_chinese_char(ord(char)) for char in word)
+    ]
+    alone = sum(len(word) == 1 for word in words)
+    several, splits = len(words) - alone, bool(facts.setting("tokenize_chinese_chars"))
+    if len(words) < _FEWEST_CHINESE or (several * 100 > alone) != splits:
+        return
+    message = (
+        f"tokenize_chinese_chars is true, so no text gives the {several:,} entries of several"
+        " characters"
+    )
+    if not splits:
+        message = (
+            f"tokenize_chinese_chars is false, and the vocabulary has {alone:,} entries of one"
+            " Chinese character "
+        )
+        message += f"and {several:,} of several: it was made with each character as a word"
+    yield Finding("warning", CHINESE_VOCABULARY, message, TOKENIZER_CONFIG_FILE)
+
+
+NEVER_SPLIT_UNKNOWN = declare(
+    "never-split-unknown",
+    "words that are never split are no entries",
+    so="the word is kept whole and becomes the unknown token",
+    do=(
+        "in tokenizer_config.json: take {token!r} out of never_split, or"
+        " tokenizer.add_tokens([{token!r}])"
+    ),
+)
+
+
+@rule(NEVER_SPLIT_UNKNOWN, needs="vocabulary basic")
+def words_never_split(facts: Facts) -> Iterator[Finding]:
+    """Words in never_split that are no entries."""
+    words = facts.files.config.get("never_split")
+    for word in words if isinstance(words, list) else ():
+        if isinstance(word, str) and not facts.has(word):
+            message = (
+                f"never_split holds {word!r}, which is no entry of the vocabulary and no added"
+                " token"
+            )
+            yield Finding(
+                "warning", NEVER_SPLIT_UNKNOWN, message, TOKENIZER_CONFIG_FILE, token=word
+            )
+
+
+MODEL_INPUT_NAMES = declare(
+    "model-input-names",
+    so=(
+        "tokenizer.pad and collators raise where the first name is another, and calls give only"
+        " what is named"
+    ),
+    do=(
+        'in tokenizer_config.json: "model_input_names": ["input_ids", "token_type_ids", '
+        '"attention_mask"], or take the key out'
+    ),
+)
+
+
+@rule(MODEL_INPUT_NAMES)
+def model_inputs(facts: Facts) -> Iterator[Finding]:
+    """model_input_names has to begin with input_ids, and to name what there is."""
+    names = facts.files.config.get("model_input_names")
+    if not isinstance(names, list) or not names:
+        return
+
+    def finding(severity: Severity, message: str) -> Finding:
+        return Finding(
+            severity, MODEL_INPUT_NAMES, f"model_input_names {message}", file=TOKENIZER_CONFIG_FILE
+        )
+
+    if names[0] != "input_ids":
+        problem = "does not begin with" if "input_ids" in names else "does not have"
+        yield finding("warning", f"{problem} 'input_ids'; it begins with {names[0]!r:.60}")
+    for name in names:
+        if isinstance(name, str) and name not in _KNOWN_INPUTS and name != names[0]:
+            yield finding("warning", f"has {name!r:.60}, which no tokenizer of the family gives")
+    lacking = [
+        name for name in facts.kind.model_input_names if name not in names and name != "input_ids"
+    ]
+    if lacking:
+        yield finding(
+            "note",
+            f"does not have {' and '.join(map(repr, lacking))}, which {facts.kind.__name__} gives",
+        )
+
+
+LEFT_SIDE = declare(
+    "left-side",
+    so="BERT's positions count from the left, and were trained with padding at the right",
+    do='in tokenizer_config.json: "right", or take the key out',
+)
+
+
+@rule(LEFT_SIDE)
+def sides(facts: Facts) -> Iterator[Finding]:
+    """Padding or truncation at the left, of models that count positions from there."""
+    for key, severity, why in (
+        (
+            "padding_side",
+            WARNING,
+            "the first word of a padded text has another position than in training",
+        ),
+        ("truncation_side", NOTE, "long texts lose their beginning"),
+    ):
+        if facts.files.config.get(key) == "left":
+            yield Finding(severity, LEFT_SIDE, f"{key} is 'left': {why}", TOKENIZER_CONFIG_FILE)
+
+
+CHAT_TEMPLATE = declare(
+    "chat-template",
+    so="apply_chat_template raises",
+    do="correct the template at the line named",
+)
+
+
+@rule(CHAT_TEMPLATE, needs="vocabulary slow")
+def chat_templates(facts: Facts) -> Iterator[Finding]:
+    """Chat templates that do not parse."""
+    templates = facts.slow.chat_template
+    for name, template in templates.items() if isinstance(templates, dict) else (("", templates),):
+        wrong = syntax_error(template) if isinstance(template, str) else None
+        if wrong is not None:
+            which = f"the chat template {name!r}".removesuffix(" ''")
+            file = (
+                TOKENIZER_CONFIG_FILE
+                if "chat_template" in facts.files.config
+                else CHAT_TEMPLATE_FILE
+            )
+            yield Finding(
+                "warning",
+                CHAT_TEMPLATE,
+                f"{which} does not parse: line {wrong[0]}: {wrong[1]}",
+                file,
+            )
+
+
+# What trietok itself has written: its record in tokenizer_config.json, and what a save has left
+# behind.
+
+_REMOVED = 1000
+
+
+RECORD_FALSE = declare(
+    "record-false",
+    "trietok's record in tokenizer_config.json contradicts the files",
+    so="a tokenizer that gives new tokens other ids than the one that was saved",
+    do=(
+        "BertTokenizer.from_pretrained(DIR).save_pretrained(DIR) writes the record anew; or take"
+        " the key out"
+    ),
+)
+
+
+@rule(RECORD_FALSE, needs="vocabulary")
+def false_records(facts: Facts) -> Iterator[Finding]:
+    """Keys of the record that say something else than the files."""
+    for message in (*_false_holes(facts), *_false_ids(facts), *_false_slots(facts)):
+        yield Finding("warning", RECORD_FALSE, f"{RECORD}.{message}", file=TOKENIZER_CONFIG_FILE)
+
+
+def _false_holes(facts: Facts) -> Iterator[str]:
+    last = max(facts.by_line, default=-1)
+    size = max(last + 1, len(facts.files.tokens or ()))
+    for hole in sorted(facts.holes):
+        token = facts.by_line.get(hole)
+        if hole >= size:
+            yield f"vocab_holes has the id {hole}, and the vocabulary ends at {size - 1}"
+        elif token is not None and not facts.is_filled(hole) and facts.added_ids.get(token) != hole:
+            yield f"vocab_holes has the id {hole}, which is that of {token!r}"
+
+
+def _false_ids(facts: Facts) -> Iterator[str]:
+    record, highest = facts.files.record, facts.highest_id
+    max_id = record.get("max_id")
+    if type(max_id) is int:
+        last_added = max(facts.added_ids.values(), default=-1)
+        if max_id < last_added:
+            yield f"max_id is {max_id}, and an added token has the id {last_added}"
+        # ids of removed tokens stay reserved, but hardly so many
+        elif max_id > 2 * highest + _REMOVED:
+            yield (
+                f"max_id is {max_id}, and the highest id is {highest}: a new token gets the id"
+                f" {max_id + 1}"
+            )
+    order = record.get("added_order")
+    known = set(facts.added_ids.values())
+    for token_id in order if isinstance(order, list) else ():
+        if token_id not in known:
+            yield f"added_order has the id {token_id!r}, which no added token has"
+
+
+def _false_slots(facts: Facts) -> Iterator[str]:
+    slots = facts.files.record.get("assigned_unused")
+    for slot, token in slots.items() if isinstance(slots, dict) else ():
+        if slot in facts.line_ids:
+            yield (
+                f"assigned_unused says that {slot!r} became {token!r}, and {slot!r} is an entry"
+                " still"
+            )
+        elif not is_unused_slot(slot):
+            yield f"assigned_unused has {slot!r}, which is no unused slot"
+        elif token in facts.line_ids and token not in facts.added_ids:
+            yield f"assigned_unused says that {slot!r} became {token!r}, which is no added token"
+
+
+SAVE_ABANDONED = declare(
+    "save-abandoned",
+    "a save was cut short",
+    so="none: the files of the directory do not depend on it",
+    do="remove {file}, and save again if the changes are not there",
+)
+SAVE_CUT_SHORT = declare(
+    "save-cut-short",
+    "a save was cut short, and its folder is needed",
+    so="none for who reads the files by their names; whoever removes {file} loses them",
+    do=(
+        "load DIR and call save_pretrained(DIR), which puts the files in their places and removes"
+        " {file}"
+    ),
+)
+
+
+@rule(SAVE_ABANDONED, SAVE_CUT_SHORT)
+def leftovers(facts: Facts) -> Iterator[Finding]:
+    """Files and folders of saves that never counted."""
+    path = facts.files.path
+    if facts.files.pending is not None or not os.path.isdir(path):
+        return
+    for staging in Staging.all_in(path):
+        name = staging.path.name
+        if staging.is_at_work():
+            continue
+        if staging.pointers():
+            message = (
+                f"a save was cut short, and files of the directory lead into {name}, where they are"
+                " whole"
+            )
+            yield Finding("warning", SAVE_CUT_SHORT, message, name)
+        else:
+            message = f"{name} is left of a save that was cut short; its files are not used"
+            yield Finding("warning", SAVE_ABANDONED, message, name)
+    for name in sorted(name for name in os.listdir(path) if name.startswith(UNFINISHED)):
+        message = (
+            f"{name} is left of a save that was cut short before it counted; its content is not"
+            " used"
+        )
+        yield Finding("warning", SAVE_ABANDONED, message, name)
