@@ -332,7 +332,8 @@ def engines(session: nox.Session) -> None:
         "tests/corpus/test_s3.py",
         "tests/corpus/test_output_in_s3.py",
     )
-    streaming = pathlib.Path(session.create_tmp(), "streaming").absolute()
+    # not in `create_tmp`, which becomes TMPDIR: Ray starts no worker for one within an environment
+    streaming = pathlib.Path(session.virtualenv.location, "streaming").absolute()
     session.run("uv", "venv", "-q", "--clear", str(streaming), external=True)
     python = streaming / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     session.run(
