@@ -7,7 +7,7 @@ as transformers makes it: `prepare_for_model` for each item, and `pad` for all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -31,10 +31,6 @@ from trietok.tokenizer.hooks import (
     INPUT_HOOKS,
     ROLE_HOOKS,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _METHODS = frozenset((*INPUT_HOOKS, *ROLE_HOOKS))
 
@@ -67,134 +63,132 @@ class OfOneState:
             more = {"prepend_batch_axis": True} if prepend_batch_axis else {}
             row: BatchEncoding = self._tokenizer.prepare_for_model(ids, pair_ids, **options, **more)
             return row
-        return prepare(self, ids, pair_ids, CallOptions(**options), prepend_batch_axis)
+        return self.prepare(ids, pair_ids, CallOptions(**options), prepend_batch_axis)
 
-
-def prepare(
-    tokenizer: OfOneState,
-    ids: Ids,
-    pair_ids: Ids | None,
-    options: CallOptions,
-    prepend_batch_axis: bool,
-) -> BatchEncoding:
-    """What `prepare_for_model` returns, by the methods for truncation, template, masks and
-    padding.
-    """
-    if options.return_offsets_mapping:
-        raise NotSupportedError(
-            "return_offsets_mapping is not available for this tokenizer",
-            name="return_offsets_mapping",
-        )
-    options = options.of_ints()
-    strategies = _strategies(tokenizer, options)
-    max_length = strategies.max_length
-    SLOW.check(options, strategies, pair_ids is not None)
-    with_special = options.add_special_tokens
-    added = tokenizer.num_special_tokens_to_add(pair=pair_ids is not None) if with_special else 0
-    total = len(ids) + len(pair_ids or ()) + added
-    overflow: Ids = []
-    if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-        check_room(max_length, added)
-        if max_length and total > max_length:
-            ids, pair_ids, overflow = tokenizer.truncate_sequences(
-                ids, pair_ids, total - max_length, strategies.truncation, options.stride
+    def prepare(
+        self,
+        ids: Ids,
+        pair_ids: Ids | None,
+        options: CallOptions,
+        prepend_batch_axis: bool,
+    ) -> BatchEncoding:
+        """What `prepare_for_model` returns, by the methods for truncation, template, masks and
+        padding.
+        """
+        if options.return_offsets_mapping:
+            raise NotSupportedError(
+                "return_offsets_mapping is not available for this tokenizer",
+                name="return_offsets_mapping",
             )
-            left = len(ids) + len(pair_ids or ()) + added
-            if left > max_length and strategies.truncation is TruncationStrategy.HEAD_TAIL:
-                raise NotSupportedError(
-                    f"truncate_sequences of {tokenizer.kind} does not cut out the middle"
-                    f" (truncation='head_tail'): {left} tokens are left of at most {max_length};"
-                    " choose another truncation",
-                    name="truncation",
+        options = options.of_ints()
+        strategies = _strategies(self, options)
+        max_length = strategies.max_length
+        SLOW.check(options, strategies, pair_ids is not None)
+        with_special = options.add_special_tokens
+        added = self.num_special_tokens_to_add(pair=pair_ids is not None) if with_special else 0
+        total = len(ids) + len(pair_ids or ()) + added
+        overflow: Ids = []
+        if (
+            strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE
+            and max_length is not None
+        ):
+            check_room(max_length, added)
+            if max_length and total > max_length:
+                ids, pair_ids, overflow = self.truncate_sequences(
+                    ids, pair_ids, total - max_length, strategies.truncation, options.stride
                 )
-    values: dict[str, Any] = {}
-    if options.return_overflowing_tokens:
-        values["overflowing_tokens"] = overflow
-        values["num_truncated_tokens"] = total - (max_length or 0)
-    values.update(_with_template(tokenizer, ids, pair_ids, with_special))
-    if not _wants(tokenizer, "token_type_ids", options.return_token_type_ids):
-        del values["token_type_ids"]
-    length = len(values["input_ids"])
-    if options.return_special_tokens_mask:
-        mask = tokenizer.get_special_tokens_mask(ids, pair_ids) if with_special else [0] * length
-        values["special_tokens_mask"] = mask
-    if options.verbose and max_length is None and length > tokenizer.model_max_length > 0:
-        warn_of_length(tokenizer, length)
-    with_mask = _wants(tokenizer, "attention_mask", options.return_attention_mask)
-    if not length:  # nothing to pad, as in transformers
-        values.update({"attention_mask": []} if with_mask else {})
-    elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
-        padded = tokenizer.pad(
-            values,
+                left = len(ids) + len(pair_ids or ()) + added
+                if left > max_length and strategies.truncation is TruncationStrategy.HEAD_TAIL:
+                    raise NotSupportedError(
+                        f"truncate_sequences of {self.kind} does not cut out the middle"
+                        f" (truncation='head_tail'): {left} tokens are left of at most"
+                        f" {max_length}; choose another truncation",
+                        name="truncation",
+                    )
+        values: dict[str, Any] = {}
+        if options.return_overflowing_tokens:
+            values["overflowing_tokens"] = overflow
+            values["num_truncated_tokens"] = total - (max_length or 0)
+        values.update(_with_template(self, ids, pair_ids, with_special))
+        if not _wants(self, "token_type_ids", options.return_token_type_ids):
+            del values["token_type_ids"]
+        length = len(values["input_ids"])
+        if options.return_special_tokens_mask:
+            mask = self.get_special_tokens_mask(ids, pair_ids) if with_special else [0] * length
+            values["special_tokens_mask"] = mask
+        if options.verbose and max_length is None and length > self.model_max_length > 0:
+            warn_of_length(self, length)
+        with_mask = _wants(self, "attention_mask", options.return_attention_mask)
+        if not length:  # nothing to pad, as in transformers
+            values.update({"attention_mask": []} if with_mask else {})
+        elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
+            padded = self.pad(
+                values,
+                padding=strategies.padding,
+                max_length=max_length if strategies.padding is PaddingStrategy.MAX_LENGTH else None,
+                pad_to_multiple_of=options.pad_to_multiple_of,
+                padding_side=options.padding_side,
+                return_attention_mask=with_mask,
+                verbose=False,
+            )
+            values = dict(padded)
+        if options.return_length:
+            values["length"] = len(values["input_ids"])
+        return BatchEncoding(
+            values, tensor_type=options.return_tensors, prepend_batch_axis=prepend_batch_axis
+        )
+
+    def encode_item(
+        self, encoder: TextEncoder, text: Any, text_pair: Any, options: CallOptions
+    ) -> BatchEncoding:
+        """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
+        _strategies(self, options.of_ints())  # raises for invalid options before the text is read
+        words = options.is_split_into_words
+        ids = ids_of(encoder, text, words, "the text")
+        pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
+        asked = options._replace(return_offsets_mapping=False)._asdict()
+        del asked["is_split_into_words"]
+        encoding = self.row(ids, pair_ids, True, **asked)
+        texts = (text,) if text_pair is None else (text, text_pair)
+        return _with_details(self, encoding, encoder, [texts], options, one=True)
+
+    def encode_batch(self, encoder: TextEncoder, items: Any, options: CallOptions) -> BatchEncoding:
+        """What `batch_encode_plus` returns: `prepare_for_model` for each item, and `pad` for all."""
+        options = options.of_ints()
+        strategies = _strategies(self, options)
+        words = options.is_split_into_words
+        rows: dict[str, list[Any]] = {}
+        texts: list[tuple[Any, ...]] = []
+        for index, (first, second) in enumerate(SLOW.batch_of(items, words)):
+            where = f"item {index} of the batch"
+            texts.append((first,) if second is None else (first, second))
+            row = self.row(
+                ids_of(encoder, first, words, where),
+                None if second is None else ids_of(encoder, second, words, where),
+                add_special_tokens=options.add_special_tokens,
+                truncation=strategies.truncation,
+                max_length=strategies.max_length,
+                stride=options.stride,
+                return_token_type_ids=options.return_token_type_ids,
+                return_attention_mask=False,  # made for the whole batch by pad
+                return_overflowing_tokens=options.return_overflowing_tokens,
+                return_special_tokens_mask=options.return_special_tokens_mask,
+                return_length=options.return_length,
+                verbose=options.verbose,
+            )
+            for key, value in row.items():
+                rows.setdefault(key, []).append(value)
+        encoding = self.pad(
+            rows,
             padding=strategies.padding,
-            max_length=max_length if strategies.padding is PaddingStrategy.MAX_LENGTH else None,
+            max_length=strategies.max_length,
             pad_to_multiple_of=options.pad_to_multiple_of,
             padding_side=options.padding_side,
-            return_attention_mask=with_mask,
+            return_attention_mask=options.return_attention_mask,
+            return_tensors=options.return_tensors,
             verbose=False,
         )
-        values = dict(padded)
-    if options.return_length:
-        values["length"] = len(values["input_ids"])
-    return BatchEncoding(
-        values, tensor_type=options.return_tensors, prepend_batch_axis=prepend_batch_axis
-    )
-
-
-def encode_item(
-    tokenizer: OfOneState, encoder: TextEncoder, text: Any, text_pair: Any, options: CallOptions
-) -> BatchEncoding:
-    """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
-    _strategies(tokenizer, options.of_ints())  # raises for invalid options before the text is read
-    words = options.is_split_into_words
-    ids = ids_of(encoder, text, words, "the text")
-    pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
-    asked = options._replace(return_offsets_mapping=False)._asdict()
-    del asked["is_split_into_words"]
-    encoding = tokenizer.row(ids, pair_ids, True, **asked)
-    texts = (text,) if text_pair is None else (text, text_pair)
-    return _with_details(tokenizer, encoding, encoder, [texts], options, one=True)
-
-
-def encode_batch(
-    tokenizer: OfOneState, encoder: TextEncoder, items: Any, options: CallOptions
-) -> BatchEncoding:
-    """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
-    options = options.of_ints()
-    strategies = _strategies(tokenizer, options)
-    words = options.is_split_into_words
-    rows: dict[str, list[Any]] = {}
-    texts: list[tuple[Any, ...]] = []
-    for index, (first, second) in enumerate(SLOW.batch_of(items, words)):
-        where = f"item {index} of the batch"
-        texts.append((first,) if second is None else (first, second))
-        row = tokenizer.row(
-            ids_of(encoder, first, words, where),
-            None if second is None else ids_of(encoder, second, words, where),
-            add_special_tokens=options.add_special_tokens,
-            truncation=strategies.truncation,
-            max_length=strategies.max_length,
-            stride=options.stride,
-            return_token_type_ids=options.return_token_type_ids,
-            return_attention_mask=False,  # made for the whole batch by pad
-            return_overflowing_tokens=options.return_overflowing_tokens,
-            return_special_tokens_mask=options.return_special_tokens_mask,
-            return_length=options.return_length,
-            verbose=options.verbose,
-        )
-        for key, value in row.items():
-            rows.setdefault(key, []).append(value)
-    encoding = tokenizer.pad(
-        rows,
-        padding=strategies.padding,
-        max_length=strategies.max_length,
-        pad_to_multiple_of=options.pad_to_multiple_of,
-        padding_side=options.padding_side,
-        return_attention_mask=options.return_attention_mask,
-        return_tensors=options.return_tensors,
-        verbose=False,
-    )
-    return _with_details(tokenizer, encoding, encoder, texts, options, one=False)
+        return _with_details(self, encoding, encoder, texts, options, one=False)
 
 
 def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:

@@ -35,7 +35,6 @@ from trietok.inputs.options import (
     Unpack,
 )
 from trietok.inputs.tensors import Tensors
-from trietok.tokenizer import by_methods
 from trietok.tokenizer.moment import Moment
 from trietok.tokenizer.state import TokenizerState
 
@@ -230,9 +229,7 @@ class CallsMixin(TokenizerState):
             return telling(self._encode_item, moment, text, text_pair, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
-            return by_methods.encode_item(
-                moment.by_methods(self), encoder, text, text_pair, options
-            )
+            return moment.by_methods(self).encode_item(encoder, text, text_pair, options)
         return moment.builder.plan(options).one(
             encoder, *self._item(text, text_pair, options.is_split_into_words)
         )
@@ -244,7 +241,7 @@ class CallsMixin(TokenizerState):
             return telling(self._encode_batch, moment, items, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
-            return by_methods.encode_batch(moment.by_methods(self), encoder, items, options)
+            return moment.by_methods(self).encode_batch(encoder, items, options)
         return moment.builder.plan(options).batch(encoder, items)
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:

@@ -33,7 +33,6 @@ from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
 from trietok.text.alignment import Ids
 from trietok.text.changes import is_replaced
-from trietok.tokenizer import by_methods
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.state import TokenizerState
@@ -82,9 +81,7 @@ class ModelInputsMixin(TokenizerState):
         with brief:
             moment = self._now()
             if moment.prepares_by_methods:
-                return by_methods.prepare(
-                    moment.by_methods(self), ids, pair_ids, options, prepend_batch_axis
-                )
+                return moment.by_methods(self).prepare(ids, pair_ids, options, prepend_batch_axis)
             return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def truncate_sequences(

@@ -28,7 +28,6 @@ from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.stages import Stages
 from trietok.text.text_encoder import TextEncoder
 from trietok.text.untrusted import SpecialPolicy, special_policy
-from trietok.tokenizer.by_methods import OfOneState, pieces_by_methods
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
     INPUT_HOOKS,
@@ -41,6 +40,8 @@ from trietok.tokenizer.hooks import (
 from trietok.tokenizer.token_table import Changes, TokenTable
 
 if TYPE_CHECKING:
+    from trietok.tokenizer.by_methods import OfOneState
+
     pass
 
 
@@ -267,6 +268,8 @@ class Moment:
         """The tokenizer for `methods`, which call what the user has replaced, and take all else
         from this moment.
         """
+        from trietok.tokenizer.by_methods import OfOneState  # few classes have methods of their own
+
         return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder.plan)
 
     def _new_builder(self, tokenizer: Any) -> InputBuilder:
@@ -283,6 +286,8 @@ class Moment:
             rules=state._input_rules,
         )
         if self.builds_by_methods:
+            from trietok.tokenizer.by_methods import pieces_by_methods
+
             pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]
         else:
             pieces = [state._input_pieces(table, pair) for pair in (False, True)]

@@ -382,10 +382,11 @@ class PreTrainedTokenizer(
 
 
 def _import_for_child() -> None:
-    """Import what saving needs: a child that is forked while another thread imports it would wait
-    for that for ever.
+    """Import what saving and other methods than encoding need: a child that is forked while another
+    thread imports it would wait for that for ever.
     """
-    for name in ("trietok.files.save", "trietok.inputs.rows", "hashlib", "fcntl"):
+    needed = "trietok.files.save trietok.inputs.rows trietok.tokenizer.by_methods hashlib fcntl"
+    for name in needed.split():
         with suppress(ImportError):  # not every system has all
             import_module(name)
 
