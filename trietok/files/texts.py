@@ -100,12 +100,7 @@ class TextFile(NamedTuple):
             elif os.path.isfile(path):
                 with open(path, "rb") as raw:
                     first = raw.read(FIRST_BYTES)
-        if first == b"PK\x03\x04":  # a list of terms often comes so
-            what = (
-                "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8, and"
-                " give that file"
-            )
-            raise FileFormatError(f"{path} is {what}", path=path)
+        refuse_other_than_text(first, path)
         kind, compression = _kind_of(stores.path_in(path), first)
         return file._replace(kind=kind, compression=compression)
 
@@ -129,6 +124,17 @@ class TextFile(NamedTuple):
         except OSError:
             return _status_here(self.name) != self[3:]  # which says what there is instead
         return (status.st_size, status.st_mtime_ns) != self[3:]
+
+
+def refuse_other_than_text(first: bytes, name: str) -> None:
+    """Raise a FileFormatError where a file begins as no text in UTF-8 does, as users give them."""
+    what = ""
+    if first.startswith(b"PK\x03\x04"):  # a list of terms often comes so
+        what = "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8"
+    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        what = "text in UTF-16; save it in UTF-8"
+    if what:
+        raise FileFormatError(f"{name} is {what}, and give that file", path=name)
 
 
 def _status_here(path: str) -> Status:
@@ -545,6 +551,8 @@ def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     """The lines of a file, of which one that is too long is an error."""
     for number, line in enumerate(lines_within(lines_of(_blocks_of(raw, file))), start=1):
+        if number == 1:
+            refuse_other_than_text(line, file.name)
         if len(line) > LONGEST_LINE:
             raise FileFormatError.at_line(file.name, number, f": {TOO_LONG.format(LONGEST_LINE)}")
         yield line
@@ -814,7 +822,9 @@ class TextReader:
     def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
         # a pipe can be looked into only where it is read
         if file.compression is None and hasattr(raw, "peek"):
-            file = file._replace(compression=compression_of(raw.peek(FIRST_BYTES)[:FIRST_BYTES]))
+            first = raw.peek(FIRST_BYTES)[:FIRST_BYTES]
+            refuse_other_than_text(first, name)
+            file = file._replace(compression=compression_of(first))
         packed = file.compression is not None
         content: Any = lines_of(decompressed(raw, file)) if packed else raw
         lines = lines_within(content) if hasattr(content, "readline") else content
@@ -898,13 +908,9 @@ class TextReader:
             if row - before - 1 in bad:
                 self._refuse(f"{path}, row {row}", bad[row - before - 1], path, None)
             elif isinstance(text, BadRow):
-                self._refuse(
-                    f"{path}, row {row}",
-                    text,
-                    path,
-                    None,
-                    f"write the file anew with texts{_OR_REPLACE}",
-                )
+                or_replace = _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
+                repair = f"write the file anew with texts{or_replace}"
+                self._refuse(f"{path}, row {row}", text, path, None, repair)
             elif text is not None:
                 yield TextRow(text, row)
 
