@@ -99,7 +99,8 @@ class Corpus(Sequence[list[int]]):
         ]
         rows = (self.manifest["shards"][number]["rows"] for number in self._numbers)
         self.shard_starts: list[int] = list(accumulate(rows, initial=0))  # and the end of the last
-        self._open = _opener(self._directory, self.manifest, self._lists, self._numbers)
+        self._held = Held()
+        self._open = _opener(self._directory, self.manifest, self._numbers, self._lists, self._held)
         self.opened: Callable[[int], Any] = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -375,13 +376,13 @@ class Corpus(Sequence[list[int]]):
 
 
 def _opener(
-    directory: str, manifest: dict[str, Any], lists: tuple[str, ...], numbers: list[int]
+    directory: str, manifest: dict[str, Any], numbers: list[int], lists: Sequence[str], held: Held
 ) -> Callable[[int], FlatReader | ParquetReader]:
     """What opens one of the shards that hold rows.
 
     It is no method of a corpus: in a circle of references that would keep its files open.
     """
-    held, shards, file_format = Held(), manifest["shards"], manifest["options"]["file_format"]
+    shards, file_format = manifest["shards"], manifest["options"]["file_format"]
 
     def opened(number: int) -> FlatReader | ParquetReader:
         paths = [f"{directory}/{file['name']}" for file in shards[numbers[number]]["files"]]
