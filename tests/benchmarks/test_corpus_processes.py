@@ -20,6 +20,7 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from typing import NamedTuple
 
 import pytest
@@ -31,7 +32,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 PROC = pathlib.Path("/proc")
 MEGABYTES = float(os.environ.get("TRIETOK_CORPUS_MB", "60"))
 FILES, WORDS = 6, 40  # of a corpus; of a line
-SHARD_MB = "2"
+SHARD_MB = str(max(MEGABYTES / 30, 1))
 pytestmark = [
     pytest.mark.benchmark,
     pytest.mark.skipif(not (PROC / "self/schedstat").exists(), reason="needs Linux's schedstat"),
@@ -95,6 +96,7 @@ class Run:
         self.threads: dict[tuple[int, int], Thread] = {}
         command = [*(sys.executable, "-m", "trietok", "encode-files"), *files, "-o", str(out)]
         command += ["-m", "trietok-en", "--workers", str(workers), "--shard-size", SHARD_MB, *more]
+        self.places: dict[tuple[int, int], Counter[str]] = {}  # in the system, where it waited
         self._starts: dict[tuple[int, int], float] = {}
         self._begun = time.perf_counter()
         self._child = subprocess.Popen(
@@ -141,6 +143,8 @@ class Run:
                 )
                 key, now = (pid, int(task.name)), time.perf_counter()
                 begun = self._starts.setdefault(key, now - ran - ready)
+                if (place := (task / "wchan").read_text()) not in ("", "0"):
+                    self.places.setdefault(key, Counter())[place] += 1
                 gave_up, lost = (
                     int(told[f"{kind}voluntary_ctxt_switches"]) for kind in ("", "non")
                 )
@@ -173,14 +177,16 @@ def test_processes(files, tmp_path, capsys, compiled):
         show(
             f"{workers} workers: {run.seconds:.2f} s, processors {run.cpu:.2f} s, memory of each {memory} MB"
         )
-        busy = sorted(run.threads.values(), reverse=True)[: workers + 1]
-        for thread in busy:
+        busy = sorted(run.threads.items(), key=lambda item: item[1], reverse=True)
+        for key, thread in busy[: workers + 1]:
+            places = dict(run.places.get(key, Counter()).most_common(3))
             show(
-                f"    ran {thread.ran:.2f} s, ready {thread.ready:.2f}, waited {thread.waited:.2f};"
-                f" gave up {thread.gave_up} times, lost it {thread.lost}"
+                f"    ran {thread.ran:.2f} s, ready {thread.ready:.2f}, waited {thread.waited:.2f}"
+                f" in {places}; gave up {thread.gave_up} times, lost it {thread.lost}"
             )
     show(
-        f"two / one: {runs[1].seconds / runs[2].seconds:.2f} by the clock, of processor time {runs[2].cpu / runs[1].cpu:.2f}"
+        f"two / one: {runs[1].seconds / runs[2].seconds:.2f} by the clock,"
+        f" {runs[2].cpu / runs[1].cpu:.2f} of processor time"
     )
     broken = Run(paths, tmp_path / "killed", 2, compiled).end(killed_after=runs[2].seconds / 2)
     resumed = Run(paths, tmp_path / "killed", 2, compiled, "--resume").end()

@@ -65,11 +65,8 @@ def _list_of_examples(features: object) -> list[object]:
         or not hasattr(features, "__iter__")
         or isinstance(features, (str, bytes))
     ):
-        raise InputTypeError(
-            "a collator takes a list of examples, such as [dataset[i] for i in range(8)], not"
-            f" {kind_of(features)}",
-            value=features,
-        )
+        told = "a collator takes a list of examples, such as [dataset[i] for i in range(8)], not"
+        raise InputTypeError(f"{told} {kind_of(features)}", value=features)
     examples = list(features)
     if not examples:
         raise InputError("a batch has at least one example; this list is empty")
@@ -174,11 +171,10 @@ class DataCollatorWithPadding(_Collator):
             InputError: the list is empty, or the examples do not fit together.
             SpecialTokenError: the tokenizer has no padding token.
         """
-        names, kind = (
-            ("padding", "max_length", "pad_to_multiple_of"),
-            TensorType(self.return_tensors),
-        )
-        how = {name: getattr(self, name) for name in names}
+        how = {
+            name: getattr(self, name) for name in ("padding", "max_length", "pad_to_multiple_of")
+        }
+        kind = TensorType(self.return_tensors)
         batch = _padded(self.tokenizer, _list_of_examples(features), kind, **how)
         for name in ("label", "label_ids"):
             if name in batch:
@@ -187,6 +183,7 @@ class DataCollatorWithPadding(_Collator):
 
 
 _CHINESE_REF = "chinese_ref"
+_SHARES = ("mask_replace_prob", "random_replace_prob")
 _LEFT_OUT = (_CHINESE_REF, "offset_mapping")  # no use to a model, and no tensor if lengths differ
 
 
@@ -269,11 +266,9 @@ class DataCollatorForLanguageModeling(_Collator):
 
     def __post_init__(self) -> None:
         if self.tf_experimental_compile:
-            raise NotSupportedError(
-                "tf_experimental_compile is for TensorFlow, which is left out; use"
-                " return_tensors='np' and convert",
-                name="tf_experimental_compile",
-            )
+            name, how = "tf_experimental_compile", "use return_tensors='np' and convert"
+            told = f"{name} is for TensorFlow, which is left out; {how}"
+            raise NotSupportedError(told, name=name)
         if self.mlm and self.tokenizer.mask_token is None:
             raise SpecialTokenError(
                 "masked language modelling needs a mask token, and the tokenizer has none; set one"
@@ -283,14 +278,12 @@ class DataCollatorForLanguageModeling(_Collator):
             )
         if self.mlm:
             self.mlm_probability = _probability("mlm_probability", self.mlm_probability)
-        self.mask_replace_prob = _probability("mask_replace_prob", self.mask_replace_prob)
-        self.random_replace_prob = _probability("random_replace_prob", self.random_replace_prob)
+        for name in _SHARES:
+            setattr(self, name, _probability(name, getattr(self, name)))
         if self.mask_replace_prob + self.random_replace_prob > 1:
-            raise InputError(
-                f"mask_replace_prob={self.mask_replace_prob} and"
-                f" random_replace_prob={self.random_replace_prob} are more than 1 together; they"
-                " are shares of the same tokens"
-            )
+            shares = (f"{name}={getattr(self, name)}" for name in _SHARES)
+            told = f"{' and '.join(shares)} are more than 1 together"
+            raise InputError(f"{told}; they are shares of the same tokens")
         if self.whole_word_mask:
             if not self.mlm:
                 raise InputError("whole_word_mask=True masks, so it needs mlm=True")
@@ -387,11 +380,8 @@ class DataCollatorForLanguageModeling(_Collator):
         rows = list(map(to_python, examples))
         for number, (row, example) in enumerate(zip(rows, examples, strict=True)):
             if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
-                raise InputTypeError(
-                    f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode"
-                    " texts first",
-                    value=example,
-                )
+                told = f"item {number} is neither a dict nor a list of ids: {kind_of(example)}"
+                raise InputTypeError(f"{told}; encode texts first", value=example)
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
@@ -434,10 +424,8 @@ class DataCollatorForLanguageModeling(_Collator):
                 start = len(row) - length if self.tokenizer.padding_side == "left" else 0
                 for position in to_python(example[_CHINESE_REF]):
                     if not 0 <= position < length:
-                        raise InputError(
-                            f"{_CHINESE_REF} of item {number} holds {position}; the item has"
-                            f" {length} ids"
-                        )
+                        told = f"{_CHINESE_REF} of item {number} holds {position}"
+                        raise InputError(f"{told}; the item has {length} ids")
                     row[start + position] = True
         return goes_on
 

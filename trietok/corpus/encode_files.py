@@ -205,10 +205,8 @@ def encode_files(
         )
     for name in keep_columns:
         if name in names:
-            raise InputError(
-                f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the"
-                " files"
-            )
+            told = f"keep_columns has {name!r}, which the ids' own columns have too"
+            raise InputError(f"{told}; rename it in the files")
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 

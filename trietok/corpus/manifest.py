@@ -69,18 +69,15 @@ def _all_from(least: int) -> Callable[[Sequence[Any]], bool]:
     return lambda values: _NUMBER.fits(values) and min(values, default=least) >= least
 
 
+def _are_sha256(values: Sequence[str]) -> bool:
+    return {*map(len, values)} <= {64} and bool(re.fullmatch("[0-9a-f]*", "".join(values)))
+
+
 _TEXT, _TRUTH = _Kind("a text", _all_of(str)), _Kind("true or false", _all_of(bool))
 _NUMBER = _Kind("a whole number", _all_of(int))
 _COUNT = _Kind("a whole number from 0", _all_from(0))
 _SIZE = _Kind("a whole number from 1", _all_from(1))
-_SHA256 = _Kind(
-    "a SHA-256",
-    lambda values: (
-        _TEXT.fits(values)
-        and set(map(len, values)) <= {64}
-        and bool(re.fullmatch("[0-9a-f]*", "".join(values)))
-    ),
-)
+_SHA256 = _Kind("a SHA-256", lambda values: _TEXT.fits(values) and _are_sha256(values))
 
 
 def _one_of(*known: str) -> _Kind:

@@ -165,10 +165,8 @@ class Corpus(Sequence[list[int]]):
         """
         place, row = self._place(number)
         if self.manifest["options"]["pack"] is not None:
-            raise InputError(
-                "a row of packed ids has parts of several texts; encode without pack to know its"
-                " source"
-            )
+            told = "a row of packed ids has parts of several texts"
+            raise InputError(f"{told}; encode without pack to know its source")
         row += self.shard_starts[place]
         found = bisect_right(self._sources, row, key=operator.itemgetter(1))
         source, texts, before = self._sources[found]

@@ -201,10 +201,8 @@ class RowEncoder:
         others = ("return_length", *_REFUSED)
         self._options = {name: value for name, value in options.items() if name not in others}
         # Encoding one text shows whether the options are valid, and which columns they give.
-        words, is_padded = (
-            options.get("is_split_into_words"),
-            options.get("padding") == "max_length",
-        )
+        words = options.get("is_split_into_words")
+        is_padded = options.get("padding") == "max_length"
         text: Any = [["a"]] if words else ["a"]
         texts = [text, text] if has_pairs else [text]
         probe = tokenizer(*texts, **{**self._options, "verbose": False})
@@ -308,11 +306,10 @@ class RowEncoder:
 
         def ids_of(piece: bytes) -> bytes | bytearray:
             rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
-            return (
-                self._by_chunks(encoder, [piece.decode("utf-8")])[0]
-                if rows is None
-                else rows.int32(b"", b"")
-            )
+            if rows is None:
+                return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
+            ids: bytes = rows.int32(b"", b"")
+            return ids
 
         for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
             yield Rows(array("i"), ids, columns)

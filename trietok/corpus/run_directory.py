@@ -267,12 +267,12 @@ class RunDirectory:
         return self._state / key
 
     def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
-        return all(
-            path.is_file()
-            and path.stat().st_size == file["bytes"]
-            and (not by_checksum or checksum(path) == file["sha256"])
-            for path, file in kept.paths()
-        )
+        for path, file in kept.paths():
+            if not path.is_file() or path.stat().st_size != file["bytes"]:
+                return False
+            if by_checksum and checksum(path) != file["sha256"]:
+                return False
+        return True
 
     @property
     def finished(self) -> int:
@@ -426,11 +426,8 @@ class RunDirectory:
         What is renamed later replaces a file of its name; the other files of shards that are not
         wanted go.
         """
-        stay = {
-            path
-            for key, place in places.items()
-            for path, _ in self._shards[key]._replace(stem=place).paths()
-        }
+        placed = (self._shards[key]._replace(stem=place) for key, place in places.items())
+        stay = {path for kept in placed for path, _ in kept.paths()}
         for key, place in places.items():
             kept = self._shards[key]
             if kept.stem not in (place, self._state / key):
@@ -495,11 +492,7 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
-_SAID = {
-    "call": "options of the tokenizer's call",
-    "columns": "masks and type ids",
-    "keep": "kept columns",
-}
+_SAID = {"columns": "masks and type ids", "keep": "kept columns", "call": "the call's options"}
 
 
 def _plain(value: Any) -> str:

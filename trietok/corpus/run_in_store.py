@@ -153,14 +153,13 @@ class RunInStore(RunDirectory):
         yield from super().rejected(order)
 
     def _make_room(self, places: dict[str, Path]) -> None:
-        moved = {
-            path.name: (place.name + file["suffix"], file["bytes"])
-            for key, place in places.items()
-            for path, file in self._shards[key].paths()
-            if path.name != place.name + file["suffix"]
-        }
-        self._store.copy({name: new for name, (new, _) in moved.items()})
-        self._sizes |= dict(moved.values())
+        moved = {}
+        for key, place in places.items():
+            for path, file in self._shards[key].paths():
+                if path.name != place.name + file["suffix"]:
+                    moved[path.name] = place.name + file["suffix"]
+                    self._sizes[moved[path.name]] = file["bytes"]
+        self._store.copy(moved)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
         """Put the manifest last; where rows were skipped, so that a kill leaves a whole run."""

@@ -370,14 +370,10 @@ def mds_index(shards: Iterable[dict[str, Any]], columns: Sequence[str]) -> bytes
     """`index.json`, which lists the shards of a manifest for MosaicML Streaming."""
     told = {**mds_columns(sorted((IDS, *columns))), "zip_data": None}
     files = [(shard["rows"], file) for shard in shards for file in shard["files"]]
-    listed = [
-        {
-            **told,
-            "samples": rows,
-            "raw_data": {"basename": file["name"], "bytes": file["bytes"], "hashes": {}},
-        }
-        for rows, file in files
-    ]
+    listed = []
+    for rows, file in files:
+        data = {"basename": file["name"], "bytes": file["bytes"], "hashes": {}}
+        listed.append({**told, "samples": rows, "raw_data": data})
     return json.dumps({"shards": listed, "version": 2}, sort_keys=True).encode()
 
 

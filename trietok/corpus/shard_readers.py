@@ -203,10 +203,8 @@ class ParquetReader:
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
             return column, column.nbytes
-        starts, numbers = (
-            _numbers(column.offsets, "i"),
-            _numbers(column.values, "i" if name == IDS else "b"),
-        )
+        starts = _numbers(column.offsets, "i")
+        numbers = _numbers(column.values, "i" if name == IDS else "b")
         return (starts, numbers), starts.nbytes + numbers.nbytes
 
     def run(self, name: str, row: int) -> memoryview[int]:

@@ -215,10 +215,8 @@ class TokenizeBatch:
 
     def __repr__(self) -> str:
         options = {"keep_columns": self.keep and list(self.keep), "pair_column": self.pair_column}
-        shown = {
-            **{name: value for name, value in options.items() if value is not None},
-            **self.call_options,
-        }
+        given = {name: value for name, value in options.items() if value is not None}
+        shown = {**given, **self.call_options}
         more = "".join(f", {name}={value!r}" for name, value in shown.items())
         return f"TokenizeBatch({self._class_name}, {self.column!r}{more})"
 
