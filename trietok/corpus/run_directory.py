@@ -492,7 +492,8 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
-_SAID = {"columns": "masks and type ids", "keep": "kept columns", "call": "the call's options"}
+_SAID = {"columns": "masks and type ids", "keep": "kept columns"}
+_SAID["call"] = "options of the tokenizer's call"
 
 
 def _plain(value: Any) -> str:
