@@ -19,6 +19,7 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
+from trietok.collector import bulk
 from trietok.corpus.manifest import FORMATS_READ, REJECTS, read_manifest, rejected_rows, with_parts
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.run_directory import MANIFEST
@@ -36,9 +37,8 @@ from trietok.errors import (
     whole_number,
 )
 from trietok.files.stores import Place, is_elsewhere, local_path, open_bytes, status
-from trietok.files.texts import import_pyarrow
+from trietok.files.tables import import_pyarrow
 from trietok.text.changes import cached_property
-from trietok.text.trie import bulk
 
 _OPEN_SHARDS = 64
 

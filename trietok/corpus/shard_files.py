@@ -40,7 +40,7 @@ from trietok.corpus.row_encoder import (
     Rows,
 )
 from trietok.errors import FileFormatError, InputError, InputTypeError
-from trietok.files.texts import import_pyarrow, is_text_type
+from trietok.files.tables import import_pyarrow, is_text_type
 
 FORMATS = ("parquet", "npy", "bin", "megatron", "mds")
 KEPT = ".kept.parquet"  # how the file's name ends with the columns kept beside `npy` and `bin`
@@ -114,10 +114,9 @@ def arrow_columns(
 
     def spread(values: array[int]) -> array[int]:
         """The values of the rows there are, and 0 for the others."""
-        if not nulls:
-            return values
         following = iter(values)
-        return array("i", [next(following) if there else 0 for there in present or ()])
+        found = (next(following) if there else 0 for there in present or ())
+        return array("i", found) if nulls else values
 
     def flat(kind: Any, values: Any, number: int, validity: Any = None, nulls: int = 0) -> Any:
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)

@@ -32,33 +32,25 @@ from trietok.errors import (
     as_file_error,
     imported,
 )
-from trietok.files import texts as text_files
+from trietok.files import text_rows
+from trietok.files.packed import decompressed
 from trietok.files.stores import Status, identity, is_elsewhere, open_bytes
-from trietok.files.texts import (
+from trietok.files.tables import column_of, import_pyarrow, open_parquet, rows_of_csv, texts_of
+from trietok.files.text_files import (
+    FIRST_BYTES,
     TABLES,
-    BadRow,
-    Text,
     TextFile,
-    decoded,
-    import_pyarrow,
+    compression_of,
     listed,
-    open_parquet,
-    texts_of,
+    refuse_other_than_text,
 )
+from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded, object_of_json, text_in_object
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
 SetAside = Callable[[str, TrietokError], object]  # is told of a file, and why it is left out
-
-
 _ENDS = "files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also with .gz or .zst"
 _SHEETS = (".xlsx", ".xls", ".ods")
-
-
-def _what_else(path: str) -> str:
-    if path.lower().endswith(_SHEETS):
-        return "a spreadsheet; save it as .csv in UTF-8, and give that file"
-    return "of an unknown kind"
 
 
 class ChangedFileError(FileError):
@@ -99,7 +91,9 @@ def find_inputs(
             what = f"{path} is no regular file, and texts are read more than once"
             raise InputError(f"{what}; copy them to a file")
         if file.kind is None:
-            raise InputError(f"{path} is {_what_else(path)}; {_ENDS}")
+            is_sheet = path.lower().endswith(_SHEETS)
+            kind = "a spreadsheet; save it as .csv in UTF-8" if is_sheet else "of an unknown kind"
+            raise InputError(f"{path} is {kind}; {_ENDS}")
     if not found:
         raise InputError("no files are given; give at least one")
     return [file for file in found.values() if file is not None]
@@ -143,8 +137,8 @@ class LongText(NamedTuple):
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_files.LONGEST_LINE:
-                told = f"more than {text_files.LONGEST_LINE:,} bytes without a space"
+            if len(piece) > text_rows.LONGEST_LINE:
+                told = f"more than {text_rows.LONGEST_LINE:,} bytes without a space"
                 return BadRow(f"{told}; break the line somewhere there")
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
@@ -166,7 +160,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > text_files.LONGEST_LINE:
+                if end or len(held) > text_rows.LONGEST_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -306,7 +300,7 @@ def read_blocks(
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
-                    batches = text_files.rows_of_csv(raw, file, [column, *keep])
+                    batches = rows_of_csv(raw, file, [column, *keep])
                     yield from _of_batches(read, batches, column, keep)
             else:
                 yield from _of_lines(read, cut_characters, keep)
@@ -330,9 +324,9 @@ def _small_file(read: Read) -> bytes | None:
             content, status = raw.read(file.size + 1), os.fstat(raw.fileno())
     except OSError:  # which comes again, and is told of then
         return None
-    if (len(content), status.st_mtime_ns) != file[3:] or text_files.compression_of(content):
+    if (len(content), status.st_mtime_ns) != file[3:] or compression_of(content):
         return None
-    text_files.refuse_other_than_text(content, file.name)
+    refuse_other_than_text(content, file.name)
     read.digest.update(content)
     return content
 
@@ -342,15 +336,15 @@ def _of_lines(
 ) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
-        first = raw.read(text_files.FIRST_BYTES)
-        text_files.refuse_other_than_text(first, file.name)
-        compression = text_files.compression_of(first) or file.compression
+        first = raw.read(FIRST_BYTES)
+        refuse_other_than_text(first, file.name)
+        compression = compression_of(first) or file.compression
         raw.seek(0)
         if compression is not None:
             if start:  # a packed file by another name: the stretch at its start has all of it
                 return
             content: Any = _Summed(read.digest, raw)
-            blocks = text_files.decompressed(content, file._replace(compression=compression))
+            blocks = decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
@@ -457,7 +451,7 @@ def _long_line(
     """A line that is longer than a block: as it is, or in pieces if it is too long."""
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = text_files.LONGEST_LINE if alone is None else LONG
+    most = text_rows.LONGEST_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
@@ -468,7 +462,7 @@ def _long_line(
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(text_files.TOO_LONG.format(text_files.LONGEST_LINE))
+        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE))
         yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -504,7 +498,7 @@ def _rows_of_json(
     lines = texts_of(lines_of(block)) if others else []
     for place in others:
         line = lines[place]
-        found: Any = text_files.object_of_json(line, column) if isinstance(line, str) else line
+        found: Any = object_of_json(line, column) if isinstance(line, str) else line
         rows[place] = _text_to_keep(found, column, keep)
         # what is kept of rows without a text goes with them
         for key, of_key in zip(keys, values, strict=True):
@@ -587,7 +581,7 @@ def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
 
 
 def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
-    text = text_files.text_in_object(values, column)
+    text = text_in_object(values, column)
     if text is None:
         return BadRow(f"{column!r} is null, not a text")
     if isinstance(text, BadRow) or isinstance(values, BadRow):
@@ -629,7 +623,7 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
     with damage_told(file.name), open_parquet(file.name) as table:
         check_table(table, file, column, keep)
         batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
-        yield from _of_batches(read, zip(batches, repeat(text_files.NONE_BAD)), column, keep)
+        yield from _of_batches(read, zip(batches, repeat(NONE_BAD)), column, keep)
 
 
 _Batches = Iterable[tuple[Any, Mapping[int, BadRow]]]
@@ -645,7 +639,7 @@ def _of_batches(
         if writer is None:
             writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
-        rows = texts = text_files.column_of(batch, column).cast("large_string")
+        rows = texts = column_of(batch, column).cast("large_string")
         size = lengths_of(texts).sum(min_count=0).as_py()
         if bad:
             read.digest.update(repr(bad).encode())
