@@ -266,6 +266,14 @@ def test_a_spreadsheet_is_named(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+@pytest.mark.parametrize("coding", ["utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_is_named(tmp_path, name, coding):
+    path = tmp_path / name
+    path.write_bytes("\ufefftext\nlow\n".encode(coding))
+    assert refusal(path) == "FILE is text in UTF-16; save it in UTF-8, and give that file"
+
+
 # ---- lines that are too long ---------------------------------------------------------------------
 
 

@@ -69,12 +69,7 @@ class TextFile(NamedTuple):
             elif os.path.isfile(path):
                 with open(path, "rb") as raw:
                     first = raw.read(FIRST_BYTES)
-        if first == b"PK\x03\x04":  # a list of terms often comes so
-            what = (
-                "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8, and"
-                " give that file"
-            )
-            raise FileFormatError(f"{path} is {what}", path=path)
+        refuse_other_than_text(first, path)
         kind, compression = _kind_of(stores.path_in(path), first)
         return file._replace(kind=kind, compression=compression)
 
@@ -98,6 +93,17 @@ class TextFile(NamedTuple):
         except OSError:
             return _status_here(self.name) != self[3:]  # which says what there is instead
         return (status.st_size, status.st_mtime_ns) != self[3:]
+
+
+def refuse_other_than_text(first: bytes, name: str) -> None:
+    """Raise a FileFormatError where a file begins as no text in UTF-8 does."""
+    what = ""
+    if first.startswith(b"PK\x03\x04"):  # a list of terms often comes so
+        what = "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8"
+    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        what = "text in UTF-16; save it in UTF-8"
+    if what:
+        raise FileFormatError(f"{name} is {what}, and give that file", path=name)
 
 
 def _status_here(path: str) -> Status:
