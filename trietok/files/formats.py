@@ -266,7 +266,7 @@ def read_json(path: Path_) -> Any:
     """The value of a JSON file; raises as `read_json_text`, and where it does not parse."""
     text = read_json_text(path)
     try:
-        value, _ = _checked(
+        value, _ = _parsed(
             text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text))
         )
     except (ValueError, RecursionError) as error:
@@ -352,7 +352,7 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
 
     def parse(position: int) -> tuple[Any, int]:
         decoder = json.JSONDecoder
-        return _checked(
+        return _parsed(
             text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position)
         )
 
@@ -377,7 +377,7 @@ _LEAVES = frozenset((str, int, float, bool, type(None)))
 _Hook = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
-def _checked(
+def _parsed(
     text: str, start: int, parse: Callable[[_Hook | None], tuple[Any, int]]
 ) -> tuple[Any, int]:
     """A JSON value in a text from `start`, and where it ends.

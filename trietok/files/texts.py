@@ -4,8 +4,8 @@
 All but the last may be packed.
 
 In: paths and globs. Out: a `TextFile` each; the texts, one after the other; or for a row `BadRow`,
-where it holds none. A line is held at a time, of at most `LONGEST_LINE` bytes, or a thousand rows
-of a table. A compressed file that is damaged or cut off is an error, never a short file.
+where it holds none. A line is held at a time, of at most `LONGEST_TEXT_LINE` bytes, or a thousand
+rows of a table. A compressed file that is damaged or cut off is an error, never a short file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ FIRST_BYTES = max(map(len, _FIRST_BYTES))
 _BLOCK = 1 << 20  # bytes
 _PACKED = 1 << 9  # bytes that are unpacked at once: zstd makes up to 16 MiB of them
 # bytes that are held of a line, whoever reads it: a small packed file may have one of gigabytes
-LONGEST_LINE = 1 << 26
+LONGEST_TEXT_LINE = 1 << 26
 TOO_LONG = "a line of more than {:,} bytes is not read; break it into lines"
 
 
@@ -70,7 +70,7 @@ class BadRow(NamedTuple):
     reason: str
 
 
-Text = str | BadRow
+TextOrBad = str | BadRow
 NONE_BAD: Mapping[int, BadRow] = MappingProxyType({})
 
 
@@ -182,10 +182,10 @@ def compression_of(first: bytes) -> str | None:
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     """The paths, and for each glob the files it finds, by name."""
-    return (path for path, _ in listed(paths))
+    return (path for path, _ in files_listed(paths))
 
 
-def listed(
+def files_listed(
     paths: Iterable[str | os.PathLike[str]], fresh: bool = False
 ) -> Iterator[tuple[str, Status | None]]:
     """The files as `expanded` gives them, each with what a list of files tells of it.
@@ -196,7 +196,7 @@ def listed(
         path, hint = os.fspath(given), ""
         found: dict[str, Status | None] | None = None
         if is_elsewhere(path):
-            found = stores.matches(path, fresh)
+            found = stores.files_matching(path, fresh)
             hint = (
                 "; a name elsewhere that holds a [ is a glob, where [[] stands for it"
                 if "[" in path
@@ -220,7 +220,7 @@ def listed(
 # ---- lines ---------------------------------------------------------------------------------------
 
 
-def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> Text:
+def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> TextOrBad:
     """Bytes as text, or what is wrong with them: `errors` is as for `bytes.decode`.
 
     An error counts bytes in what `of` names, where `raw` begins at `offset`.
@@ -256,7 +256,7 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     return values
 
 
-def text_in_object(values: dict[str, Any] | BadRow, column: str) -> Text | None:
+def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad | None:
     """The text in a JSON object, or in objects within it; None for a null. What is no object is
     handed on.
 
@@ -469,7 +469,7 @@ def rows_of_csv(
 
     try:
         batches: Any = reader.open_csv(
-            lines_of(
+            file_of_blocks(
                 chain(
                     _blocks_of(raw, file), [f"\n{delimiter.join([_END] * len(header))}\n".encode()]
                 )
@@ -544,9 +544,11 @@ def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     """The lines of a file, of which one that is too long is an error."""
-    for number, line in enumerate(lines_within(lines_of(_blocks_of(raw, file))), start=1):
-        if len(line) > LONGEST_LINE:
-            raise FileFormatError.at_line(file.name, number, f": {TOO_LONG.format(LONGEST_LINE)}")
+    for number, line in enumerate(lines_within(file_of_blocks(_blocks_of(raw, file))), start=1):
+        if len(line) > LONGEST_TEXT_LINE:
+            raise FileFormatError.at_line(
+                file.name, number, f": {TOO_LONG.format(LONGEST_TEXT_LINE)}"
+            )
         yield line
 
 
@@ -579,21 +581,21 @@ class _Content(io.RawIOBase):
         return len(part)
 
 
-def lines_of(blocks: Iterable[bytes]) -> io.BufferedReader:
+def file_of_blocks(blocks: Iterable[bytes]) -> io.BufferedReader:
     """Blocks of bytes as a file of them, which gives its lines.
 
-    >>> list(lines_of([b"one\\ntw", b"o\\nthree"]))
+    >>> list(file_of_blocks([b"one\\ntw", b"o\\nthree"]))
     [b'one\\n', b'two\\n', b'three']
     """
     return io.BufferedReader(_Content(iter(blocks)), _BLOCK)
 
 
 def lines_within(file: Any) -> Iterator[bytes]:
-    """The lines of a file; of one that is longer than `LONGEST_LINE`, only so many bytes and one
-    more.
+    """The lines of a file; of one that is longer than `LONGEST_TEXT_LINE`, only so many bytes and
+    one more.
     """
     is_whole = True
-    for line in iter(partial(file.readline, LONGEST_LINE + 1), b""):
+    for line in iter(partial(file.readline, LONGEST_TEXT_LINE + 1), b""):
         if is_whole:
             yield line
         is_whole = line.endswith(b"\n")
@@ -816,7 +818,7 @@ class TextReader:
         if file.compression is None and hasattr(raw, "peek"):
             file = file._replace(compression=compression_of(raw.peek(FIRST_BYTES)[:FIRST_BYTES]))
         packed = file.compression is not None
-        content: Any = lines_of(decompressed(raw, file)) if packed else raw
+        content: Any = file_of_blocks(decompressed(raw, file)) if packed else raw
         lines = lines_within(content) if hasattr(content, "readline") else content
         rows = self._decoded(lines, name, raw, packed)
         yield from (
@@ -836,9 +838,12 @@ class TextReader:
         of = "line" if self._counts_lines else "unpacked file" if packed else "file"
         for number, line in enumerate(lines, start=1):
             start = 0 if self._counts_lines else offset
-            if len(line) > LONGEST_LINE:
+            if len(line) > LONGEST_TEXT_LINE:
                 self._refuse(
-                    f"{name}, line {number}", BadRow(TOO_LONG.format(LONGEST_LINE)), name, number
+                    f"{name}, line {number}",
+                    BadRow(TOO_LONG.format(LONGEST_TEXT_LINE)),
+                    name,
+                    number,
                 )
                 continue
             text = decoded(line.removesuffix(b"\n"), self._errors, of=of, offset=start)

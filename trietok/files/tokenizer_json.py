@@ -25,7 +25,7 @@ from trietok.files.json_place import (
     JsonPlace,
     Reader,
     bert_normalizer,
-    kind_of,
+    component_type,
 )
 from trietok.inputs import post_processors
 from trietok.inputs.post_processors import (
@@ -66,7 +66,7 @@ class BpeDecoder(NamedTuple):
     suffix: str = "</w>"
 
 
-class Truncation(NamedTuple):
+class JsonTruncation(NamedTuple):
     """What the Rust tokenizer does to a sequence that is too long, if a call does not say
     otherwise.
 
@@ -83,7 +83,7 @@ class Truncation(NamedTuple):
     stride: int = 0
 
 
-class Padding(NamedTuple):
+class JsonPadding(NamedTuple):
     """How the Rust tokenizer fills up sequences, if a call does not say otherwise.
 
     Attributes:
@@ -102,7 +102,7 @@ class Padding(NamedTuple):
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
 
-    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> JsonPadding:
         """The same with the id that its token has: ids may have moved since it was read."""
         return self._replace(pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
@@ -143,8 +143,8 @@ class TokenizerJson(NamedTuple):
     post_processor: PostProcessor | None = None
     decoder: WordPieceDecoder | BpeDecoder | None = WordPieceDecoder()
     added_tokens: Mapping[int, AddedToken] = MappingProxyType({})
-    truncation: Truncation | None = None
-    padding: Padding | None = None
+    truncation: JsonTruncation | None = None
+    padding: JsonPadding | None = None
     bpe: BpeParts | None = None
     composes: bool = False
     splits_punctuation: bool = True
@@ -309,7 +309,7 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
 
 def truncation_and_padding_of(
     found: dict[str, Any], path: Path_
-) -> tuple[Truncation | None, Padding | None]:
+) -> tuple[JsonTruncation | None, JsonPadding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
     places = {key: JsonPlace(value, key, path) for key, value in found.items()}
     truncation, padding = places.get("truncation"), places.get("padding")
@@ -399,7 +399,7 @@ def said_by(pipeline: Pipeline, normalizer: BertNormalizer) -> tuple[BertNormali
 
 def _kind(place: JsonPlace, *known: str) -> JsonPlace:
     """The object of a component, if it is of a type that trietok has."""
-    kind_of(place, *known)
+    component_type(place, *known)
     return place
 
 
@@ -527,12 +527,14 @@ def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
     return WordPieceDecoder(**_kind(place, "WordPiece").members(members))
 
 
-def _truncation(place: JsonPlace) -> Truncation:
-    return Truncation(**place.members(_TRUNCATION, {"direction": _side}))
+def _truncation(place: JsonPlace) -> JsonTruncation:
+    return JsonTruncation(**place.members(_TRUNCATION, {"direction": _side}))
 
 
-def _padding(place: JsonPlace) -> Padding:
-    return Padding(**place.members(_PADDING, {"pad_to_multiple_of": _or_null(JsonPlace.number)}))
+def _padding(place: JsonPlace) -> JsonPadding:
+    return JsonPadding(
+        **place.members(_PADDING, {"pad_to_multiple_of": _or_null(JsonPlace.number)})
+    )
 
 
 def _fill_to(place: JsonPlace) -> str | int:
@@ -549,7 +551,7 @@ def _list_of(read: Reader) -> Reader:
 
 def _post_processor(place: JsonPlace) -> PostProcessor:
     known = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
-    kind = kind_of(place, *known, "Sequence")
+    kind = component_type(place, *known, "Sequence")
     if kind == "Sequence":
         steps = place.object(("type", "processors")).member("processors").items()
         if len(steps) != 1:

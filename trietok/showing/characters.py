@@ -116,10 +116,10 @@ def _width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def padded(text: str, columns: int, *, right: bool = False) -> str:
+def filled_to(text: str, columns: int, *, right: bool = False) -> str:
     """A text with spaces behind it, or before it, up to a number of columns.
 
-    >>> padded("東", 4), padded("7", 3, right=True)
+    >>> filled_to("東", 4), filled_to("7", 3, right=True)
     ('東  ', '  7')
     """
     spaces = " " * max(columns - width(text), 0)
@@ -191,7 +191,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[st
     sizes = [max(map(width, column)) for column in zip(*rows, strict=True)]
     lines = (enumerate(zip(row, sizes, strict=True)) for row in rows)
     return [
-        "  ".join([padded(*cell, right=number in right) for number, cell in line]).rstrip()
+        "  ".join([filled_to(*cell, right=number in right) for number, cell in line]).rstrip()
         for line in lines
     ]
 

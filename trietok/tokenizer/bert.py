@@ -40,8 +40,8 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json import Padding as FilePadding
-    from trietok.files.tokenizer_json import Truncation as FileTruncation
+    from trietok.files.tokenizer_json import JsonPadding as FilePadding
+    from trietok.files.tokenizer_json import JsonTruncation as FileTruncation
     from trietok.tokenizer.unknown_words import UnknownWords
 
 

@@ -35,8 +35,8 @@ from trietok.text.basic_tokenizer import STEPS
 from trietok.text.changes import Changeable, Version, is_replaced
 from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
 from trietok.text.stages import Located, Stages, require_text
-from trietok.text.untrusted import OPTIONS, SpecialPolicy, special_policy
-from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, TokenTable
+from trietok.text.untrusted import SPECIAL_OPTIONS, SpecialPolicy, special_policy
+from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, TokenTable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,7 +75,7 @@ STAGE_HOOKS = (
     *STEPS,
 )
 
-_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
+_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *SPECIAL_OPTIONS})
 
 
 class HookEncoder(TextEncoder):
@@ -277,10 +277,10 @@ class OfOneState:
             more = {"prepend_batch_axis": True} if prepend_batch_axis else {}
             row: BatchEncoding = self._tokenizer.prepare_for_model(ids, pair_ids, **options, **more)
             return row
-        return prepare(self, ids, pair_ids, CallOptions(**options), prepend_batch_axis)
+        return prepare_by_methods(self, ids, pair_ids, CallOptions(**options), prepend_batch_axis)
 
 
-def prepare(
+def prepare_by_methods(
     tokenizer: OfOneState,
     ids: Ids,
     pair_ids: Ids | None,
@@ -878,7 +878,7 @@ def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) 
     # it stands already
     derived = Derived(attributes["_derived"], state=(version.mark, table, None))
     copied.__dict__.update(
-        attributes, _changes=Changes(table, version), _own_version=version, _moment=NEVER
+        attributes, _changes=CurrentTable(table, version), _own_version=version, _moment=NEVER
     )
     copied.__dict__["_derived"] = derived
     return copied

@@ -1108,7 +1108,7 @@ class PreTrainedTokenizer(SpecialTokensMixin):
         with brief:
             moment = self._now()
             if moment.prepares_by_methods:
-                return by_methods.prepare(
+                return by_methods.prepare_by_methods(
                     moment.by_methods(self), ids, pair_ids, options, prepend_batch_axis
                 )
             return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)

@@ -40,7 +40,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def ids_of(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
+def ids_of_texts(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
     """The ids of texts, without special tokens around."""
     return tokenizer.text_encoder.rows(texts).lists()
 
@@ -468,7 +468,7 @@ def said_of(others: Sequence[OtherWord]) -> str:
     return f"{told} ({number_of(sum(each.frequency for each in others), 'occurrence')}): {examples}"
 
 
-def count_words(tokenizer: BertTokenizer, texts: Iterable[str], words: WordCounts) -> None:
+def add_words_of(tokenizer: BertTokenizer, texts: Iterable[str], words: WordCounts) -> None:
     """Add the words of texts to those counted, of which the rarest of many are forgotten."""
     cut = tokenizer.basic_tokenizer.tokenize if tokenizer.do_basic_tokenize else str.split
     for text in texts:
@@ -487,7 +487,9 @@ def other_words(
     frequent, found = sorted(words, key=lambda item: (-item[1], item[0])), list[OtherWord]()
     for start in range(0, len(frequent), _BATCH):
         some = frequent[start : start + _BATCH]
-        old, new = (ids_of(tokenizer, [word for word, _ in some]) for tokenizer in (before, after))
+        old, new = (
+            ids_of_texts(tokenizer, [word for word, _ in some]) for tokenizer in (before, after)
+        )
         for (word, frequency), ids, new_ids in zip(some, old, new, strict=True):
             if ids != new_ids and tuple(new_ids) not in terms:
                 found.append(
@@ -533,11 +535,11 @@ def effects_of_terms(
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
         words.texts += len(batch)
-        count_words(tokenizer, batch, words)
-        old = ids_of(tokenizer, batch)
+        add_words_of(tokenizer, batch, words)
+        old = ids_of_texts(tokenizer, batch)
         before += sum(map(len, old))
         for number, trial in enumerate(trials):
-            new = ids_of(trial, batch)
+            new = ids_of_texts(trial, batch)
             changed[number] += sum(map(list.__ne__, old, new))
             after[number] += sum(map(len, new))
     effects = []
