@@ -34,6 +34,18 @@ def test_a_module_can_be_read_in_one_sitting():
     assert layout.longer_modules(layout.lines_of(layout.ROOT)) == layout.LONGER
 
 
+def test_a_name_has_one_meaning(tmp_path):
+    """No two modules define a public name, but for those that have a reason."""
+    assert layout.names_of_several(layout.ROOT).keys() == layout.SHARED_NAMES.keys()
+    package = tmp_path / "trietok"
+    package.mkdir()
+    (package / "one.py").write_text(
+        "if True:\n    def part(): ...\n_own, (LIMIT, other) = 1, (2, 3)\n"
+    )
+    (package / "two.py").write_text("class part: ...\n_own: int = 1\nLIMIT: int = 2\n")
+    assert layout.names_of_several(tmp_path) == {"LIMIT": ["one", "two"], "part": ["one", "two"]}
+
+
 def test_no_chain_of_imports_is_long():
     assert len(layout.longest_chain(GRAPH)) <= layout.LONGEST_CHAIN
 

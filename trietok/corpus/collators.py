@@ -44,11 +44,9 @@ from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
-    import numpy
     from numpy.typing import NDArray
 
-    IdArray = NDArray[numpy.int64]
-    FlagArray = NDArray[numpy.bool_]
+    from trietok.corpus.masking import FlagArray, IdArray
 
 
 def _kind_of_tensors(*wanted: Tensors) -> TensorType:

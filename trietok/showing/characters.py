@@ -38,10 +38,10 @@ def code_point(char: str) -> str:
     return f"U+{ord(char):04X}"
 
 
-def name(char: str) -> str:
+def name_of(char: str) -> str:
     """The Unicode name of a character; the alias of a control; the label of what has neither.
 
-    >>> name("\\u200d"), name("\\t"), name("\\ud800")
+    >>> name_of("\\u200d"), name_of("\\t"), name_of("\\ud800")
     ('ZERO WIDTH JOINER', 'CHARACTER TABULATION', '<surrogate-D800>')
     """
     if char < "\x20":
@@ -60,7 +60,7 @@ def described(char: str) -> str:
     >>> described("é")
     'U+00E9 LATIN SMALL LETTER E WITH ACUTE'
     """
-    return f"{code_point(char)} {name(char)}"
+    return f"{code_point(char)} {name_of(char)}"
 
 
 def is_hidden(char: str) -> bool:
