@@ -29,6 +29,7 @@ from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
 from trietok.workbench.read_again import checked
+from trietok.workbench.suggesting.suggestions import Suggestions
 
 _BATCH = 256  # texts encoded at a time
 
@@ -140,7 +141,11 @@ class AddedTerms(Report):
 
 
 def add_terms(
-    tokenizer: BertTokenizer, terms: Iterable[str], way: str = "auto", *, special: bool = False
+    tokenizer: BertTokenizer,
+    terms: Iterable[str] | Suggestions,
+    way: str = "auto",
+    *,
+    special: bool = False,
 ) -> AddedTerms:
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
@@ -148,7 +153,8 @@ def add_terms(
         tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair
             encoding, which takes added tokens only.
         terms: words or phrases as people write them; spaces around are taken off, and several
-            inside are one. They are lower-cased where the tokenizer does so.
+            inside are one. They are lower-cased where the tokenizer does so. `Suggestions` are
+            added in the way that they were worked out for, unless `way` says another.
         way: `"auto"`, entries of the vocabulary where WordPiece can reach the term, and
             `"single-word"` tokens where it cannot, as with spaces or punctuation inside (a token
             that begins and ends with a Chinese character, a word by itself, matches anywhere), or
@@ -188,6 +194,9 @@ def add_terms(
         )
     if way == "wordpiece":
         require_wordpiece(tokenizer, "add_terms in the way 'wordpiece'")
+    if isinstance(terms, Suggestions):
+        way = terms.adding if (way, terms.adding) == ("auto", "single-word") else way
+        terms = [each.word for each in terms.suggestions]
     if isinstance(terms, (str, bytes)):
         raise InputTypeError(
             f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms

@@ -370,6 +370,9 @@ def add_suggestions(
 ) -> Applied:
     """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
 
+    It will go: `add_terms(tokenizer, suggestions)` adds them, and `Suggestions.changed` names the
+    other words of the texts that are split differently then.
+
     It is tried on a copy first: every word has to become one id of its own, and of the other words
     of the texts, as far as they were sampled, only those may get other ids that the suggestions
     name as changed.
