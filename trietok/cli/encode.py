@@ -25,7 +25,7 @@ def encode(
     texts: tuple[str, ...],
     files: tuple[str, ...],
     model: str,
-    how: Encoding,
+    how: EncodingOptions,
     column: str,
     as_json: bool,
 ) -> None:
@@ -38,7 +38,7 @@ def encode(
       trietok encode "Is it?" --pair "It is."
     """
     how.check_arguments(texts, files)
-    lines = lines_of(texts, files, "texts", column)
+    lines = lines_asked_for(texts, files, "texts", column)
     tokenizer = tokenizer_of(model)
     how.check_length(tokenizer)
     write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
@@ -69,7 +69,7 @@ def encode(
                 )
 
 
-def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
+def _places(encoding: trietok.BatchEncoding) -> list[TokenPlace] | None:
     """Where each token is from; None where the tokenizer does not tell."""
     try:
         texts = encoding.sequence_ids()
@@ -96,7 +96,7 @@ def tokenize(
       trietok tokenize "Tokenizers turn text into ids."
       trietok tokenize -m my-tokenizer -f texts.txt
     """
-    lines = lines_of(texts, files, "texts", column)
+    lines = lines_asked_for(texts, files, "texts", column)
     tokenizer = tokenizer_of(model)
     write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
     with_ids = shows_all(as_json)
@@ -138,7 +138,7 @@ def decode(
       trietok encode --json "Hello!" | trietok decode --no-special-tokens
     """
     given = _one_sequence(ids)
-    lines = lines_of(given, files, "ids")
+    lines = lines_asked_for(given, files, "ids")
     tokenizer = tokenizer_of(model)
     with shown_reading(lines, "decoding", while_writing=True) as shown:
         for line in shown:
@@ -146,7 +146,7 @@ def decode(
             if as_json:
                 write_line(result.to_json(profile=tokenizer.profile))
             else:
-                write_line(visible(result.text) if on_terminal() else result.text)
+                write_line(on_one_line(result.text) if on_terminal() else result.text)
 
 
 def _one_sequence(arguments: tuple[str, ...]) -> list[str]:

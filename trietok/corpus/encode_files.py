@@ -58,7 +58,7 @@ from trietok.worker_pool import cores, refuse_while_starting
 _MOST_NAMED = 2  # rows, and files, where too many are set aside
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is.
 
     Attributes:
@@ -96,7 +96,7 @@ def encode_files(
     resume: bool = False,
     verify: bool = False,
     shard_bytes: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
@@ -298,7 +298,7 @@ class _Run:
         self,
         job: ShardJob,
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[RunProgress], None] | None,
         map_shards: MapShards | None,
         limit: int | Fraction | None,
     ) -> None:
@@ -322,7 +322,7 @@ class _Run:
         # those to be encoded, though there is a shard of the same: it stays where it is
         self._anew: set[str] = set()
         self._failures: list[Outcome] = []
-        self._state = Progress(0, sum(file.size for file in self.inputs), 0, 0, 0)
+        self._state = RunProgress(0, sum(file.size for file in self.inputs), 0, 0, 0)
         self._sizes = {file.name: file.size for file in self.inputs}
         self._read = self._rejected = (
             0  # rows of the shards that are finished, and those of them without text

@@ -107,7 +107,7 @@ _MANIFEST = {
 }
 
 
-def _check(value: Any, wanted: Any, where: str) -> None:
+def _check_value(value: Any, wanted: Any, where: str) -> None:
     """Raise ValueError where a value of JSON is not what is wanted: a `_Kind`, or a list or an
     object of such.
     """
@@ -120,19 +120,19 @@ def _check(value: Any, wanted: Any, where: str) -> None:
         )
     elif isinstance(wanted, list):
         for number, one in enumerate(value):
-            _check(one, wanted[0], f"{where}[{number}]")
+            _check_value(one, wanted[0], f"{where}[{number}]")
     else:
         for key, inner in wanted.items():
             name = key.removesuffix("?")
             if name in value:
-                _check(value[name], inner, f"{where}.{name}")
+                _check_value(value[name], inner, f"{where}.{name}")
             elif name == key:
                 raise ValueError(f"{where} has no {name!r}")
 
 
 def _all_fit(values: list[Any], wanted: Any) -> bool:
-    """Whether each value is what `_check` wants, by what all of them have in one place: there may
-    be very many.
+    """Whether each value is what `_check_value` wants, by what all of them have in one place: there
+    may be very many.
     """
     if isinstance(wanted, _Kind):
         return all(map(wanted.fits, values))
@@ -150,7 +150,7 @@ def _all_fit(values: list[Any], wanted: Any) -> bool:
 
 def check_record(record: Any) -> None:
     """Raise ValueError where a value of JSON is no record of a shard."""
-    _check(record, _RECORD, "record")
+    _check_value(record, _RECORD, "record")
 
 
 def is_size(value: Any) -> bool:
@@ -199,7 +199,7 @@ def rejected_rows(lines: list[bytes]) -> list[dict[str, Any]]:
         entries = [json.loads(line) for line in lines]
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    _check(entries, _REJECTS, REJECTS)
+    _check_value(entries, _REJECTS, REJECTS)
     return entries
 
 
@@ -225,7 +225,7 @@ def parts_in(path: Path) -> set[str]:
     return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
-def described(name: str, raw: bytes) -> dict[str, Any]:
+def described_part(name: str, raw: bytes) -> dict[str, Any]:
     """What a manifest says of a part of it."""
     return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
@@ -243,14 +243,14 @@ def with_parts(
                 for shard in manifest["shards"]
             ]
         else:
-            _check(manifest.get("parts"), [_FILE], "the manifest.parts")
+            _check_value(manifest.get("parts"), [_FILE], "the manifest.parts")
             shards = _shards_in(manifest["parts"], read)
         whole = {
             **{name: value for name, value in manifest.items() if name != "parts"},
             "shards": shards,
         }
         if not _all_fit([whole], _MANIFEST):
-            _check(whole, _MANIFEST, "the manifest")
+            _check_value(whole, _MANIFEST, "the manifest")
         _check_sums(whole)
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None
@@ -268,7 +268,7 @@ def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> lis
             raw = read(name)
         except OSError as error:
             raise ValueError(f"its part {name} cannot be read: {error.strerror}") from None
-        if part != described(name, raw):
+        if part != described_part(name, raw):
             raise ValueError(
                 f"its part {name} does not have the size and the checksum that it says"
             )

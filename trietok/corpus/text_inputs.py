@@ -20,8 +20,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.row_encoder import lines_of, one_text
-from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
+from trietok.corpus.row_encoder import lines_of_block, one_text
+from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
     FileError,
@@ -67,7 +67,7 @@ def find_inputs(
     """
     found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
-    for path, told in listed(paths):
+    for path, told in files_listed(paths):
         is_direct = not (is_elsewhere(path) or os.path.islink(path))
         folder, name = os.path.split(path if is_direct else identity(path))
         real = real_folder(folder) if is_direct else folder, name
@@ -102,7 +102,9 @@ def changed_since(
     told: dict[str, Status | None] = {}
     # there is no such file any more; where a store is out, that is an error
     with contextlib.suppress(FileError):
-        told.update(listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True))
+        told.update(
+            files_listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True)
+        )
     for file in files:
         try:
             check_unchanged(file, told.get(file.name))
@@ -148,8 +150,8 @@ class LongText(NamedTuple):
         return None
 
     def pieces(self) -> Iterator[bytes]:
-        """The pieces, each with the space that it ends at; one of more than `LONGEST_LINE` bytes is
-        cut anywhere.
+        """The pieces, each with the space that it ends at; one of more than `LONGEST_TEXT_LINE`
+        bytes is cut anywhere.
         """
         held = b""
         with open_bytes(self.path) as file:
@@ -225,7 +227,7 @@ class TextBatch(NamedTuple):
         None  # a table with the columns to keep, a row for each row; None where there are none
     )
 
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[TextOrBad]:
         """The rows, one by one."""
         texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
         return [BadRow("null") if text is None else text for text in texts]
@@ -234,7 +236,7 @@ class TextBatch(NamedTuple):
 class Read:
     """What has been read of a stretch."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: FileStretch) -> None:
         self.stretch = stretch
         # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's
         # format for streams.
@@ -260,14 +262,14 @@ class Read:
         return before + self.rows + 1
 
 
-Cut = Callable[[], tuple[int, int] | None]
+CutCharacters = Callable[[], tuple[int, int] | None]
 Parts = list[tuple[Read, int]]  # how many rows are of which stretch, in their order
 
 
 def read_texts(
     reads: Iterable[Read],
     column: str,
-    cut_characters: Cut = lambda: None,
+    cut_characters: CutCharacters = lambda: None,
     keep: tuple[str, ...] = (),
 ) -> Iterator[tuple[TextBatch | LongText, Parts]]:
     """All rows of stretches, in batches, which may have rows of several small files.
@@ -285,7 +287,7 @@ def read_texts(
         block = b"".join(block if block.endswith(b"\n") else block + b"\n" for _, block in waiting)
         waiting.clear()
         if file.kind != "jsonl":
-            return TextBatch(lines_of(block), held), parts
+            return TextBatch(lines_of_block(block), held), parts
         batch = _rows_of_json(block, sum(number for _, number in parts), file, column, keep)
         return batch._replace(text_bytes=held), parts
 
@@ -308,7 +310,10 @@ def read_texts(
 
 
 def read_blocks(
-    read: Read, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+    read: Read,
+    column: str,
+    cut_characters: CutCharacters = lambda: None,
+    keep: tuple[str, ...] = (),
 ) -> Iterator[bytes | TextBatch | LongText]:
     """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too
     long to be held.
@@ -358,7 +363,7 @@ def _small_file(read: Read) -> bytes | None:
 
 
 def _of_lines(
-    read: Read, cut_characters: Cut, keep: tuple[str, ...]
+    read: Read, cut_characters: CutCharacters, keep: tuple[str, ...]
 ) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
@@ -415,7 +420,7 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _Summed:
+class _SummedReading:
     """A file whose bytes go into a checksum as they are read; also one for Arrow, which writes into
     it.
     """
@@ -476,7 +481,12 @@ class _Lines:
 
 
 def _long_line(
-    lines: _Lines, file: TextFile, cut_characters: Cut, keep: tuple[str, ...], *, is_packed: bool
+    lines: _Lines,
+    file: TextFile,
+    cut_characters: CutCharacters,
+    keep: tuple[str, ...],
+    *,
+    is_packed: bool,
 ) -> Iterator[bytes | TextBatch | LongText]:
     """A line that is longer than a block: as it is, or in pieces where it is too long to be
     held.
@@ -529,7 +539,7 @@ def _rows_of_json(
     if reader is not None and not _may_have_long_number(block):
         with contextlib.suppress(RecursionError):
             rows, values, others = reader.read(block, number)
-    lines = texts_of(lines_of(block)) if others else []
+    lines = texts_of(lines_of_block(block)) if others else []
     for place in others:
         line = lines[place]
         found: Any = object_of_json(line, column) if isinstance(line, str) else line
@@ -689,7 +699,9 @@ def _of_batches(
     writer = None
     for batch, bad in batches:
         if writer is None:
-            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
+            writer = ipc.new_stream(
+                pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
+            )
         writer.write_batch(batch)
         texts = column_of(batch, column).cast("large_string")
         size = (

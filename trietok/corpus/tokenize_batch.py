@@ -12,8 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import RowEncoder, Rows
-from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
+from trietok.corpus.row_encoder import EncodedRows, RowEncoder
+from trietok.corpus.shard_files import (
+    arrow_columns,
+    check_text_type,
+    column_types,
+    require_list_room,
+)
 from trietok.errors import InputError, InputTypeError
 from trietok.files.tables import import_pyarrow, texts_of
 from trietok.files.text_rows import BadRow
@@ -206,14 +211,14 @@ class TokenizeBatch:
                 )
             made.append(arrow_columns(rows, self.names, there).values())
             number += sum(rows.lengths)
-        require_room(number)
+        require_list_room(number)
         joined = [
             each[0] if len(each) == 1 else pa.concat_arrays(each)
             for each in zip(*made, strict=True)
         ]
         return joined, sources if len(sources) > len(columns[0]) else None
 
-    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
+    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> EncodedRows:
         """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a
         text.
         """

@@ -24,7 +24,7 @@ _ROW_BITS = 40  # of an entry: the number of a row, below its length
 _ROW = (1 << _ROW_BITS) - 1
 
 
-class Corpus(Protocol):
+class CorpusLike(Protocol):
     """What is asked of an open corpus."""
 
     shard_starts: list[int]
@@ -38,7 +38,7 @@ class Corpus(Protocol):
 
 
 def mixed(
-    corpus: Corpus,
+    corpus: CorpusLike,
     epoch: str,
     part: str,
     first: int,
@@ -158,7 +158,7 @@ class Order(NamedTuple):
         first = rows * self.rank // self.ranks
         return first, first - (-rows // self.ranks)
 
-    def items(self, corpus: Corpus, epoch: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+    def items(self, corpus: CorpusLike, epoch: int, first: int = 0) -> Iterator[tuple[int, ...]]:
         """The rows of each item of this rank, from one on: of a row itself, of a batch, or of a
         packed row.
         """
@@ -168,7 +168,7 @@ class Order(NamedTuple):
             return zip(itertools.chain.from_iterable(rows))
         return itertools.islice(self._shared_out(self.all_items(corpus, epoch)), first, None)
 
-    def all_items(self, corpus: Corpus, epoch: int) -> Iterator[tuple[int, ...]]:
+    def all_items(self, corpus: CorpusLike, epoch: int) -> Iterator[tuple[int, ...]]:
         """The rows of each batch, or of each packed row, of all ranks: of a stretch they are in
         random order.
         """
@@ -199,7 +199,7 @@ class Order(NamedTuple):
         if in_last and self.rank >= in_last:
             yield first[(self.rank - in_last) % len(first)]
 
-    def length(self, corpus: Corpus, epoch: int) -> int:
+    def length(self, corpus: CorpusLike, epoch: int) -> int:
         """How many items a rank has. To tell that of batches, or of packed rows, all lengths are
         read.
         """
@@ -207,7 +207,7 @@ class Order(NamedTuple):
             return -(-len(corpus) // self.ranks)
         return -(-sum(1 for _ in self.all_items(corpus, epoch)) // self.ranks)
 
-    def padding(self, corpus: Corpus, epoch: int) -> float:
+    def padding(self, corpus: CorpusLike, epoch: int) -> float:
         """The share of padding in the batches of an epoch, or in its packed rows."""
         items: Iterable[tuple[int, ...]]
         if self.max_tokens is None and self.pack is None:
@@ -224,7 +224,7 @@ class Order(NamedTuple):
 
 
 def torch_dataset(
-    corpus: Corpus, names: Sequence[str], order: Order | None = None, shared: Any = None
+    corpus: CorpusLike, names: Sequence[str], order: Order | None = None, shared: Any = None
 ) -> Any:
     """Rows by number; or in an order, of which processes share the epoch and the item at which it
     begins.

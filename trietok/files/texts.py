@@ -197,7 +197,7 @@ class TextReader:
         if file.compression is None and hasattr(raw, "peek"):
             file = file._replace(compression=compression_of(raw.peek(FIRST_BYTES)[:FIRST_BYTES]))
         packed = file.compression is not None
-        content: Any = lines_of(decompressed(raw, file)) if packed else raw
+        content: Any = file_of_blocks(decompressed(raw, file)) if packed else raw
         lines = lines_within(content) if hasattr(content, "readline") else content
         rows = self._decoded(lines, name, raw, packed)
         yield from (

@@ -102,7 +102,7 @@ def _model_object(value: TokenizerJson) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        **{name: getattr(value.bpe, name) for name in MARKS},
+        **{name: getattr(value.bpe, name) for name in WORD_MARKS},
         **dict.fromkeys(OFF[1:], False),
         "vocab": by_id(value.bpe.vocab),
         "merges": [list(pair) for pair in value.bpe.merges],

@@ -25,8 +25,8 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.template import require_ids, require_list
 from trietok.inputs.truncation import (
-    Cut,
     Cutting,
+    ItemCut,
     TruncationStrategy,
     check_room,
     check_side,
@@ -288,7 +288,7 @@ class Plan:
         if rules.overflows_to_rows:
             samples = list(samples)  # in that profile all texts are encoded before the first is cut
         ids: list[list[Ids]] = []
-        cuts: list[Cut] = []
+        cuts: list[ItemCut] = []
         groups: list[list[Row]] = []
         for number, sample in enumerate(samples):
             rules.check(self.options, self.strategies, len(sample) == 2)
@@ -373,7 +373,7 @@ class Plan:
         return self.state.special_counts[pair] if self.options.add_special_tokens else 0
 
     def _rows(
-        self, number: int, sample: list[Ids], cut: Cut | None = None, every: bool = False
+        self, number: int, sample: list[Ids], cut: ItemCut | None = None, every: bool = False
     ) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses

@@ -184,7 +184,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
         # A class with a vocabulary has read it before; the others look their tokens up themselves.
         vocabulary = self.__dict__.pop("_first_vocabulary", None)
-        self._changes = Changes(
+        self._changes = CurrentTable(
             TokenTable(vocabulary, self._no_added_tokens(), roles), self._version
         )
         for role, value in kwargs.items():

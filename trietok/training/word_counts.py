@@ -411,7 +411,7 @@ class _CountElsewhere(NamedTuple):
 
 def _lines_of(part: FilePart) -> Iterator[bytes]:
     with as_file_error(f"cannot read {part.name}", part.name), open_bytes(part.name) as raw:
-        at, longest = max(part.start - 1, 0), LONGEST_LINE + 1
+        at, longest = max(part.start - 1, 0), LONGEST_TEXT_LINE + 1
         raw.seek(at)
         # whether what is read next is a whole line, or the rest of one that began before
         is_whole = not part.start

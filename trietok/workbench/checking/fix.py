@@ -366,7 +366,9 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
         config.update(
-            (role, value) for role, value in repair.files.special_map.items() if role in ROLES
+            (role, value)
+            for role, value in repair.files.special_map.items()
+            if role in ROLES_OF_BERT
         )
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional

@@ -57,7 +57,7 @@ def roles_of_two_files(facts: Facts) -> Iterator[Finding]:
     """
     files = facts.files
     says = f"{SPECIAL_TOKENS_MAP_FILE} has"
-    for role in ROLES:
+    for role in ROLES_OF_BERT:
         ours = content_of(
             files.config.get(role, facts.defaults.get(role) if facts.decoder_counts else None)
         )
