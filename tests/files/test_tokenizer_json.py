@@ -20,7 +20,8 @@ from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
 from trietok.files.tokenizer_json_content import (
-    Padding,
+    JsonPadding,
+    JsonTruncation,
     TokenizerJson,
     WordPieceDecoder,
     rust_ids,

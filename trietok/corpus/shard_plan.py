@@ -181,7 +181,7 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch
         yield from (FileStretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
-def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+def check_can_be_read(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file can be unpacked, and has the column with the texts and those to keep, as far
     as can be seen.
     """
