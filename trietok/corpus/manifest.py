@@ -231,7 +231,7 @@ def parts_in(path: Path) -> set[str]:
     return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
-def described(name: str, raw: bytes) -> dict[str, Any]:
+def described_part(name: str, raw: bytes) -> dict[str, Any]:
     """What a manifest says of a part of it."""
     return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 

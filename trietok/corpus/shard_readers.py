@@ -199,7 +199,7 @@ class ParquetReader:
 
     def _read_group(self, name: str, group: int) -> tuple[Any, int]:
         """A column and its bytes; of lists of numbers, where each starts, and all numbers."""
-        column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
+        column = _read_columns(self._file, self.path, [group], [name]).column(0).combine_chunks()
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
             return column, column.nbytes
@@ -222,7 +222,7 @@ class ParquetReader:
         return column[at].as_py()
 
     def table(self) -> Any:
-        return _read(self._file, self.path, range(self._file.metadata.num_row_groups))
+        return _read_columns(self._file, self.path, range(self._file.metadata.num_row_groups))
 
 
 def _numbers(values: Any, kind: str) -> memoryview[int]:

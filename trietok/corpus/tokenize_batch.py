@@ -12,8 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import RowEncoder, Rows
-from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
+from trietok.corpus.row_encoder import EncodedRows, RowEncoder
+from trietok.corpus.shard_files import (
+    arrow_columns,
+    check_text_type,
+    column_types,
+    require_list_room,
+)
 from trietok.errors import InputError, InputTypeError
 from trietok.files.tables import import_pyarrow, texts_of
 from trietok.files.text_rows import BadRow

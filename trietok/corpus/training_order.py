@@ -20,7 +20,7 @@ _ROW_BITS = 40  # of an entry: the number of a row, below its length
 _ROW = (1 << _ROW_BITS) - 1
 
 
-class Corpus(Protocol):
+class CorpusLike(Protocol):
     """What is asked of an open corpus."""
 
     shard_starts: list[int]
@@ -34,7 +34,7 @@ class Corpus(Protocol):
 
 
 def mixed(
-    corpus: Corpus,
+    corpus: CorpusLike,
     epoch: str,
     part: str,
     first: int,
@@ -187,7 +187,7 @@ class Order(NamedTuple):
             return -(-len(corpus) // self.ranks)
         return -(-sum(1 for _ in self.all_items(corpus, epoch)) // self.ranks)
 
-    def padding(self, corpus: Corpus, epoch: int) -> float:
+    def padding(self, corpus: CorpusLike, epoch: int) -> float:
         """The share of padding in the batches of an epoch, or in its packed rows."""
         items: Iterable[tuple[int, ...]]
         if self.is_by_row:

@@ -19,7 +19,7 @@ from trietok.errors import (
     imported,
 )
 from trietok.files import stores, text_rows
-from trietok.files.packed import BLOCK, decompressed, lines_of
+from trietok.files.packed import BLOCK, decompressed, file_of_blocks
 from trietok.files.stores import is_elsewhere
 from trietok.files.text_files import TABLES, TextFile, refuse_other_than_text
 from trietok.files.text_rows import (
@@ -186,7 +186,7 @@ def rows_of_csv(
 
     try:
         batches: Any = reader.open_csv(
-            lines_of(
+            file_of_blocks(
                 chain(
                     _blocks_of(raw, file), [f"\n{delimiter.join([_END] * len(header))}\n".encode()]
                 )
@@ -266,7 +266,7 @@ def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
             refuse_other_than_text(line, file.name)
         if len(line) > text_rows.LONGEST_LINE:
             raise FileFormatError.at_line(
-                file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_LINE)}"
+                file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)}"
             )
         yield line
 

@@ -50,7 +50,7 @@ class BpeDecoder(NamedTuple):
     suffix: str = "</w>"
 
 
-class Truncation(NamedTuple):
+class JsonTruncation(NamedTuple):
     """What the Rust tokenizer does to a sequence that is too long, if a call does not say
     otherwise.
 
@@ -67,7 +67,7 @@ class Truncation(NamedTuple):
     stride: int = 0
 
 
-class Padding(NamedTuple):
+class JsonPadding(NamedTuple):
     """How the Rust tokenizer fills up sequences, if a call does not say otherwise.
 
     Attributes:
@@ -86,7 +86,7 @@ class Padding(NamedTuple):
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
 
-    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> JsonPadding:
         """The same with the id that its token has: ids may have moved since it was read."""
         return self._replace(pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
@@ -127,8 +127,8 @@ class TokenizerJson(NamedTuple):
     post_processor: PostProcessor | None = None
     decoder: WordPieceDecoder | BpeDecoder | None = WordPieceDecoder()
     added_tokens: Mapping[int, AddedToken] = MappingProxyType({})
-    truncation: Truncation | None = None
-    padding: Padding | None = None
+    truncation: JsonTruncation | None = None
+    padding: JsonPadding | None = None
     bpe: BpeParts | None = None
     composes: bool = False
     splits_punctuation: bool = True

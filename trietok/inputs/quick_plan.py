@@ -27,7 +27,7 @@ from trietok.inputs.truncation import TruncationStrategy, padded
 from trietok.named import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
-from trietok.text.kernel.plain import IDS, NOT_PADDED, TO_LONGEST, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
@@ -474,7 +474,7 @@ _PADDING = {"special_tokens_mask": 1, "attention_mask": 0}
 
 
 def _id_of(piece: Piece) -> int:
-    return IDS if piece.sequence is not None else piece.token_id or 0
+    return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
 
 
 def _has_numbers(pieces: tuple[Piece, ...], texts: int, around: int) -> bool:

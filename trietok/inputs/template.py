@@ -79,7 +79,7 @@ def input_ids(pieces: Iterable[Piece], ids: list[int], pair_ids: list[int] | Non
 Kind = Literal["sequence", "role", "token"]
 
 
-class Part(NamedTuple):
+class TemplatePart(NamedTuple):
     """One part of a template.
 
     Attributes:
@@ -98,8 +98,8 @@ class Part(NamedTuple):
 class Template(NamedTuple):
     """What stands around one sequence (`single`), and around two (`pair`)."""
 
-    single: tuple[Part, ...]
-    pair: tuple[Part, ...]
+    single: tuple[TemplatePart, ...]
+    pair: tuple[TemplatePart, ...]
 
     @classmethod
     @cache
@@ -180,7 +180,7 @@ class Template(NamedTuple):
 
     def _parts_of(
         self, ids: list[int], pair_ids: list[int] | None
-    ) -> Iterator[tuple[Part, list[int] | None]]:
+    ) -> Iterator[tuple[TemplatePart, list[int] | None]]:
         """Each part, with the ids of a sequence; None for a special token."""
         of = {"A": ids, "B": pair_ids}
         for part in self.single if pair_ids is None else self.pair:
@@ -197,14 +197,16 @@ def require_list(ids: object) -> None:
         )
 
 
-def _parts(line: str) -> tuple[Part, ...]:
-    parts: list[Part] = []
+def _parts(line: str) -> tuple[TemplatePart, ...]:
+    parts: list[TemplatePart] = []
     for word in line.split():
         name, _, type_id = word.lstrip("~").partition(":")
         kind: Kind = (
             "sequence" if name.startswith("$") else "token" if name.startswith("'") else "role"
         )
-        parts.append(Part(kind, name.strip("$'"), int(type_id or 0), not word.startswith("~")))
+        parts.append(
+            TemplatePart(kind, name.strip("$'"), int(type_id or 0), not word.startswith("~"))
+        )
     return tuple(parts)
 
 

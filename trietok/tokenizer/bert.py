@@ -34,8 +34,8 @@ from trietok.tokenizer.token_table import SPECIAL_HOOKS, Token, TokenTable
 from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary, filling
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json_content import Padding as FilePadding
-    from trietok.files.tokenizer_json_content import Truncation as FileTruncation
+    from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
+    from trietok.files.tokenizer_json_content import JsonTruncation as FileTruncation
     from trietok.tokenizer.unknown_words import UnknownWords
 
 
