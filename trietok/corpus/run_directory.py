@@ -79,7 +79,7 @@ class KeptShard(NamedTuple):
 
 
 class RunDirectory:
-    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but
+    """A directory that a run fills, or goes on with; its run plan is all that shards depend on, but
     for the files.
 
     Attributes:

@@ -36,7 +36,7 @@ from trietok.inputs.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
 from trietok.text.vocabulary import are_in_order
@@ -175,7 +175,7 @@ class TokenizerJson(NamedTuple):
         )
         return pipeline_of(said if said.value is not None else None, pre_tokenizer)[1]
 
-    def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, two: texts and special tokens in order, with
         type ids.
         """

@@ -23,7 +23,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.plan import NO_LIMIT, Plan
 from trietok.inputs.profiles import InputRules
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import TruncationStrategy, padded
 from trietok.named import NamedTuple
@@ -343,7 +343,7 @@ class QuickPlan(Plan):
             specials += [0] * (piece.sequence is not None)
 
         def column(
-            number_of: Callable[[Piece], int], padding: int
+            number_of: Callable[[RowPiece], int], padding: int
         ) -> tuple[int, list[int], list[int]]:
             texts = [number_of(piece) for piece in pieces if piece.sequence is not None]
             return padding, texts, [number_of(piece) for piece in pieces if piece.sequence is None]
@@ -456,7 +456,7 @@ class QuickPlan(Plan):
 
 # The number of each piece in the columns beside the ids; and of padding, but for type ids, of which
 # it is a setting.
-_NUMBERS: dict[str, Callable[[Piece], int]] = {
+_NUMBERS: dict[str, Callable[[RowPiece], int]] = {
     "token_type_ids": lambda piece: piece.type_id,
     "special_tokens_mask": lambda piece: int(piece.sequence is None),
     "attention_mask": lambda piece: 1,
@@ -464,11 +464,11 @@ _NUMBERS: dict[str, Callable[[Piece], int]] = {
 _PADDING = {"special_tokens_mask": 1, "attention_mask": 0}
 
 
-def _id_of(piece: Piece) -> int:
+def _id_of(piece: RowPiece) -> int:
     return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
 
 
-def _has_numbers(pieces: tuple[Piece, ...], texts: int, around: int) -> bool:
+def _has_numbers(pieces: tuple[RowPiece, ...], texts: int, around: int) -> bool:
     """Whether every piece of a template has its numbers, the texts are in order, and so many
     special tokens around.
     """
@@ -541,10 +541,13 @@ class InputBuilder:
     >>> settings = InputSettings(
     ...     ("input_ids", "attention_mask"), "right", "right", 512, 0, "[PAD]", 0, SLOW
     ... )
-    >>> cls, sep = Piece(0, token="[CLS]", token_id=2), Piece(0, token="[SEP]", token_id=3)
-    >>> single = (cls, Piece(0, sequence=0), sep)
+    >>> cls, sep = RowPiece(0, token="[CLS]", token_id=2), RowPiece(0, token="[SEP]", token_id=3)
+    >>> single = (cls, RowPiece(0, sequence=0), sep)
     >>> builder = InputBuilder(
-    ...     settings, single, (*single, Piece(1, sequence=1), sep), warn_once=lambda key, text: None
+    ...     settings,
+    ...     single,
+    ...     (*single, RowPiece(1, sequence=1), sep),
+    ...     warn_once=lambda key, text: None,
     ... )
     >>> builder.plan(CallOptions(truncation=True, max_length=4)).from_ids([7, 8, 9])
     {'input_ids': [2, 7, 8, 3], 'attention_mask': [1, 1, 1, 1]}
@@ -553,8 +556,8 @@ class InputBuilder:
     def __init__(
         self,
         settings: InputSettings,
-        single: tuple[Piece, ...],
-        pair: tuple[Piece, ...],
+        single: tuple[RowPiece, ...],
+        pair: tuple[RowPiece, ...],
         *,
         warn_once: Callable[[str, str], None],
         special_counts: tuple[int, int] | None = None,
@@ -570,7 +573,7 @@ class InputBuilder:
         self.model_max_length = settings.model_max_length
         self.pad_token_id = settings.pad_token_id
 
-    def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[RowPiece, ...]:
         """The pieces of a row of one text, or of a pair."""
         pieces = self._templates[pair]
         if add_special_tokens:
