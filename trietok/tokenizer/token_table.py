@@ -31,7 +31,7 @@ from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from trietok.inputs.template import Piece
+    from trietok.inputs.template import RowPiece
 
 Token = str | AddedToken
 
@@ -149,7 +149,7 @@ class TokenTable:
         return max(self.vocabulary.max_id, self.added.max_id)
 
     @cached_property
-    def pieces_around(self) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    def pieces_around(self) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
         """In the fast profile, the pieces of a row of one text, and of two."""
         from trietok.inputs.post_processors import bare_pieces  # the slow profile does without it
 

@@ -29,7 +29,7 @@ from trietok.files.formats import (
 from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
@@ -328,7 +328,7 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         return bare_pieces(pair)
 
     def _convert_token_to_id(self, token: str) -> int | None:

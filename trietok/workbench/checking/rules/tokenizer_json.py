@@ -20,7 +20,7 @@ from trietok.files.json_place import BERT_NORMALIZER, BERT_PRE_TOKENIZER, NO_NOR
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import template_processing_of
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.workbench.checking.facts import NAMES_IN_JSON, UNKNOWN, Facts, as_written, rule
 from trietok.workbench.checking.report import NEW_JSON, Finding, declare
@@ -390,7 +390,7 @@ def _other_templates(facts: Facts) -> Iterator[tuple[str, str, str]]:
             yield what, ours, theirs
 
 
-def _shown_template(pieces: tuple[Piece, ...], with_types: bool) -> str:
+def _shown_template(pieces: tuple[RowPiece, ...], with_types: bool) -> str:
     names = [
         piece.token if piece.sequence is None else f"${'AB'[piece.sequence]}" for piece in pieces
     ]
