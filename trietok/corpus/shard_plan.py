@@ -101,11 +101,11 @@ class Shard(NamedTuple):
 
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[FileStretch, ...]
     known: tuple[tuple[str, ...], ...] = ()  # checksums of which there is a shard already
 
 
-def key_of(stretches: Iterable[Stretch]) -> str:
+def key_of(stretches: Iterable[FileStretch]) -> str:
     """What names a shard: names, sizes and versions of its files, and which stretches it has.
 
     >>> file = TextFile("a.txt", "txt", None, 9, 17)

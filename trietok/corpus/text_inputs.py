@@ -41,10 +41,17 @@ from trietok.files.text_files import (
     TABLES,
     TextFile,
     compression_of,
-    listed,
+    files_listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded, object_of_json, text_in_object
+from trietok.files.text_rows import (
+    NONE_BAD,
+    BadRow,
+    TextOrBad,
+    decoded,
+    object_of_json,
+    text_in_object,
+)
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -139,8 +146,8 @@ class LongText(NamedTuple):
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_rows.LONGEST_LINE:
-                told = f"more than {text_rows.LONGEST_LINE:,} bytes without a space"
+            if len(piece) > text_rows.LONGEST_TEXT_LINE:
+                told = f"more than {text_rows.LONGEST_TEXT_LINE:,} bytes without a space"
                 return BadRow(f"{told}; break the line somewhere there")
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
@@ -392,7 +399,7 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _Summed:
+class _SummedReading:
     """A file whose bytes go into a checksum as they are read, or as Arrow writes them."""
 
     closed = False

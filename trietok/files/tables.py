@@ -261,10 +261,10 @@ def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     """The lines of a file, of which one that is too long is an error."""
-    for number, line in enumerate(lines_within(lines_of(_blocks_of(raw, file))), start=1):
+    for number, line in enumerate(lines_within(file_of_blocks(_blocks_of(raw, file))), start=1):
         if number == 1:
             refuse_other_than_text(line, file.name)
-        if len(line) > text_rows.LONGEST_LINE:
+        if len(line) > text_rows.LONGEST_TEXT_LINE:
             raise FileFormatError.at_line(
                 file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)}"
             )

@@ -23,7 +23,7 @@ from trietok.inputs import post_processors
 from trietok.inputs.post_processors import (
     PostProcessor,
 )
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
@@ -159,7 +159,7 @@ class TokenizerJson(NamedTuple):
         )
         return pipeline_of(said if said.value is not None else None, pre_tokenizer)[1]
 
-    def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, two: texts and special tokens in order, with
         type ids.
         """

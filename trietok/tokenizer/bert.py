@@ -19,7 +19,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json
-from trietok.inputs.template import BERT, Piece, Template, input_ids
+from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced
