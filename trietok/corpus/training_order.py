@@ -80,7 +80,7 @@ def mixed(
 
 
 def _pieces(
-    corpus: Corpus, order: random.Random, first: int, last: int
+    corpus: CorpusLike, order: random.Random, first: int, last: int
 ) -> list[tuple[int, int, int, int]]:
     """The shards in an order, as far as they lie between two places of it: number, first row of all
     rows, and the rows from one to before another.
