@@ -10,8 +10,8 @@ import sys
 import pytest
 from click import UsageError
 
-from tests.cli.commands import out, usage_error
-from trietok.cli.options import lines_asked_for
+from tests.cli.commands import error, out, usage_error
+from trietok.cli.lines import lines_of
 
 
 def test_files_are_read_line_by_line(tmp_path, tiny):
@@ -20,6 +20,13 @@ def test_files_are_read_line_by_line(tmp_path, tiny):
     (tmp_path / "empty.txt").write_bytes(b"")
     files = [f"--file={tmp_path / name}" for name in ("a.txt", "empty.txt", "b.txt")]
     assert out("tokenize", "-m", tiny, *files) == ["hello", "", "world", "東 京"]
+
+
+def test_no_option_is_advised_that_the_command_lacks(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.csv").write_bytes(b"text\ncaf\xe9\n")
+    said = error("encode", "-f", str(tmp_path / "a.csv"))
+    assert said.endswith("is not UTF-8; write the file anew with texts")
 
 
 def test_only_a_line_feed_ends_a_line():

@@ -18,7 +18,7 @@ from trietok import encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus.shard_plan import stretches_of
 from trietok.corpus.text_inputs import Read, find_inputs, read_texts
-from trietok.files.texts import compression_of
+from trietok.files.text_files import compression_of
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -263,7 +263,8 @@ def test_however_lines_are_cut_they_come_once_and_in_order(
 ):
     folder = tmp_path_factory.mktemp("cut")
     raw = b"\n".join(lines) + (b"\n" if end and lines else b"")
-    assume(compression_of(raw) is None)  # such a file is unpacked
+    # such a file is unpacked, or refused
+    assume(compression_of(raw) is None and raw[:2] not in (b"\xff\xfe", b"\xfe\xff"))
     path = folder / ("a.txt.gz" if packed else "a.txt")
     path.write_bytes(gzip.compress(raw) if packed else raw)
     expected = raw.split(b"\n")[: -1 if raw.endswith(b"\n") or not raw else None]

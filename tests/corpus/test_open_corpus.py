@@ -182,7 +182,7 @@ def test_decoded_row_groups_are_held_within_bytes(corpus, monkeypatch):
     monkeypatch.setattr(shard_readers, "_HELD_BYTES", 300)
     again = pickle.loads(pickle.dumps(corpus))
     assert [again[number] for number in range(-1, -len(corpus) - 1, -1)] == list(corpus)[::-1]
-    held = again._open.args[-1]
+    held = again._held
     sizes = [size for _, size in held._columns.values()]
     assert sum(sizes) == held._bytes <= 300 or len(sizes) == 1
 

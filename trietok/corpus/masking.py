@@ -29,9 +29,7 @@ SCHEME = b"trietok-mlm-1"  # another name where the same seed gives other masks
 
 
 class Shares(NamedTuple):
-    """Of the tokens, how many are chosen; of the chosen, how many become the mask token, and how
-    many a random one.
-    """
+    """The share of tokens to choose; of these, of the mask token, and of random ones."""
 
     chosen: float
     masked: float
@@ -136,12 +134,8 @@ def mask_ids(
         ends = numpy.cumsum(numpy.count_nonzero(is_maskable, axis=1)).tolist()
         for start, end in zip([0, *ends], ends, strict=False):
             if start < end:
-                of_row = _chosen(
-                    words[start:end] - words[start],
-                    shares.chosen,
-                    draws,
-                    in_spans=masking == "spans",
-                )
+                of_words, in_spans = words[start:end] - words[start], masking == "spans"
+                of_row = _chosen(of_words, shares.chosen, draws, in_spans=in_spans)
                 spans[start:end] = numpy.where(of_row < 0, of_row, of_row + start)
         is_chosen = spans >= 0
     places = numpy.flatnonzero(is_maskable)[is_chosen]
@@ -157,9 +151,9 @@ def mask_ids(
     count = random_ids if isinstance(random_ids, int) else len(random_ids)
     # 64 bits: no id is favoured
     drawn = draws.raw(int(numpy.count_nonzero(is_random))) % numpy.uint64(count)
-    seen.flat[places[is_random]] = (
-        drawn if isinstance(random_ids, int) else random_ids[drawn.astype(numpy.int64)]
-    )
+    if not isinstance(random_ids, int):
+        drawn = random_ids[drawn.astype(numpy.int64)]
+    seen.flat[places[is_random]] = drawn
     return seen, labels
 
 
@@ -174,10 +168,8 @@ def _chosen(
     import numpy
 
     sizes = numpy.bincount(words)
-    wanted, order = (
-        share * len(words),
-        numpy.argsort(draws.uniform(len(sizes)), kind="stable").tolist(),
-    )
+    wanted = share * len(words)
+    order = numpy.argsort(draws.uniform(len(sizes)), kind="stable").tolist()
     span_of = numpy.full(len(sizes), -1)
     number, left = 0, wanted
     for start in order if wanted else ():

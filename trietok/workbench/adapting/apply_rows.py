@@ -38,10 +38,10 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
     write_json,
 )
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.json_files import read_json_object
+from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.safetensors import (
     ELEMENT_BYTES,
     Header,

@@ -20,7 +20,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, UnknownTokenError, shortened
-from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.files.formats import write_text
+from trietok.files.json_files import MOST_VALUES, read_json_object
 from trietok.log import renamed
 from trietok.showing.report import Report
 from trietok.tokenizer.fingerprint import State, digest, state_of
