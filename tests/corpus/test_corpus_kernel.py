@@ -24,7 +24,7 @@ from trietok import (
 )
 from trietok.corpus import encode_files as encoding
 from trietok.corpus import encode_shard, tokenize_batch
-from trietok.corpus.row_encoder import RowEncoder, lines_of
+from trietok.corpus.row_encoder import RowEncoder, lines_of_block
 from trietok.files.tables import texts_of
 from trietok.text.kernel.choosing import kernel_at_work, kernels_made, using_kernel
 

@@ -20,7 +20,8 @@ from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
 from trietok.files.tokenizer_json_content import (
-    Padding,
+    JsonPadding,
+    JsonTruncation,
     TokenizerJson,
     WordPieceDecoder,
     rust_ids,
@@ -28,8 +29,8 @@ from trietok.files.tokenizer_json_content import (
 from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_tokenizer_json
 from trietok.inputs.post_processors import (
     BertProcessing,
-    Piece,
     RobertaProcessing,
+    RowPiece,
     TemplatePiece,
     TemplateProcessing,
     TemplateToken,
@@ -265,10 +266,10 @@ def test_the_order_of_keys_does_not_matter(read):
 
 
 def test_no_post_processor_is_the_texts_alone():
-    assert TokenizerJson({"[UNK]": 0}).pieces() == (Piece(0, sequence=0),)
+    assert TokenizerJson({"[UNK]": 0}).pieces() == (RowPiece(0, sequence=0),)
     assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (
-        Piece(0, sequence=0),
-        Piece(1, sequence=1),
+        RowPiece(0, sequence=0),
+        RowPiece(1, sequence=1),
     )
 
 
@@ -277,9 +278,9 @@ def test_a_template_token_of_two_ids():
     text = TemplatePiece("A", 0, is_sequence=True)
     template = TemplateProcessing((TemplatePiece("start", 4), text), (text,), {"start": token})
     assert template.pieces(pair=False) == (
-        Piece(4, token="[UNK]", token_id=1),
-        Piece(4, token="[CLS]", token_id=0),
-        Piece(0, sequence=0),
+        RowPiece(4, token="[UNK]", token_id=1),
+        RowPiece(4, token="[CLS]", token_id=0),
+        RowPiece(0, sequence=0),
     )
 
 

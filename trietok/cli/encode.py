@@ -9,9 +9,17 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.lines import Line, ids_in, lines_of
-from trietok.cli.options import STANDARD_INPUT, Encoding, tokenizer_of
-from trietok.cli.output import Place, Result, no_such_option, on_terminal, visible, warn, write_line
+from trietok.cli.lines import Line, ids_in, lines_asked_for
+from trietok.cli.options import STANDARD_INPUT, EncodingOptions, tokenizer_of
+from trietok.cli.output import (
+    Result,
+    TokenPlace,
+    no_such_option,
+    on_one_line,
+    on_terminal,
+    warn,
+    write_line,
+)
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import printer, shows_all
 

@@ -16,7 +16,7 @@ import click
 
 import trietok
 from trietok.cli.lines import Line, Lines
-from trietok.cli.options import STANDARD_INPUT, Reader
+from trietok.cli.options import STANDARD_INPUT, FileOpener
 from trietok.cli.output import FOUND, warn
 from trietok.files.text_files import has_text_suffix
 from trietok.showing.characters import number_of, visible

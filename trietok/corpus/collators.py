@@ -415,7 +415,7 @@ class DataCollatorForLanguageModeling(_Collator):
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
         is_piece = numpy.array([token.startswith(prefix) for token in tokens])
-        goes_on: Flags = is_piece[numbers].reshape(ids.shape)
+        goes_on: FlagArray = is_piece[numbers].reshape(ids.shape)
         for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
                 length = len(example[_IDS])
@@ -427,7 +427,7 @@ class DataCollatorForLanguageModeling(_Collator):
                     row[start + position] = True
         return goes_on
 
-    def _random_ids(self) -> int | Ids:
+    def _random_ids(self) -> int | IdArray:
         """What random tokens are drawn from: all ids; their number, where none is left out."""
         import numpy
 

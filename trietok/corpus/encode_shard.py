@@ -295,7 +295,7 @@ class ShardEncoder:
 
     def _encoded(
         self, reads: Sequence[Read], counts: dict[str, int], rejects: list[Any], files: Any
-    ) -> Iterator[tuple[Rows, Any]]:
+    ) -> Iterator[tuple[EncodedRows, Any]]:
         """The ids of a shard's texts and what is kept with them, without the rows that hold none.
 
         The ids of a long text come part by part.
@@ -323,7 +323,7 @@ class ShardEncoder:
 
     def _long_row(
         self, text: LongText, files: Any
-    ) -> Generator[tuple[Rows, Any], None, BadRow | None]:
+    ) -> Generator[tuple[EncodedRows, Any], None, BadRow | None]:
         """The ids of a long text, and at their end their number; or why it cannot be a row."""
         number = 0
         most = None if files is None else files.most_ids

@@ -272,7 +272,7 @@ class RowEncoder:
             return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
         return EncodedRows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
-    def encode_column(self, column: Any) -> Rows | None:
+    def encode_column(self, column: Any) -> EncodedRows | None:
         """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
 
         None where the texts are needed as strs: there is no kernel, or not yet, or a text is not
@@ -287,7 +287,7 @@ class RowEncoder:
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
-    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[EncodedRows]:
         """The row of a text that comes in pieces, part by part, and without its length.
 
         The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are
@@ -363,7 +363,7 @@ class RowEncoder:
             if name in SMALL_COLUMNS
         }
         samples = array("i", encoding[SAMPLES]) if self.gives_windows else None
-        return Rows(*_run(encoding[IDS]), columns, offsets, samples, overflow)
+        return EncodedRows(*_run(encoding[IDS]), columns, offsets, samples, overflow)
 
     # ---- on its way to other processes -----------------------------------------------------------
 

@@ -99,7 +99,7 @@ class RunDirectory:
         self._inputs = {(file.name, file.size, file.mtime_ns) for file in inputs}
         self._text_bytes = sum(map(text_bytes_of, inputs))
         # Those that no shard of this run is by its key, to be adopted, by shape and checksums.
-        self._free: dict[tuple[Any, ...], dict[_Checksums, list[Kept]]] = {}
+        self._free: dict[tuple[Any, ...], dict[_Checksums, list[KeptShard]]] = {}
         self._rejects: dict[str, list[dict[str, Any]]] = {}  # what `_earlier` ones skipped, by key
 
     # ---- what is there already -------------------------------------------------------------------
@@ -266,7 +266,7 @@ class RunDirectory:
         """Where a shard is that was made, without the suffixes of its files."""
         return self._state / key
 
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
         for path, file in kept.paths():
             if not path.is_file() or path.stat().st_size != file["bytes"]:
                 return False
@@ -465,7 +465,7 @@ def write_whole(path: Path, raw: bytes) -> None:
         file.write(raw)
 
 
-def _checksums_of(kept: Kept) -> _Checksums:
+def _checksums_of(kept: KeptShard) -> _Checksums:
     """What says whether a shard is the same; nothing where that depends on what is elsewhere.
 
     Rows without text are told by their numbers: those depend on the lines before.

@@ -201,7 +201,7 @@ class ParquetShard:
         self._columns = {name: bytearray() for name in self._content.columns}
         self._ended = 0  # bytes of the ids that are of rows with a length
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows, and a table of what is kept; ids may come in parts, before a length."""
         self._lengths += rows.lengths
         self._ids += rows.ids
@@ -221,7 +221,7 @@ class ParquetShard:
 
     def _write_groups(self) -> None:
         columns = {name: bytes(run) for name, run in self._columns.items()}
-        rows = Rows(self._lengths, self._ids, columns)
+        rows = EncodedRows(self._lengths, self._ids, columns)
         table = import_pyarrow().table(arrow_columns(rows, (IDS, *columns)))
         self._forget()
         self._table.write(beside(table, self._table.kept()))

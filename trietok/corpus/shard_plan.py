@@ -101,11 +101,11 @@ class Shard(NamedTuple):
 
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[FileStretch, ...]
     known: tuple[tuple[str, ...], ...] = ()  # checksums of which there is a shard already
 
 
-def key_of(stretches: Iterable[Stretch]) -> str:
+def key_of(stretches: Iterable[FileStretch]) -> str:
     """What names a shard: names, sizes and versions of its files, and which stretches it has.
 
     >>> file = TextFile("a.txt", "txt", None, 9, 17)
@@ -175,7 +175,7 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch
         yield from (FileStretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
-def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+def check_text_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file can be unpacked, and has the columns, as far as can be seen."""
     if file.compression == "zstd":
         import_zstandard(file)

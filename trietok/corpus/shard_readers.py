@@ -152,7 +152,9 @@ def _mapped(path: str, header: int) -> memoryview[int]:
         return memoryview(file.read_buffer())[header:]
 
 
-def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
+def _read_columns(
+    file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None
+) -> Any:
     """Columns of row groups of a Parquet file; an error where a damaged page cuts them short."""
     compute = import_pyarrow("pyarrow.compute")
     with damage_told(path, _MADE_AGAIN):

@@ -41,10 +41,17 @@ from trietok.files.text_files import (
     TABLES,
     TextFile,
     compression_of,
-    listed,
+    files_listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded, object_of_json, text_in_object
+from trietok.files.text_rows import (
+    NONE_BAD,
+    BadRow,
+    TextOrBad,
+    decoded,
+    object_of_json,
+    text_in_object,
+)
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -139,8 +146,8 @@ class LongText(NamedTuple):
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_rows.LONGEST_LINE:
-                told = f"more than {text_rows.LONGEST_LINE:,} bytes without a space"
+            if len(piece) > text_rows.LONGEST_TEXT_LINE:
+                told = f"more than {text_rows.LONGEST_TEXT_LINE:,} bytes without a space"
                 return BadRow(f"{told}; break the line somewhere there")
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
@@ -162,7 +169,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > text_rows.LONGEST_LINE:
+                if end or len(held) > text_rows.LONGEST_TEXT_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -348,7 +355,7 @@ def _of_lines(
         if compression is not None:
             if start:  # a packed file by another name: the stretch at its start has all of it
                 return
-            content: Any = _Summed(read.digest, raw)
+            content: Any = _SummedReading(read.digest, raw)
             blocks = decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
@@ -392,7 +399,7 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _Summed:
+class _SummedReading:
     """A file whose bytes go into a checksum as they are read, or as Arrow writes them."""
 
     closed = False
@@ -461,7 +468,7 @@ def _long_line(
     """A line that is longer than a block: as it is, or in pieces if it is too long."""
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = text_rows.LONGEST_LINE if alone is None else LONG
+    most = text_rows.LONGEST_TEXT_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
@@ -472,7 +479,7 @@ def _long_line(
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE))
+        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE))
         yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -590,7 +597,7 @@ def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
         return None
 
 
-def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
+def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> TextOrBad:
     text = text_in_object(values, column)
     if text is None:
         return BadRow(f"{column!r} is null, not a text")

@@ -14,9 +14,9 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.explaining.html_view import HINT, mono, rows_html
-from trietok.explaining.values import TITLES, Lazy, Token
-from trietok.explaining.views import Explained, Line, hung, listed, plain
-from trietok.showing.characters import code_point, cut_to, described, padded, visible, wrapped
+from trietok.explaining.values import TITLES, ExplainedToken, Lazy
+from trietok.explaining.views import Explained, StyledLine, first_names, hung, plain
+from trietok.showing.characters import code_point, cut_to, described, filled_to, visible, wrapped
 from trietok.showing.html import (
     escaped,
     fragment,

@@ -376,7 +376,7 @@ def _tokens(
 ) -> Iterator[StyledLine]:
     """A table of tokens; where the terminal is narrow, each story is below its token."""
     is_pair = len(explanation.texts) > 1
-    rows: list[tuple[list[str], Token, str]] = []
+    rows: list[tuple[list[str], ExplainedToken, str]] = []
     for token, count in token_runs(tokens):
         cells = [
             visible(token.token) + (f" × {count}" if count > 1 else ""),
@@ -432,7 +432,7 @@ def _fitting(line: StyledLine, columns: int) -> StyledLine:
     return fitting
 
 
-def token_runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+def token_runs(tokens: Sequence[ExplainedToken]) -> Iterator[tuple[ExplainedToken, int]]:
     """The tokens, with padding counted."""
     for is_padding, run in groupby(tokens, lambda token: token.kind == "padding"):
         same = list(run)

@@ -30,9 +30,9 @@ from trietok.files.json_place import (
 from trietok.files.tokenizer_json_content import (
     _NOT_NORMALIZED,
     BpeDecoder,
-    Padding,
+    JsonPadding,
+    JsonTruncation,
     TokenizerJson,
-    Truncation,
     WordPieceDecoder,
     _ids_error,
     check_ids,

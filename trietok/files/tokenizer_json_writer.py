@@ -15,7 +15,7 @@ from typing import Any
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
 from trietok.files import formats
-from trietok.files.components import MARKS, OFF
+from trietok.files.components import OFF, WORD_MARKS
 from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, write_text
 from trietok.files.json_files import json_text
 from trietok.files.json_place import NO_NORMALIZER, BertNormalizer

@@ -16,7 +16,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.plan import Plan
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 
 MOST_PLANS = 64
 

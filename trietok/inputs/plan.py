@@ -319,7 +319,7 @@ class Plan:
         name: str,
         rows: list[Row],
         ids: list[list[Ids]],
-        cuts: list[Cut],
+        cuts: list[ItemCut],
         one: bool,
         spans_of_items: SpansOf | None,
     ) -> list[Any]:
@@ -354,11 +354,11 @@ class Plan:
         spans = spans_of_items(ids)
         return [row.offsets(spans[row.sample]) for row in rows]
 
-    def _cut(self, sample: list[Ids]) -> Cut:
+    def _cut(self, sample: list[Ids]) -> ItemCut:
         """How truncation cuts the texts of one item."""
         lengths, (_, strategy, max_length) = tuple(map(len, sample)), self.strategies
         if strategy is TruncationStrategy.DO_NOT_TRUNCATE or max_length is None:
-            return Cut([whole(lengths)])
+            return ItemCut([whole(lengths)])
         around, around_one = self._around(len(sample) == 2), self.state.special_counts[False]
         check_room(max_length, around)
         side = self.state.settings.truncation_side

@@ -19,7 +19,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json
-from trietok.inputs.template import BERT, Piece, Template, input_ids
+from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced
@@ -34,8 +34,8 @@ from trietok.tokenizer.token_table import SPECIAL_HOOKS, Token, TokenTable
 from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary, filling
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json_content import Padding as FilePadding
-    from trietok.files.tokenizer_json_content import Truncation as FileTruncation
+    from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
+    from trietok.files.tokenizer_json_content import JsonTruncation as FileTruncation
     from trietok.tokenizer.unknown_words import UnknownWords
 
 

@@ -37,7 +37,7 @@ from trietok.tokenizer.hooks import (
     TEXT_HOOKS,
     HookEncoder,
 )
-from trietok.tokenizer.token_table import Changes, TokenTable
+from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 if TYPE_CHECKING:
     from trietok.tokenizer.by_methods import OfOneState

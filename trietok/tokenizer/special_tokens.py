@@ -19,7 +19,7 @@ from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced, public_names
 from trietok.tokenizer.roles import Roles, checked_role, role_of
-from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, Token, TokenTable
+from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
 HELPERS = frozenset(

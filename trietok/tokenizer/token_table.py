@@ -26,7 +26,7 @@ from trietok.named import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property
-from trietok.text.kernel.choosing import prepare
+from trietok.text.kernel.choosing import prepare_searches
 from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 

@@ -28,7 +28,7 @@ from trietok.collector import bulk
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.kernel import choosing
-from trietok.training.pairs import LONG, MostFrequent, Pairs, Sizes, bytes_of
+from trietok.training.pairs import LONG_FROM, MostFrequent, Pairs, Sizes, bytes_of
 from trietok.training.word_counts import (
     COUNTING_PAIRS,
     MERGING,

@@ -35,7 +35,7 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
-from trietok.workbench.checking.facts import ROLES, Facts
+from trietok.workbench.checking.facts import ROLES_OF_BERT, Facts
 from trietok.workbench.checking.files import DECODER, CheckedFiles, read_files
 from trietok.workbench.checking.report import CheckReport
 from trietok.workbench.checking.rules.tokenizer_json import Contradiction, json_contradictions
