@@ -260,11 +260,14 @@ def read_texts(
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
         whole = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
-        parts = [(read, one.count(b"\n")) for (read, _), one in zip(waiting, whole, strict=True)]
-        block = b"".join(whole)
+        block, reads_of = b"".join(whole), [read for read, _ in waiting]
         waiting.clear()
-        if file.kind != "jsonl":
-            return TextBatch(lines_of(block), held), parts
+        lines = None if file.kind == "jsonl" else lines_of(block)
+        if lines is not None and len(whole) == 1:  # to count in Python takes the GIL
+            return TextBatch(lines, held), [(reads_of[0], len(lines))]
+        parts = [(read, one.count(b"\n")) for read, one in zip(reads_of, whole, strict=True)]
+        if lines is not None:
+            return TextBatch(lines, held), parts
         batch = _rows_of_json(block, sum(number for _, number in parts), file, column, keep)
         return batch._replace(text_bytes=held), parts
 
