@@ -45,7 +45,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
 # What `tests/test_layout.py` holds the house to: modules that can be read in one sitting, and short
 # ways between them.
-MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 30  # imports for types alone count, too
+MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 29  # imports for types alone count, too
 # The modules that are longer, each to be divided by its nouns; none is to join them.
 LONGER = frozenset(
     """cli.adapt corpus.text_inputs workbench.adapting.adapt workbench.adapting.apply_rows

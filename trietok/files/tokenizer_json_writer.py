@@ -28,7 +28,8 @@ from trietok.files.tokenizer_json import (
 )
 from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
 from trietok.inputs.post_processors import template_processing_of
-from trietok.text.added_tokens import AddedToken, order_counts
+from trietok.text.added_patterns import order_counts
+from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 # ---- of plain values -----------------------------------------------------------------------------

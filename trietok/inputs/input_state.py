@@ -7,14 +7,10 @@ which plans make rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import Piece
 from trietok.named import NamedTuple
-
-if TYPE_CHECKING:
-    pass
 
 
 class InputSettings(NamedTuple):

@@ -153,7 +153,7 @@ class OfOneState:
         return _with_details(self, encoding, encoder, [texts], options, one=True)
 
     def encode_batch(self, encoder: TextEncoder, items: Any, options: CallOptions) -> BatchEncoding:
-        """What `batch_encode_plus` returns: `prepare_for_model` for each item; `pad` for all."""
+        """What `batch_encode_plus` returns: `prepare_for_model` for each item, `pad` for all."""
         options = options.of_ints()
         strategies = _strategies(self, options)
         words = options.is_split_into_words

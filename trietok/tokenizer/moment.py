@@ -155,9 +155,13 @@ class Moment:
         self._plans: dict[Any, Plan] = {}
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
+        self._set_quick_way()
+
+    def _set_quick_way(self) -> None:
+        """What `encode` needs for a text alone, where a default plan gives its ids."""
         self.chunk_ids = None  # these are for `encode`
         self.default_plan: QuickPlan | None = None
-        limited = isinstance(state.model_max_length, (int, float))  # else a call says so
+        limited = isinstance(self._state.model_max_length, (int, float))  # else a call says so
         if (
             limited
             and self.is_plain
