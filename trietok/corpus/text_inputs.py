@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, repeat
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,10 +27,8 @@ from trietok.errors import (
     FileError,
     FileFormatError,
     InputError,
-    MissingDependencyError,
     TrietokError,
     as_file_error,
-    imported,
 )
 from trietok.files import text_rows
 from trietok.files.packed import decompressed
@@ -45,7 +42,7 @@ from trietok.files.text_files import (
     listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded, object_of_json, text_in_object
+from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -202,6 +199,7 @@ def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
 
 
 # ---- the texts of stretches ----------------------------------------------------------------------
+
 
 class TextBatch(NamedTuple):
     """Rows that follow one another."""
