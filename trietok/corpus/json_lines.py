@@ -14,7 +14,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from trietok.corpus.row_encoder import lines_of, one_text
+from trietok.corpus.row_encoder import one_text
 from trietok.errors import FileFormatError, MissingDependencyError, imported
 from trietok.files.tables import import_pyarrow, texts_of
 from trietok.files.text_rows import BadRow, Text, object_of_json, text_in_object
@@ -26,9 +26,13 @@ _DIGIT = re.compile(rb"[0-9]")
 
 
 def rows_of_json(
-    block: bytes, number: int, name: str, column: str, keep: tuple[str, ...]
+    block: bytes, lines: Any, name: str, column: str, keep: tuple[str, ...]
 ) -> tuple[Any, Any]:
-    """The rows of lines of JSON, and values to keep: by msgspec, or what that leaves by `json`."""
+    """The rows of lines of JSON, and values to keep: by msgspec, or what that leaves by `json`.
+
+    The lines are those of the block, as an Arrow array, of which nobody has looked if it is UTF-8.
+    """
+    number = len(lines)
     keys = keep if "." in column else tuple(key for key in keep if key != column)
     rows: list[Any] = [None] * number
     values: list[list[Any]] = [[None] * number for _ in keys]
@@ -36,10 +40,10 @@ def rows_of_json(
     reader = _reader(column, keys)
     if reader is not None and not _may_have_long_number(block):
         with contextlib.suppress(RecursionError):
-            rows, values, others = reader.read(block, number)
-    lines = texts_of(lines_of(block)) if others else []
+            rows, values, others = reader.read(block, lines)
+    texts = texts_of(lines) if others else []
     for place in others:
-        line = lines[place]
+        line = texts[place]
         found: Any = object_of_json(line, column) if isinstance(line, str) else line
         rows[place] = _text_to_keep(found, column, keep)
         # what is kept of rows without a text goes with them
@@ -85,9 +89,9 @@ class _JsonReader:
         ours = (UnicodeDecodeError, RecursionError)
         self._errors = (msgspec.MsgspecError, import_pyarrow().ArrowInvalid, *ours)
 
-    def read(self, block: bytes, number: int) -> tuple[list[Any], list[list[Any]], list[int]]:
+    def read(self, block: bytes, lines: Any) -> tuple[list[Any], list[list[Any]], list[int]]:
         """The texts of lines, the values to keep by key, and the places of lines left out."""
-        objects, others = self._objects(block, number)
+        objects, others = self._objects(block, lines)
         if self._whole is not None:
             whole = enumerate(map(self._whole, objects))
             others += [place for place, one in whole if one is not self._unset]
@@ -97,9 +101,12 @@ class _JsonReader:
                 others += [place for place, value in enumerate(of_key) if not _can_be_kept(value)]
         return list(map(self._text, objects)), values, others
 
-    def _objects(self, block: bytes, number: int) -> tuple[list[Any], list[int]]:
-        # In an object no closing brace is before an opening one: each line is one, or several.
-        if block.startswith(b"{") and block.count(b"}\n{") == number - 1:
+    def _objects(self, block: bytes, lines: Any) -> tuple[list[Any], list[int]]:
+        compute, number = import_pyarrow("pyarrow.compute"), len(lines)
+        # Asked of Arrow, which does not hold the GIL. In an object no closing brace is before an
+        # opening one: each line is one, or several.
+        ends = compute.starts_with(lines, "{"), compute.ends_with(lines, "}")
+        if all(compute.all(are_so).as_py() for are_so in ends):
             with contextlib.suppress(*self._errors):
                 one_text(block).validate(full=True)  # whether it is UTF-8
                 if len(objects := self._decoder.decode_lines(block)) == number:

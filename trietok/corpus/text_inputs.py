@@ -258,15 +258,14 @@ def read_texts(
         whole = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
         block, reads_of = b"".join(whole), [read for read, _ in waiting]
         waiting.clear()
-        lines = None if file.kind == "jsonl" else lines_of(block)
-        if lines is not None and len(whole) == 1:  # to count in Python takes the GIL
-            return TextBatch(lines, held), [(reads_of[0], len(lines))]
-        parts = [(read, one.count(b"\n")) for read, one in zip(reads_of, whole, strict=True)]
-        if lines is not None:
-            return TextBatch(lines, held), parts
-        number = sum(number for _, number in parts)
-        rows, kept = rows_of_json(block, number, file.name, column, keep)
-        return TextBatch(rows, held, kept), parts
+        lines = lines_of(block)
+        numbers = [len(lines)]
+        if len(whole) > 1:  # to count in Python takes the GIL
+            numbers = [one.count(b"\n") for one in whole]
+        rows, kept = lines, None
+        if file.kind == "jsonl":
+            rows, kept = rows_of_json(block, lines, file.name, column, keep)
+        return TextBatch(rows, held, kept), [*zip(reads_of, numbers, strict=True)]
 
     for read in reads:
         kind = read.stretch.file.kind
