@@ -11,7 +11,7 @@ import pytest
 from click import UsageError
 
 from tests.cli.commands import error, out, usage_error
-from trietok.cli.lines import lines_of
+from trietok.cli.lines import lines_asked_for
 
 
 def test_files_are_read_line_by_line(tmp_path, tiny):
@@ -73,7 +73,7 @@ def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
 
     monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
     with pytest.raises(UsageError, match="Give texts as arguments, by -f FILE or through a pipe"):
-        lines_of(None, None, "texts")
+        lines_asked_for(None, None, "texts")
 
 
 def test_input_is_never_read_as_a_whole(monkeypatch):
@@ -84,5 +84,5 @@ def test_input_is_never_read_as_a_whole(monkeypatch):
             return False
 
     monkeypatch.setattr(sys, "stdin", Endless())
-    lines = lines_of(None, None, "texts")
+    lines = lines_asked_for(None, None, "texts")
     assert [line.text for line in itertools.islice(lines, 3)] == ["line 0", "line 1", "line 2"]

@@ -228,10 +228,10 @@ def test_an_order_reads_each_row_group_once(small_blocks, english, tmp_path, mon
         write(tmp_path / f"{name}.txt", TEXTS * 9)
     encode_files(tmp_path / "*.txt", tmp_path / "ids", english, workers=1)
     corpus, read = open_corpus(tmp_path / "ids"), []
-    original = shard_readers._read
+    original = shard_readers._read_columns
     monkeypatch.setattr(
         shard_readers,
-        "_read",
+        "_read_columns",
         lambda *given: read.append((given[1], *given[2])) or original(*given),
     )
     rows = [corpus[number] for number in corpus.shuffled(3)]

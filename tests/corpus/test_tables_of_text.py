@@ -15,7 +15,7 @@ import pytest
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, FileFormatError, encode_files
 from trietok.corpus import json_lines, open_corpus
-from trietok.corpus.row_encoder import lines_of
+from trietok.corpus.row_encoder import lines_of_block
 from trietok.corpus.text_inputs import TextBatch
 from trietok.files.texts import TextFiles
 
@@ -327,7 +327,7 @@ def changed(drawn, line):
 def read_block(block, column, keep):
     """What is read of a block of lines, or the error."""
     try:
-        rows, kept = json_lines.rows_of_json(block, lines_of(block), "a.jsonl", column, keep)
+        rows, kept = json_lines.rows_of_json(block, lines_of_block(block), "a.jsonl", column, keep)
         batch = TextBatch(rows, len(block), kept)
     except FileFormatError as error:
         return str(error)

@@ -45,11 +45,9 @@ from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
-    import numpy
     from numpy.typing import NDArray
 
-    Ids = NDArray[numpy.int64]
-    Flags = NDArray[numpy.bool_]
+    from trietok.corpus.masking import FlagArray, IdArray
 
 
 def _kind_of_tensors(*wanted: Tensors) -> TensorType:
@@ -260,7 +258,7 @@ class DataCollatorForLanguageModeling(_Collator):
     seed: int | None = None
     masking: Masking = field(default="each", kw_only=True)
     epoch: int = field(default=0, init=False)
-    _known_ids: tuple[Any, int, int, Ids] | None = field(
+    _known_ids: tuple[Any, int, int, IdArray] | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
@@ -392,12 +390,12 @@ class DataCollatorForLanguageModeling(_Collator):
 
     # ---- masking ---------------------------------------------------------------------------------
 
-    def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
+    def _maskable(self, ids: IdArray, special: Any, attention: Any) -> FlagArray:
         """Where a token may be chosen: it is neither special nor padding."""
         if special is None:
             mask_of = self.tokenizer.get_special_tokens_mask
             special = [mask_of(row, already_has_special_tokens=True) for row in ids.tolist()]
-        is_maskable: Flags = _like(ids, "special_tokens_mask", special) == 0
+        is_maskable: FlagArray = _like(ids, "special_tokens_mask", special) == 0
         if attention is not None:
             is_maskable &= _like(ids, "attention_mask", attention) != 0
         if self.tokenizer.pad_token_id is not None:
@@ -409,7 +407,7 @@ class DataCollatorForLanguageModeling(_Collator):
         wordpiece = getattr(self.tokenizer, "wordpiece_tokenizer", None)
         return getattr(wordpiece, "continuing_subword_prefix", BERT_PREFIX)
 
-    def _continuations(self, ids: Ids, examples: list[Any]) -> Flags:
+    def _continuations(self, ids: IdArray, examples: list[Any]) -> FlagArray:
         """Where a token goes on with the word before it."""
         import numpy
 
@@ -417,7 +415,7 @@ class DataCollatorForLanguageModeling(_Collator):
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
         is_piece = numpy.array([token.startswith(prefix) for token in tokens])
-        goes_on: Flags = is_piece[numbers].reshape(ids.shape)
+        goes_on: FlagArray = is_piece[numbers].reshape(ids.shape)
         for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
                 length = len(example[_IDS])
@@ -429,7 +427,7 @@ class DataCollatorForLanguageModeling(_Collator):
                     row[start + position] = True
         return goes_on
 
-    def _random_ids(self) -> int | Ids:
+    def _random_ids(self) -> int | IdArray:
         """What random tokens are drawn from: all ids; their number, where none is left out."""
         import numpy
 
@@ -464,7 +462,7 @@ def _probability(name: str, value: Any) -> float:
     return share
 
 
-def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
+def _like(ids: IdArray, name: str, mask: Any) -> NDArray[Any]:
     import numpy
 
     array: NDArray[Any] = numpy.asarray(mask)

@@ -35,7 +35,7 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
+from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import (
@@ -58,7 +58,7 @@ from trietok.worker_pool import cores, refuse_while_starting
 _MOST_NAMED = 2  # rows, and files, where too many are set aside
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is.
 
     Attributes:
@@ -96,7 +96,7 @@ def encode_files(
     resume: bool = False,
     verify: bool = False,
     shard_bytes: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
@@ -287,7 +287,7 @@ class _Run:
         self,
         job: ShardJob,
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[RunProgress], None] | None,
         map_shards: MapShards | None,
         limit: int | Fraction | None,
     ) -> None:
@@ -307,7 +307,7 @@ class _Run:
         self._made: set[str] = set()  # those of them that were not there before
         self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same
         self._failures: list[Outcome] = []
-        self._state = Progress(0, sum(file.size for file in self.inputs), 0, 0, 0)
+        self._state = RunProgress(0, sum(file.size for file in self.inputs), 0, 0, 0)
         self._sizes = {file.name: file.size for file in self.inputs}
         self._read = self._rejected = 0  # rows of the finished shards; those without text
 
@@ -317,7 +317,7 @@ class _Run:
         for file in files:
             try:
                 if file is first or file.kind != "parquet":
-                    check_column(file, self._job.column, self._job.keep)
+                    check_can_be_read(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise

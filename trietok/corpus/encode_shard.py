@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
+from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, EncodedRows, RowEncoder
 from trietok.corpus.shard_files import Content, FlatShard, MdsShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import (
@@ -39,7 +39,7 @@ class Blocks:
     """Joins rows, with the special tokens that are in them, and cuts the run every `length` ids.
 
     >>> blocks = Blocks(2)
-    >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {})).lengths, blocks.end().lengths
+    >>> blocks.add(EncodedRows(array("i", [3]), bytes(4 * 3), {})).lengths, blocks.end().lengths
     (array('i', [2]), array('i', [1]))
     """
 
@@ -48,7 +48,7 @@ class Blocks:
         self._rest: bytes | bytearray = b""
         self._rests: dict[str, bytes] = {}
 
-    def add(self, rows: Rows) -> Rows:
+    def add(self, rows: EncodedRows) -> EncodedRows:
         """The blocks that some more rows complete."""
         run = self._rest + rows.ids
         number = len(run) // (self._length * ID_BYTES)
@@ -57,16 +57,16 @@ class Blocks:
         columns = {name: self._rests.get(name, b"") + more for name, more in rows.columns.items()}
         self._rests = {name: run[cut:] for name, run in columns.items()}
         complete = {name: run[:cut] for name, run in columns.items()}
-        return Rows(array("i", [self._length] * number), run[: cut * ID_BYTES], complete)
+        return EncodedRows(array("i", [self._length] * number), run[: cut * ID_BYTES], complete)
 
-    def end(self) -> Rows:
+    def end(self) -> EncodedRows:
         """What is left: one shorter block, or none."""
         left = len(self._rest) // ID_BYTES
-        return Rows(array("i", [left] if left else []), self._rest, self._rests)
+        return EncodedRows(array("i", [left] if left else []), self._rest, self._rests)
 
 
 STATE_FOLDER = ".trietok-encode"
-RECORD = ".record.json"  # how the name of a shard's record ends
+RECORD_SUFFIX = ".record.json"  # how the name of a shard's record ends
 PART = "part-"
 GOES_ON = "--resume continues"
 
@@ -98,7 +98,7 @@ class ShardJob(NamedTuple):
 
     def record(self, key: str) -> Path:
         """The path of a shard's record."""
-        return self.state / f"{key}{RECORD}"
+        return self.state / f"{key}{RECORD_SUFFIX}"
 
     def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
         """Have a shard that is finished in a store: its files, and its record last."""
@@ -197,7 +197,7 @@ class ShardEncoder:
         names = ("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text")
         counts = dict.fromkeys(names, 0)
         rejects: list[dict[str, Any]] = []
-        rest: Rows | None = None
+        rest: EncodedRows | None = None
         is_typed = not job.keep or all(read.stretch.file.kind == "parquet" for read in reads)
         with self._shard_files(key, is_typed) as files:
             of_rows = files if blocks is None else None
@@ -234,7 +234,9 @@ class ShardEncoder:
         with self._shard_files(key, is_typed=True) as files:
             for rest in rests:
                 columns = {name: base64.b64decode(run) for name, run in rest.items()}
-                self._write(files, counts, blocks.add(Rows(array("i"), columns.pop(IDS), columns)))
+                self._write(
+                    files, counts, blocks.add(EncodedRows(array("i"), columns.pop(IDS), columns))
+                )
             files.close()
             record = {"sources": [], **counts, **nothing}
             record["dropped_tokens"] = len(blocks.end().ids) // ID_BYTES
@@ -275,7 +277,7 @@ class ShardEncoder:
                 put_in_place(path, job.state / f"{key}{suffix}")
             else:
                 path.unlink()
-        temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
+        temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD_SUFFIX}"
         temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
         flush_file(temporary)
         os.replace(temporary, job.record(key))
@@ -283,7 +285,9 @@ class ShardEncoder:
         job.put_in_store(key, files.paths)
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
+    def _write(
+        self, files: Any, counts: dict[str, int], rows: EncodedRows, kept: Any = None
+    ) -> None:
         if rows.lengths or rows.ids or kept is not None:
             files.write(rows, kept)
             counts["rows"] += len(rows.lengths)
@@ -291,7 +295,7 @@ class ShardEncoder:
 
     def _encoded(
         self, reads: Sequence[Read], counts: dict[str, int], rejects: list[Any], files: Any
-    ) -> Iterator[tuple[Rows, Any]]:
+    ) -> Iterator[tuple[EncodedRows, Any]]:
         """The ids of a shard's texts and what is kept with them, without the rows that hold none.
 
         The ids of a long text come part by part.
@@ -319,7 +323,7 @@ class ShardEncoder:
 
     def _long_row(
         self, text: LongText, files: Any
-    ) -> Generator[tuple[Rows, Any], None, BadRow | None]:
+    ) -> Generator[tuple[EncodedRows, Any], None, BadRow | None]:
         """The ids of a long text, and at their end their number; or why it cannot be a row."""
         number = 0
         most = None if files is None else files.most_ids
@@ -333,7 +337,7 @@ class ShardEncoder:
                 return BadRow(f"{told}; the formats npy and bin, pack or truncation take it")
             columns = dict.fromkeys(part.columns, b"")
             yield part, None
-        yield Rows(array("i", [number]), b"", columns), None
+        yield EncodedRows(array("i", [number]), b"", columns), None
         return None
 
     def _count(

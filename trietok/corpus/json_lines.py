@@ -17,7 +17,7 @@ from typing import Any
 from trietok.corpus.row_encoder import one_text
 from trietok.errors import FileFormatError, MissingDependencyError, imported
 from trietok.files.tables import import_pyarrow, texts_of
-from trietok.files.text_rows import BadRow, Text, object_of_json, text_in_object
+from trietok.files.text_rows import BadRow, TextOrBad, object_of_json, text_in_object
 
 _HALF = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 49  # brackets of a value to keep: a Parquet file with more cannot be opened
@@ -129,7 +129,7 @@ def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
         return None
 
 
-def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
+def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> TextOrBad:
     text = text_in_object(values, column)
     if text is None:
         return BadRow(f"{column!r} is null, not a text")

@@ -231,7 +231,7 @@ def parts_in(path: Path) -> set[str]:
     return {part["name"] for part in json.loads(path.read_bytes())["parts"]}
 
 
-def described(name: str, raw: bytes) -> dict[str, Any]:
+def described_part(name: str, raw: bytes) -> dict[str, Any]:
     """What a manifest says of a part of it."""
     return {"name": name, "bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
 
@@ -271,7 +271,7 @@ def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> lis
             raw = read(name)
         except OSError as error:
             raise ValueError(f"its part {name} cannot be read: {error.strerror}") from None
-        if part != described(name, raw):
+        if part != described_part(name, raw):
             told = f"its part {name} does not have the size and the checksum that it says"
             raise ValueError(told)
         lines[begin] += _values_of(raw)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    Ids = NDArray[numpy.int64]
-    Flags = NDArray[numpy.bool_]
+    IdArray = NDArray[numpy.int64]
+    FlagArray = NDArray[numpy.bool_]
     Source = numpy.random.Philox
 
 Masking = Literal["each", "exact", "spans"]
@@ -85,7 +85,7 @@ def drawn_key(from_torch: bool) -> bytes:
     return b"numpy:" + numpy.random.bytes(16)
 
 
-def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
+def word_numbers(is_maskable: FlagArray, is_continuation: FlagArray | None) -> NDArray[numpy.int64]:
     """For each token that may be chosen, row by row, the number of its word from 0.
 
     `is_continuation` says where a token goes on with the word before it, None for nowhere. One that
@@ -101,15 +101,15 @@ def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[n
 
 
 def mask_ids(
-    ids: Ids,
-    is_maskable: Flags,
+    ids: IdArray,
+    is_maskable: FlagArray,
     words: NDArray[numpy.int64],
     shares: Shares,
     source: Source,
     mask_token_id: int,
-    random_ids: int | Ids,
+    random_ids: int | IdArray,
     masking: Masking = "each",
-) -> tuple[Ids, Ids]:
+) -> tuple[IdArray, IdArray]:
     """Choose words, and put something else in the place of their tokens.
 
     All tokens of a chosen word are chosen; what becomes of each of them is drawn for itself, in a

@@ -2,9 +2,9 @@
 else by a call.
 
 In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array.
-Out: `Rows`, the same either way: int32 ids in one run of bytes, and the length of each row. Options
-that make a row depend on other texts of the batch are refused, because an engine cuts batches as it
-likes.
+Out: `EncodedRows`, the same either way: int32 ids in one run of bytes, and the length of each row.
+Options that make a row depend on other texts of the batch are refused, because an engine cuts
+batches as it likes.
 
 Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as
 they are: no Python object is made for a text, and whether the bytes are UTF-8 is left to who reads
@@ -33,7 +33,7 @@ from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_all
 from trietok.text.memory import LONGEST_REMEMBERED
 
 # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
-ENTRY_BYTES = 160
+_ENTRY_BYTES = 160
 
 
 class ChunkBytes(dict[str, bytes]):
@@ -63,7 +63,7 @@ class ChunkBytes(dict[str, bytes]):
             ids = array("i", self._work_out(chunk)).tobytes()
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
-            self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
+            self._held += _ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
             if not self._limit:
                 return ids
             if self._held > self._limit:
@@ -102,10 +102,10 @@ def one_text(block: bytes) -> Any:
     return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
 
 
-def lines_of(block: bytes) -> Any:
+def lines_of_block(block: bytes) -> Any:
     """The lines of a block, which may lack the line feed at its end, as an array of strings.
 
-    >>> lines_of(b"a\\n\\nb\\r\\n").to_pylist()
+    >>> lines_of_block(b"a\\n\\nb\\r\\n").to_pylist()
     ['a', '', 'b\\r']
     """
     return import_pyarrow("pyarrow.compute").split_pattern(one_text(block), "\n").values
@@ -127,7 +127,7 @@ class Overflow(NamedTuple):
     truncated: array[int]  # tokens beyond `max_length`, int32; below 0 where there was room left
 
 
-class Rows(NamedTuple):
+class EncodedRows(NamedTuple):
     """The encodings of several texts, one behind the other."""
 
     lengths: array[int]  # how many ids each row has, int32
@@ -255,7 +255,7 @@ class RowEncoder:
         now[0].make_kernel()
         return now[0].kernel is not None
 
-    def encode(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
+    def encode(self, texts: list[Any], pairs: list[Any] | None = None) -> EncodedRows:
         """The rows of some texts, or pairs of texts.
 
         >>> import trietok
@@ -269,10 +269,10 @@ class RowEncoder:
             return self.encode_by_call(texts, pairs)
         encoder, plan = now
         if encoder.may_have_kernel:
-            return Rows(*plan.byte_rows(encoder.rows(texts, self.threads)))
-        return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
+            return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
+        return EncodedRows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
-    def encode_column(self, column: Any) -> Rows | None:
+    def encode_column(self, column: Any) -> EncodedRows | None:
         """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
 
         None where the texts are needed as strs: there is no kernel, or not yet, or a text is not
@@ -280,14 +280,14 @@ class RowEncoder:
         """
         now = self._now()
         rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
-        return None if now is None or rows is None else Rows(*now[1].byte_rows(rows))
+        return None if now is None or rows is None else EncodedRows(*now[1].byte_rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
         """`ChunkEncoder.cut_characters` for long texts; None where they are encoded whole."""
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
-    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
+    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[EncodedRows]:
         """The row of a text that comes in pieces, part by part, and without its length.
 
         The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are
@@ -312,7 +312,7 @@ class RowEncoder:
             return ids
 
         for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
-            yield Rows(array("i"), ids, columns)
+            yield EncodedRows(array("i"), ids, columns)
 
     def _by_kernel(
         self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int
@@ -339,7 +339,7 @@ class RowEncoder:
 
     # ---- by a call -------------------------------------------------------------------------------
 
-    def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
+    def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> EncodedRows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
         encoding: Any = dict.fromkeys(self.names, ())
         if texts:
@@ -363,7 +363,7 @@ class RowEncoder:
             if name in SMALL_COLUMNS
         }
         samples = array("i", encoding[SAMPLES]) if self.gives_windows else None
-        return Rows(*_run(encoding[IDS]), columns, offsets, samples, overflow)
+        return EncodedRows(*_run(encoding[IDS]), columns, offsets, samples, overflow)
 
     # ---- on its way to other processes -----------------------------------------------------------
 

@@ -25,7 +25,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob
+from trietok.corpus.encode_shard import GOES_ON, PART, RECORD_SUFFIX, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import (
     FORMER_FORMAT,
     MANIFEST_FORMAT,
@@ -34,7 +34,7 @@ from trietok.corpus.manifest import (
     SOURCES,
     check_counts,
     check_record,
-    described,
+    described_part,
     inputs_of,
     is_size,
     named_in,
@@ -64,18 +64,18 @@ _MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
 _Checksums = tuple[str, ...]  # of what a shard was made of
 
 
-def _named(stem: Path, file: dict[str, Any]) -> Path:
+def _path_of(stem: Path, file: dict[str, Any]) -> Path:
     return stem.with_name(stem.name + file["suffix"])
 
 
-class Kept(NamedTuple):
+class KeptShard(NamedTuple):
     record: dict[str, Any]
     stem: Path  # the path of each of its files, without the suffix that the record names
     key: str  # under which it was made
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
-            yield _named(self.stem, file), file
+            yield _path_of(self.stem, file), file
 
 
 class RunDirectory:
@@ -94,12 +94,12 @@ class RunDirectory:
         self._out, self._state = job.out, job.state
         self._suffixes = suffixes_of(plan["options"])
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: list[Kept] = []  # its shards, whole or not
-        self._shards: dict[str, Kept] = {}
+        self._earlier: list[KeptShard] = []  # its shards, whole or not
+        self._shards: dict[str, KeptShard] = {}
         self._inputs = {(file.name, file.size, file.mtime_ns) for file in inputs}
         self._text_bytes = sum(map(text_bytes_of, inputs))
         # Those that no shard of this run is by its key, to be adopted, by shape and checksums.
-        self._free: dict[tuple[Any, ...], dict[_Checksums, list[Kept]]] = {}
+        self._free: dict[tuple[Any, ...], dict[_Checksums, list[KeptShard]]] = {}
         self._rejects: dict[str, list[dict[str, Any]]] = {}  # what `_earlier` ones skipped, by key
 
     # ---- what is there already -------------------------------------------------------------------
@@ -152,7 +152,7 @@ class RunDirectory:
         """Check that the directory holds this run; one without finished shards may go."""
         out, state = self._out, self._state
         begun = (state / MANIFEST).exists()
-        if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
+        if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD_SUFFIX}")):
             if not resume:
                 raise self._is_taken()
             if begun:
@@ -218,8 +218,8 @@ class RunDirectory:
 
     def _find_kept(self, verify: bool) -> None:
         self._clear()
-        for path in sorted(self._state.glob(f"*{RECORD}")):
-            key = path.name.removesuffix(RECORD)
+        for path in sorted(self._state.glob(f"*{RECORD_SUFFIX}")):
+            key = path.name.removesuffix(RECORD_SUFFIX)
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 check_record(record)
@@ -229,7 +229,7 @@ class RunDirectory:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = Kept(record, self._made(key), key)
+            kept = KeptShard(record, self._made(key), key)
             if self._is_there(kept, verify):
                 self._shards[key] = kept
         if self._manifest is not None:
@@ -251,7 +251,7 @@ class RunDirectory:
         left = iter(rejects if len(rejects) == manifest["totals"]["rejected"] else ())
         for shard in manifest["shards"]:
             key, record = record_of(shard)
-            earlier = Kept(record, self._out / stem_of(shard), key)
+            earlier = KeptShard(record, self._out / stem_of(shard), key)
             self._earlier.append(earlier)
             # A process may have moved it that was killed before the new order was there.
             moved = earlier._replace(stem=self._made(key))
@@ -266,7 +266,7 @@ class RunDirectory:
         """Where a shard is that was made, without the suffixes of its files."""
         return self._state / key
 
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
         for path, file in kept.paths():
             if not path.is_file() or path.stat().st_size != file["bytes"]:
                 return False
@@ -310,7 +310,7 @@ class RunDirectory:
 
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Have a shard that was made now."""
-        self._shards[key] = Kept(record, self._made(key), key)
+        self._shards[key] = KeptShard(record, self._made(key), key)
         self._rejects.pop(key, None)
         self.kept[key] = record
 
@@ -344,7 +344,7 @@ class RunDirectory:
             for begin, number, raw in parts_of(shards):
                 name = f"{begin}-{self._mark(number, raw)}.jsonl"
                 write_whole(self._state / name, raw)
-                parts.append(described(name, raw))
+                parts.append(described_part(name, raw))
             small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
             # From here on the new order is decided: a run that is killed now is brought to its end
             # by the next one.
@@ -433,7 +433,7 @@ class RunDirectory:
             if kept.stem not in (place, self._state / key):
                 stay |= {path for path, _ in kept.paths()}
                 for path, file in kept.paths():
-                    os.replace(path, _named(self._state / key, file))
+                    os.replace(path, _path_of(self._state / key, file))
         for path in (path for earlier in self._earlier for path, _ in earlier.paths()):
             if path not in stay:
                 path.unlink(missing_ok=True)
@@ -465,7 +465,7 @@ def write_whole(path: Path, raw: bytes) -> None:
         file.write(raw)
 
 
-def _checksums_of(kept: Kept) -> _Checksums:
+def _checksums_of(kept: KeptShard) -> _Checksums:
     """What says whether a shard is the same; nothing where that depends on what is elsewhere.
 
     Rows without text are told by their numbers: those depend on the lines before.

@@ -26,7 +26,14 @@ from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import REJECTS, named_in, parts_in
-from trietok.corpus.run_directory import MANIFEST, MDS_INDEX, PLAN, Kept, RunDirectory, write_whole
+from trietok.corpus.run_directory import (
+    MANIFEST,
+    MDS_INDEX,
+    PLAN,
+    KeptShard,
+    RunDirectory,
+    write_whole,
+)
 from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.stores import Place, local_path, status
 from trietok.files.text_files import TextFile
@@ -123,7 +130,7 @@ class RunInStore(RunDirectory):
         """It follows from what the part holds: earlier ones stay until they are replaced."""
         return f"{int(hashlib.sha256(part).hexdigest()[:12], 16):015}"
 
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
             and (

@@ -37,7 +37,7 @@ from trietok.corpus.row_encoder import (
     OVERFLOWING,
     SAMPLES,
     TRUNCATED,
-    Rows,
+    EncodedRows,
 )
 from trietok.errors import FileFormatError, InputError, InputTypeError
 from trietok.files.tables import import_pyarrow, is_text_type
@@ -85,7 +85,7 @@ def column_types(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: types.get(name, pa.list_(pa.int8())) for name in names}
 
 
-def require_room(number: int) -> None:
+def require_list_room(number: int) -> None:
     """Raise where an array of lists cannot hold so many ids."""
     if number > _MOST_OFFSET:
         told = f"a batch with {number:,} ids is too large for an Arrow array of lists"
@@ -93,7 +93,7 @@ def require_room(number: int) -> None:
 
 
 def arrow_columns(
-    rows: Rows, names: tuple[str, ...], present: list[bool] | None = None
+    rows: EncodedRows, names: tuple[str, ...], present: list[bool] | None = None
 ) -> dict[str, Any]:
     """Rows as Arrow arrays, made from buffers, so that no token becomes a Python object.
 
@@ -101,7 +101,9 @@ def arrow_columns(
     null in every column.
 
     >>> columns = arrow_columns(
-    ...     Rows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True]
+    ...     EncodedRows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}),
+    ...     ("input_ids",),
+    ...     [True, False, True],
     ... )
     >>> columns["input_ids"].to_pylist()
     [[1, 1], None, [1]]
@@ -122,7 +124,7 @@ def arrow_columns(
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
 
     def starts_of(lengths: array[int]) -> Any:
-        require_room(sum(lengths))
+        require_list_room(sum(lengths))
         steps = flat(pa.int32(), array("i", [0]) + lengths, 1 + len(lengths))
         return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 
@@ -199,7 +201,7 @@ class ParquetShard:
         self._columns = {name: bytearray() for name in self._content.columns}
         self._ended = 0  # bytes of the ids that are of rows with a length
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows, and a table of what is kept; ids may come in parts, before a length."""
         self._lengths += rows.lengths
         self._ids += rows.ids
@@ -219,7 +221,7 @@ class ParquetShard:
 
     def _write_groups(self) -> None:
         columns = {name: bytes(run) for name, run in self._columns.items()}
-        rows = Rows(self._lengths, self._ids, columns)
+        rows = EncodedRows(self._lengths, self._ids, columns)
         table = import_pyarrow().table(arrow_columns(rows, (IDS, *columns)))
         self._forget()
         self._table.write(beside(table, self._table.kept()))
@@ -256,7 +258,7 @@ class FlatShard:
         if not self._is_megatron:
             self._index.write(array("q", [0]).tobytes())
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows; the ids of a row may come before its length, in parts."""
         self._ids.write(rows.ids)
         for name, file in self._columns.items():
@@ -315,7 +317,7 @@ class MdsShard:
         self._waiting = {name: tempfile.TemporaryFile(dir=folder) for name in self._names}  # noqa: SIM115 - closed by close
         self._lengths = array("i")
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows; the ids of a row may come before its length, in parts."""
         for name, file in self._waiting.items():
             file.write(rows.ids if name == IDS else rows.columns[name])

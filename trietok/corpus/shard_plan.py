@@ -87,7 +87,7 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     return max(_LEAST_ROWS, min(_MOST_ROWS, most * rows // max(size, 1)))
 
 
-class Stretch(NamedTuple):
+class FileStretch(NamedTuple):
     """Rows of a file that follow one another, those that begin from `start` on and before `end`."""
 
     file: TextFile  # holds the rows
@@ -101,16 +101,16 @@ class Shard(NamedTuple):
 
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[FileStretch, ...]
     known: tuple[tuple[str, ...], ...] = ()  # checksums of which there is a shard already
 
 
-def key_of(stretches: Iterable[Stretch]) -> str:
+def key_of(stretches: Iterable[FileStretch]) -> str:
     """What names a shard: names, sizes and versions of its files, and which stretches it has.
 
     >>> file = TextFile("a.txt", "txt", None, 9, 17)
-    >>> key_of([Stretch(file)]) == key_of([Stretch(file)]) != key_of(
-    ...     [Stretch(file._replace(size=10))]
+    >>> key_of([FileStretch(file)]) == key_of([FileStretch(file)]) != key_of(
+    ...     [FileStretch(file._replace(size=10))]
     ... )
     True
     """
@@ -124,13 +124,13 @@ def planned(
     most: int,
     apart: bool,
     set_aside: Callable[[TextFile, FileError | FileFormatError], None],
-) -> Iterator[tuple[Stretch, ...]]:
+) -> Iterator[tuple[FileStretch, ...]]:
     """The stretches of each shard, of about `most` bytes of text.
 
     A shard has rows of one file only where files are kept `apart`, however small they are;
     `set_aside` is told of a file of which the plan cannot be made, and why.
     """
-    together: list[Stretch] = []
+    together: list[FileStretch] = []
     held = 0
     for file in files:
         size = text_bytes_of(file)
@@ -140,7 +140,7 @@ def planned(
             yield tuple(together)
             together, held = [], 0
         if not is_large:
-            together.append(Stretch(file, weight=file.size))
+            together.append(FileStretch(file, weight=file.size))
             held += size
             continue
         try:
@@ -162,20 +162,20 @@ def _begins_a_shard(file: TextFile, size: int, most: int) -> bool:
     return crc32(name) * most < 2 * size << 32
 
 
-def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch]:
     """The stretches of a file, each with about so much text."""
     # A line end may be within a value of a table.
     if file.compression is not None or file.kind in TABLES or file.size <= most:
-        yield Stretch(file, weight=file.size)
+        yield FileStretch(file, weight=file.size)
     elif file.kind == "parquet":
         yield from _of_parquet(file, column, most)
     else:
         number = max(round(file.size / most), 1)
         ends = [file.size * part // number for part in range(number + 1)]
-        yield from (Stretch(file, start, end, end - start) for start, end in pairwise(ends))
+        yield from (FileStretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
-def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+def check_can_be_read(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file can be unpacked, and has the columns, as far as can be seen."""
     if file.compression == "zstd":
         import_zstandard(file)
@@ -193,7 +193,7 @@ def check_table(table: Any, file: TextFile, column: str, keep: tuple[str, ...]) 
     _check_names(table, file, keep)
 
 
-def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[FileStretch]:
     with damage_told(file.name), open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
         groups = [table.metadata.row_group(group) for group in range(table.metadata.num_row_groups)]
@@ -209,7 +209,7 @@ def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
         at += rows
     for start, end in zip(ends, [*ends[1:], at], strict=True):
         if end > start:
-            yield Stretch(file, start, end, file.size * end // at - file.size * start // at)
+            yield FileStretch(file, start, end, file.size * end // at - file.size * start // at)
 
 
 @contextlib.contextmanager

@@ -152,7 +152,9 @@ def _mapped(path: str, header: int) -> memoryview[int]:
         return memoryview(file.read_buffer())[header:]
 
 
-def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
+def _read_columns(
+    file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None
+) -> Any:
     """Columns of row groups of a Parquet file; an error where a damaged page cuts them short."""
     compute = import_pyarrow("pyarrow.compute")
     with damage_told(path, _MADE_AGAIN):
@@ -199,7 +201,7 @@ class ParquetReader:
 
     def _read_group(self, name: str, group: int) -> tuple[Any, int]:
         """A column and its bytes; of lists of numbers, where each starts, and all numbers."""
-        column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
+        column = _read_columns(self._file, self.path, [group], [name]).column(0).combine_chunks()
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
             return column, column.nbytes
@@ -222,7 +224,7 @@ class ParquetReader:
         return column[at].as_py()
 
     def table(self) -> Any:
-        return _read(self._file, self.path, range(self._file.metadata.num_row_groups))
+        return _read_columns(self._file, self.path, range(self._file.metadata.num_row_groups))
 
 
 def _numbers(values: Any, kind: str) -> memoryview[int]:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok.corpus.json_lines import rows_of_json, table_of
-from trietok.corpus.row_encoder import lines_of
-from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
+from trietok.corpus.row_encoder import lines_of_block
+from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
     FileError,
@@ -39,10 +39,10 @@ from trietok.files.text_files import (
     TABLES,
     TextFile,
     compression_of,
-    listed,
+    files_listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded
+from trietok.files.text_rows import NONE_BAD, BadRow, TextOrBad, decoded
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -71,7 +71,7 @@ def find_inputs(
     """
     found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
-    for path, told in listed(paths):
+    for path, told in files_listed(paths):
         is_direct = not (is_elsewhere(path) or os.path.islink(path))
         folder, name = os.path.split(path if is_direct else identity(path))
         real = real_folder(folder) if is_direct else folder, name
@@ -103,7 +103,9 @@ def changed_since(
     """What is to be said of the files that are not what they were, by listing all of them again."""
     told: dict[str, Status | None] = {}  # a glob may find no file any more
     with contextlib.suppress(FileError):
-        told.update(listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True))
+        told.update(
+            files_listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True)
+        )
     for file in files:
         try:
             check_unchanged(file, told.get(file.name))
@@ -135,8 +137,8 @@ class LongText(NamedTuple):
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_rows.LONGEST_LINE:
-                told = f"more than {text_rows.LONGEST_LINE:,} bytes without a space"
+            if len(piece) > text_rows.LONGEST_TEXT_LINE:
+                told = f"more than {text_rows.LONGEST_TEXT_LINE:,} bytes without a space"
                 return BadRow(f"{told}; break the line somewhere there")
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
@@ -158,7 +160,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > text_rows.LONGEST_LINE:
+                if end or len(held) > text_rows.LONGEST_TEXT_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -208,7 +210,7 @@ class TextBatch(NamedTuple):
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
     kept: Any = None  # a table with the columns to keep, a row for each row, if there are any
 
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[TextOrBad]:
         """The rows, one by one."""
         texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
         return [BadRow("null") if text is None else text for text in texts]
@@ -217,7 +219,7 @@ class TextBatch(NamedTuple):
 class Read:
     """What has been read of a stretch."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: FileStretch) -> None:
         self.stretch = stretch
         # Of the bytes of its lines, of a packed file, or of columns in Arrow's format for streams.
         self.digest = hashlib.sha256()
@@ -236,14 +238,14 @@ class Read:
         return before + self.rows + 1
 
 
-Cut = Callable[[], tuple[int, int] | None]
+CutCharacters = Callable[[], tuple[int, int] | None]
 Parts = list[tuple[Read, int]]  # how many rows are of which stretch, in their order
 
 
 def read_texts(
     reads: Iterable[Read],
     column: str,
-    cut_characters: Cut = lambda: None,
+    cut_characters: CutCharacters = lambda: None,
     keep: tuple[str, ...] = (),
 ) -> Iterator[tuple[TextBatch | LongText, Parts]]:
     """All rows of stretches, in batches, which may have rows of several small files.
@@ -258,7 +260,7 @@ def read_texts(
         whole = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
         block, reads_of = b"".join(whole), [read for read, _ in waiting]
         waiting.clear()
-        lines = lines_of(block)
+        lines = lines_of_block(block)
         numbers = [len(lines)]
         if len(whole) > 1:  # to count in Python takes the GIL
             numbers = [one.count(b"\n") for one in whole]
@@ -285,7 +287,10 @@ def read_texts(
 
 
 def read_blocks(
-    read: Read, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+    read: Read,
+    column: str,
+    cut_characters: CutCharacters = lambda: None,
+    keep: tuple[str, ...] = (),
 ) -> Iterator[bytes | TextBatch | LongText]:
     """The rows of a stretch: whole lines, batches of tables, lines too long to be held."""
     file = read.stretch.file
@@ -331,7 +336,7 @@ def _small_file(read: Read) -> bytes | None:
 
 
 def _of_lines(
-    read: Read, cut_characters: Cut, keep: tuple[str, ...]
+    read: Read, cut_characters: CutCharacters, keep: tuple[str, ...]
 ) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
@@ -342,7 +347,7 @@ def _of_lines(
         if compression is not None:
             if start:  # a packed file by another name: the stretch at its start has all of it
                 return
-            content: Any = _Summed(read.digest, raw)
+            content: Any = _SummedReading(read.digest, raw)
             blocks = decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
@@ -386,7 +391,7 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _Summed:
+class _SummedReading:
     """A file whose bytes go into a checksum as they are read, or as Arrow writes them."""
 
     closed = False
@@ -445,12 +450,17 @@ class _Lines:
 
 
 def _long_line(
-    lines: _Lines, file: TextFile, cut_characters: Cut, keep: tuple[str, ...], *, is_packed: bool
+    lines: _Lines,
+    file: TextFile,
+    cut_characters: CutCharacters,
+    keep: tuple[str, ...],
+    *,
+    is_packed: bool,
 ) -> Iterator[bytes | TextBatch | LongText]:
     """A line that is longer than a block: as it is, or in pieces if it is too long."""
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = text_rows.LONGEST_LINE if alone is None else LONG
+    most = text_rows.LONGEST_TEXT_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
@@ -461,7 +471,7 @@ def _long_line(
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE))
+        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE))
         yield TextBatch([bad], size, table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -497,7 +507,9 @@ def _of_batches(
     writer = None
     for batch, bad in batches:
         if writer is None:
-            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
+            writer = ipc.new_stream(
+                pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
+            )
         writer.write_batch(batch)
         rows = texts = column_of(batch, column).cast("large_string")
         size = lengths_of(texts).sum(min_count=0).as_py()

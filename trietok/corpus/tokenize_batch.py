@@ -12,8 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import RowEncoder, Rows
-from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
+from trietok.corpus.row_encoder import EncodedRows, RowEncoder
+from trietok.corpus.shard_files import (
+    arrow_columns,
+    check_text_type,
+    column_types,
+    require_list_room,
+)
 from trietok.errors import InputError, InputTypeError
 from trietok.files.tables import import_pyarrow, texts_of
 from trietok.files.text_rows import BadRow
@@ -197,12 +202,12 @@ class TokenizeBatch:
                 rows = rows._replace(samples=array("i", of_whole))
             made.append(arrow_columns(rows, self.names, there).values())
             number += sum(rows.lengths)
-        require_room(number)
+        require_list_room(number)
         each = zip(*made, strict=True)
         joined = [one[0] if len(one) == 1 else pa.concat_arrays(one) for one in each]
         return joined, sources if len(sources) > len(columns[0]) else None
 
-    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
+    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> EncodedRows:
         """The rows by way of Python's objects, which tell what is wrong with a text."""
         lists = list(map(texts_of, columns))
         for name, texts in zip(self._texts, lists, strict=True):

@@ -12,12 +12,12 @@ from typing import Any
 
 from trietok import log
 from trietok.corpus.row_encoder import ID_BYTES, IDS
-from trietok.corpus.training_order import Corpus, Order
+from trietok.corpus.training_order import CorpusLike, Order
 from trietok.errors import InputError, imported, whole_number
 
 
 def torch_dataset(
-    corpus: Corpus, names: Sequence[str], order: Order | None = None, shared: Any = None
+    corpus: CorpusLike, names: Sequence[str], order: Order | None = None, shared: Any = None
 ) -> Any:
     """Rows by number; or in an order, of which processes share the epoch and first item."""
     data: Any = imported("torch.utils.data", "torch")
@@ -31,7 +31,7 @@ def torch_dataset(
 class _Rows:
     """Rows by number."""
 
-    def __init__(self, corpus: Corpus, names: Sequence[str]) -> None:
+    def __init__(self, corpus: CorpusLike, names: Sequence[str]) -> None:
         self._corpus, self._names = corpus, names
         self._torch: Any = imported("torch", "torch")
 
@@ -56,7 +56,7 @@ class _ShuffledRows:
     `shared` has the epoch, and the item at which its loop begins, for the processes of a loader.
     """
 
-    def __init__(self, corpus: Corpus, names: Sequence[str], order: Order, shared: Any) -> None:
+    def __init__(self, corpus: CorpusLike, names: Sequence[str], order: Order, shared: Any) -> None:
         self._torch, self._data = imported("torch", "torch"), imported("torch.utils.data", "torch")
         if shared is None:
             shared = self._torch.zeros(2).long()

@@ -20,7 +20,7 @@ _ROW_BITS = 40  # of an entry: the number of a row, below its length
 _ROW = (1 << _ROW_BITS) - 1
 
 
-class Corpus(Protocol):
+class CorpusLike(Protocol):
     """What is asked of an open corpus."""
 
     shard_starts: list[int]
@@ -34,7 +34,7 @@ class Corpus(Protocol):
 
 
 def mixed(
-    corpus: Corpus,
+    corpus: CorpusLike,
     epoch: str,
     part: str,
     first: int,
@@ -151,7 +151,7 @@ class Order(NamedTuple):
         first = rows * self.rank // self.ranks
         return first, first - (-rows // self.ranks)
 
-    def items(self, corpus: Corpus, epoch: int, first: int = 0) -> Iterator[tuple[int, ...]]:
+    def items(self, corpus: CorpusLike, epoch: int, first: int = 0) -> Iterator[tuple[int, ...]]:
         """The rows of each item of this rank, from one on: a row, a batch, a packed row."""
         if self.is_by_row:
             place = self.place(len(corpus))
@@ -159,7 +159,7 @@ class Order(NamedTuple):
             return zip(itertools.chain.from_iterable(rows))
         return itertools.islice(self._shared_out(self.all_items(corpus, epoch)), first, None)
 
-    def all_items(self, corpus: Corpus, epoch: int) -> Iterator[tuple[int, ...]]:
+    def all_items(self, corpus: CorpusLike, epoch: int) -> Iterator[tuple[int, ...]]:
         """The rows of each batch, or packed row, of all ranks; in a stretch in random order."""
         name, size = f"{self.seed} {epoch}", self.pack or self.max_tokens or 0
         order = random.Random(f"{name} items")
@@ -181,13 +181,13 @@ class Order(NamedTuple):
         if in_last and self.rank >= in_last:
             yield first[(self.rank - in_last) % len(first)]
 
-    def length(self, corpus: Corpus, epoch: int) -> int:
+    def length(self, corpus: CorpusLike, epoch: int) -> int:
         """How many items a rank has; for batches and packed rows, all lengths are read."""
         if self.is_by_row:
             return -(-len(corpus) // self.ranks)
         return -(-sum(1 for _ in self.all_items(corpus, epoch)) // self.ranks)
 
-    def padding(self, corpus: Corpus, epoch: int) -> float:
+    def padding(self, corpus: CorpusLike, epoch: int) -> float:
         """The share of padding in the batches of an epoch, or in its packed rows."""
         items: Iterable[tuple[int, ...]]
         if self.is_by_row:

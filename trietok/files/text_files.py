@@ -157,10 +157,10 @@ def compression_of(first: bytes) -> str | None:
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     """The paths, and for each glob the files it finds, by name."""
-    return (path for path, _ in listed(paths))
+    return (path for path, _ in files_listed(paths))
 
 
-def listed(
+def files_listed(
     paths: Iterable[str | os.PathLike[str]], fresh: bool = False
 ) -> Iterator[tuple[str, Status | None]]:
     """The files as `expanded` gives them, each with what a list of files tells of it.
@@ -171,7 +171,7 @@ def listed(
         path, hint = os.fspath(given), ""
         found: dict[str, Status | None] | None = None
         if is_elsewhere(path):
-            found = stores.matches(path, fresh)
+            found = stores.files_matching(path, fresh)
             hint = (
                 "; a name elsewhere that holds a [ is a glob, where [[] stands for it"
                 if "[" in path

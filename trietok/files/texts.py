@@ -21,7 +21,7 @@ from trietok.errors import (
     as_file_error,
 )
 from trietok.files import text_rows
-from trietok.files.packed import decompressed, lines_of
+from trietok.files.packed import decompressed, file_of_blocks
 from trietok.files.stores import identity, open_bytes
 from trietok.files.tables import (
     check_column,
@@ -206,7 +206,7 @@ class TextReader:
             refuse_other_than_text(first, name)
             file = file._replace(compression=compression_of(first))
         packed = file.compression is not None
-        content: Any = lines_of(decompressed(raw, file)) if packed else raw
+        content: Any = file_of_blocks(decompressed(raw, file)) if packed else raw
         lines = lines_within(content) if hasattr(content, "readline") else content
         rows = self._decoded(lines, name, raw, packed)
         yield from (
@@ -226,10 +226,10 @@ class TextReader:
         of = "line" if self._counts_lines else "unpacked file" if packed else "file"
         for number, line in enumerate(lines, start=1):
             start = 0 if self._counts_lines else offset
-            if len(line) > text_rows.LONGEST_LINE:
+            if len(line) > text_rows.LONGEST_TEXT_LINE:
                 self._refuse(
                     f"{name}, line {number}",
-                    BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE)),
+                    BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)),
                     name,
                     number,
                 )

@@ -15,7 +15,7 @@ from typing import Any
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
 from trietok.files import formats
-from trietok.files.components import MARKS, OFF
+from trietok.files.components import OFF, WORD_MARKS
 from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, write_text
 from trietok.files.json_files import json_text
 from trietok.files.json_place import NO_NORMALIZER, BertNormalizer
@@ -103,7 +103,7 @@ def _model_object(value: TokenizerJson) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        **{name: getattr(value.bpe, name) for name in MARKS},
+        **{name: getattr(value.bpe, name) for name in WORD_MARKS},
         **dict.fromkeys(OFF[1:], False),
         "vocab": by_id(value.bpe.vocab),
         "merges": [list(pair) for pair in value.bpe.merges],

@@ -37,7 +37,7 @@ from trietok.tokenizer.hooks import (
     TEXT_HOOKS,
     HookEncoder,
 )
-from trietok.tokenizer.token_table import Changes, TokenTable
+from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 if TYPE_CHECKING:
     from trietok.tokenizer.by_methods import OfOneState
@@ -408,7 +408,7 @@ def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) 
     # it stands already
     derived = Derived(attributes["_derived"], state=(version.mark, table, None))
     copied.__dict__.update(
-        attributes, _changes=Changes(table, version), _own_version=version, _moment=NEVER
+        attributes, _changes=CurrentTable(table, version), _own_version=version, _moment=NEVER
     )
     copied.__dict__["_derived"] = derived
     return copied
