@@ -48,7 +48,7 @@ WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
 MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 29  # imports for types alone count, too
 # The modules that are longer, each to be divided by its nouns; none is to join them.
 LONGER = frozenset(
-    """cli.adapt corpus.text_inputs workbench.adapting.adapt workbench.adapting.apply_rows
+    """cli.adapt workbench.adapting.adapt workbench.adapting.apply_rows
     workbench.adapting.row_blocks workbench.adapting.row_plan""".split()
 )
 # Modules that name one another, most for types alone; each circle is to be opened, and none is to
