@@ -48,19 +48,16 @@ WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
 MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 22  # imports for types alone count, too
 # The modules that are longer, each to be divided by its nouns; none is to join them.
 LONGER = frozenset(
-    """cli.adapt cli.options corpus.text_inputs explaining.views files.formats files.load
+    """cli.options corpus.text_inputs explaining.views files.formats files.load
     files.texts files.tokenizer_json inputs.builder text.added_search text.chunk_encoder
     tokenizer.bert tokenizer.moment tokenizer.pretrained tokenizer.special_tokens
-    workbench.adapting.adapt workbench.adapting.apply_rows workbench.adapting.row_blocks
-    workbench.adapting.row_plan workbench.checking.files""".split()
+    workbench.checking.files""".split()
 )
 # Modules that name one another, most for types alone; each circle is to be opened, and none is to
 # join them.
 IN_CIRCLES = frozenset(
     """inputs.builder inputs.plan text.added_search text.basic_tokenizer text.memory
-    text.pipeline text.stages text.terms workbench.adapting.apply_rows
-    workbench.adapting.distil workbench.adapting.heal workbench.adapting.row_blocks
-    workbench.adapting.row_plan""".split()
+    text.pipeline text.stages text.terms""".split()
 )
 
 

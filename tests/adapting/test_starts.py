@@ -27,7 +27,7 @@ from tests.adapting.test_rows_numbers import nearest, value_of
 from tests.cli.commands import error, out, run, usage_error
 from trietok import BertTokenizer, InputError, RowPlan, adapt, plan_rows
 from trietok.workbench.adapting import distil
-from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.adapting.checkpoint import read_checkpoint
 from trietok.workbench.adapting.row_blocks import RowBlocks
 
 WORDS = [
@@ -372,7 +372,8 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
     }
     assert json.loads(fitted.to_json())["healed"] is None
     assert "4 rows fitted in" in str(fitted)
-    assert "1 row not fitted: co\u2603v" in fitted.to_html()
+    told = "1 row not fitted, as a piece is unknown or there are too many: co\u2603v"
+    assert told in fitted.to_html()
 
 
 def test_weights_that_no_file_has_are_told(make, tmp_path, caplog):
@@ -574,6 +575,8 @@ def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
         ]
     with pytest.raises(InputError, match=r"out\.rows has rows of another run"):
         adapt(directory, tmp_path / "out", resume=True, **{**options, "terms": TERMS[:2]})
+    with pytest.raises(InputError, match="its model, terms, texts or options were others"):
+        adapt(directory, tmp_path / "out", resume=True, **{**options, "heal": [*TEXTS, "the"]})
     again = adapt(directory, tmp_path / "out", resume=True, **options)
     assert times.count("batch") == 2  # of two words each
     assert (again.fitted.start, again.fitted.cosine) == pytest.approx(
@@ -641,6 +644,40 @@ def test_healing(make, tmp_path, name, is_tied):
         )
 
 
+@pytest.mark.parametrize("heal", [(), TEXTS])
+def test_spellings_with_the_values_of_fitted_rows(make, tmp_path, heal):
+    """One row is fitted for a term and its spellings, which their texts heal, too."""
+    directory = make("BertForMaskedLM")
+    texts = [*TEXTS, "the-sick", "the sicks"]
+    how = {"terms": ["the sick", "covid"], "start": "distil", "heal": heal}
+    done = adapt(directory, tmp_path / "out", texts, variants="same", **how)
+    added = {**done.terms.added, **done.variants_added.added}
+    assert list(added) == ["the sick", "covid", "the-sick", "the sicks"]
+    assert len(done.fitted.rows) == 2
+    tensors = read_tensors(tmp_path / "out" / "model.safetensors")
+    table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    for key, tensor in tensors.items():
+        if key == table or (key.endswith("bias") and len(tensor) == len(tensors[table])):
+            alike = [added[each] for each in ("the sick", "the-sick", "the sicks")]
+            assert (tensor[alike] == tensor[alike[0]]).all(), key
+            assert (tensor[added["covid"]] != tensor[alike[0]]).any(), key
+
+
+def test_what_few_texts_say(make, tmp_path):
+    """Of eleven texts each has all others for neighbours, which says nothing."""
+    directory = make()
+    few, many = (
+        adapt(directory, tmp_path / str(count), (TEXTS * 9)[:count], terms=TERMS, measure=True)
+        for count in (11, 60)
+    )
+    assert "too few texts to say which of the 10 nearest are found: give 50 or more" in str(few)
+    assert "nearest in an index made before are found" in str(many)
+    assert "nearest in an index made before are found" not in str(few)
+    assert few.held_back.neighbours == 1
+    assert "10 nearest in an index made before, found" not in few.to_html()
+    assert "10 nearest in an index made before, found" in many.to_html()
+
+
 def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
     def stopped(self, sequences):
         raise KeyboardInterrupt
@@ -657,7 +694,11 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
         "--start",
         "distil",
     )
-    assert run(*given, "-o", str(tmp_path / "out")).exit_code == 130
+    said = run(*given, "-o", str(tmp_path / "out"), "--json")
+    assert said.exit_code == 130
+    told = {"ok": False, "error": "stopped; nothing was written", "kind": "KeyboardInterrupt"}
+    assert json.loads(said.stdout) == told
+    assert said.stderr == "trietok: stopped; nothing was written\n"
     assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
 
 

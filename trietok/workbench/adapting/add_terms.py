@@ -7,6 +7,7 @@ added, were known, came twice or cannot be added; or without some terms (`remove
 from __future__ import annotations
 
 import copy
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
 from trietok.workbench.read_again import checked
+from trietok.workbench.suggesting.suggestions import Suggestions
 
 _BATCH = 256  # texts encoded at a time
 
@@ -345,10 +347,7 @@ def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
             " fewer terms, or add them in another way, with new rows"
         )
     # on a copy first: one slot after the other is not all or none
-    for each in (
-        copy.deepcopy(tokenizer),
-        tokenizer,
-    ):
+    for each in (copy.deepcopy(tokenizer), tokenizer):
         for slot, token in zip(slots, tokens, strict=False):
             each.assign_unused(slot, token)
 
@@ -413,6 +412,31 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
             if str(token) in known and str(token) not in gone
         )
     return list(gone)
+
+
+def require_same_tokens(
+    fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]
+) -> None:
+    """Raise `InputError` if the two profiles of a directory have other ids: one of its files is
+    another model's.
+    """
+    if fast.get_vocab() != slow.get_vocab():
+        raise InputError(
+            f"the tokenizer.json of {os.fspath(directory)} and the files of its slow tokenizer"
+            " (vocab.txt, tokenizer_config.json) hold different tokens; remove or correct what the"
+            " model was not trained with (trietok check says what differs)"
+        )
+
+
+def way_to_add(suggestions: Suggestions, asked: str) -> str:
+    """The way in which `add_terms` adds words that were found: entries by `"auto"`, unless they
+    were asked for.
+    """
+    return (
+        asked
+        if asked == "unused" or (asked, suggestions.adding) == ("auto", "wordpiece")
+        else suggestions.adding
+    )
 
 
 # ---- what each way does --------------------------------------------------------------------------
