@@ -515,7 +515,8 @@ def test_other_spellings_of_terms(model, tmp_path, variants):
     assert after.tokenize(SPELT[0]) == ["long-covid", "and", "long covids", ",", "long covid"]
     first, *others = after.convert_tokens_to_ids(["long covid", *spellings])
     alike = [bool((rows[each] == rows[first]).all()) for each in others]
-    assert alike == [variants == "same"] * 3
+    # of U+2011 the vocabulary knows nothing: the pieces that are left are those of the term
+    assert alike == [variants == "same"] * 2 + [True]
 
 
 def test_other_spellings_need_terms_and_texts(model, tmp_path):

@@ -292,7 +292,7 @@ def distil_rows(
 
     Rows for which there is no time, after some seconds of fitting, stay as the plan says.
     `progress` is called with the number of rows that are done and of those to do. What a run that
-    was stopped has `kept` is not fitted again.
+    was stopped has `kept` is not fitted again, nor are rows that become the `same` as others.
     """
     np = import_package("numpy")
     checkpoint.fitted_tensors()  # raises where rows could not be written

@@ -85,7 +85,7 @@ class Retrieval(NamedTuple):
 
     @staticmethod
     def is_told(texts: int) -> bool:
-        """Whether neighbours among so many texts say something: of eleven, each finds all others."""
+        """Whether neighbours among so many texts say much: of eleven, each finds all others."""
         return texts >= _FEWEST
 
 
