@@ -8,9 +8,9 @@ biases fitted, too, and rows of the head that are its own.
 
 What a text is to give is what the original model gives it: its embedding, or, with a head, the
 weight of each token in the text as SPLADE has it (Formal, Piwowarski and Clinchant, 2021, arXiv
-2107.05720), a new token's being the least of its pieces'. Each round goes through all texts, and
-begins with the rows and an order of its own alone: a run that is taken up again after a round gives
-the rows of one that was never stopped.
+2107.05720), a new token's being the least of its pieces'. Each round goes through all texts in an
+order of its own: a run that is taken up again after a round gives the rows of one that was never
+stopped.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _MOST_TEXTS, _OF_A_ROW = 2000, 2  # texts: as many as that, or for each new row,
 _HELD, _MOST_HELD, _LONGEST = 0.2, 300, 128  # their share, texts, tokens of each
 _ROUNDS, _PATIENCE = 10, 2  # at most, and rounds that may better nothing
 _BATCH, _RATE, _BIAS_RATE = 32, 0.03, 0.02  # texts; a step, as a share of the numbers; of a bias
+_MEAN, _SQUARE = 0.9, 0.95  # how much of the averages a step of Adam keeps
 
 
 @dataclass(frozen=True)
@@ -133,33 +134,24 @@ def heal_rows(
         new = student.embeddings([pairs[each][1] for each in held])
         return retrieval(_dense(wanted.index_select(0, torch.arange(number))).numpy(), new.numpy())
 
-    rates = [_RATE * float(each.detach().square().mean().sqrt()) or _RATE for each in parameters]
-    rates[1:2] = [_BIAS_RATE] * len(rates[1:2])
-    at_start = measured()
+    steps, at_start = _Steps(torch, parameters), measured()
+    state = [*parameters, *steps.state]
     done, best, last_better = 0, at_start, 0
     if "round" in kept.values:
         done, last_better = kept.values["round"], kept.values["better"]
         best = Retrieval(*kept.values["best"])
-        _put(torch, parameters, kept.tensors, "now")
+        _put(torch, state, kept.tensors, "now")
     else:
-        kept.tensors |= _copied(parameters, "now") | _copied(parameters, "best")
+        kept.tensors |= _copied(state, "now") | _copied(parameters, "best")
     while done < _ROUNDS and done - last_better < _PATIENCE:
-        slower = 1 - done / _ROUNDS
-        each_rate = zip(parameters, rates, strict=True)
-        optimizer = torch.optim.Adam(
-            [{"params": [p], "lr": rate * slower} for p, rate in each_rate]
-        )
-        order = random.Random(done).sample(groups, len(groups))
-        for step, group in enumerate(order):
-            optimizer.zero_grad()
-            student.loss(
-                [pairs[each][1] for each in group], wanted.index_select(0, torch.tensor(group))
-            ).backward()
-            optimizer.step()
+        for step, group in enumerate(random.Random(done).sample(groups, len(groups))):
+            of_group = wanted.index_select(0, torch.tensor(group))
+            student.loss([pairs[each][1] for each in group], of_group).backward()
+            steps.take(1 - done / _ROUNDS)
             if progress is not None:
                 progress(done * len(groups) + step + 1, _ROUNDS * len(groups))
         done, now = done + 1, measured()
-        kept.tensors |= _copied(parameters, "now")
+        kept.tensors |= _copied(state, "now")
         if (now.neighbours, now.cosine) > (best.neighbours, best.cosine):
             best, last_better = now, done
             kept.tensors |= _copied(parameters, "best")
@@ -181,6 +173,39 @@ def has_head(checkpoint: Checkpoint) -> bool:
         isinstance(each, str) and each.endswith("MaskedLM") for each in said
     )
     return of_tokens and not (checkpoint.directory / MODULES_FILE).is_file()
+
+
+class _Steps:
+    """Adam (Kingma and Ba, 2015, arXiv 1412.6980), of which each row counts its own steps.
+
+    Most texts lack most rows. A row that a text lacks stays where it is, and the averages of its
+    gradients, too: else its next step would be the larger the longer it has waited.
+    """
+
+    def __init__(self, torch: Any, parameters: list[Any]) -> None:
+        self._torch, self._parameters = torch, parameters
+        sizes = (float(each.detach().square().mean().sqrt()) for each in parameters)
+        self._rates = [_RATE * size or _RATE for size in sizes]
+        self._rates[1:2] = [_BIAS_RATE] * len(parameters[1:2])
+        # of each parameter the mean of gradients, that of their squares, and how many there were
+        self.state = [torch.zeros_like(each.detach()) for each in parameters for _ in range(2)]
+        self.state += [torch.zeros(len(each), 1) for each in parameters]
+
+    def take(self, slower: float) -> None:
+        """One step against the gradients, which are gone then."""
+        for place, (parameter, rate) in enumerate(zip(self._parameters, self._rates, strict=True)):
+            mean, square = self.state[2 * place : 2 * place + 2]
+            count, gradient = self.state[2 * len(self._parameters) + place], parameter.grad
+            rows = gradient.abs().sum(1).nonzero()[:, 0]
+            of_rows = gradient[rows]
+            count[rows] += 1
+            mean[rows] += (1 - _MEAN) * (of_rows - mean[rows])
+            square[rows] += (1 - _SQUARE) * (of_rows.square() - square[rows])
+            unbiased = mean[rows] / (1 - _MEAN ** count[rows])
+            size = (square[rows] / (1 - _SQUARE ** count[rows])).sqrt() + 1e-8
+            with self._torch.no_grad():
+                parameter[rows] -= rate * slower * unbiased / size
+            parameter.grad = None
 
 
 class _Student:
