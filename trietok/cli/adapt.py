@@ -25,9 +25,9 @@ from trietok.cli.terms import Terms, words_of
 from trietok.cli.vocabulary import (
     allow_left_out,
     found,
+    look_for_variants,
     require_output,
     require_texts_of,
-    variants_of,
     way,
 )
 from trietok.showing.characters import first_few, number_of
@@ -273,7 +273,7 @@ def _writing(
     options.most(default=500, help="Add at most N of the words that are found."),
     found,
     way(known=WAYS),
-    variants_of(" (same)"),
+    look_for_variants,
     allow_left_out,
 )
 @options.section(

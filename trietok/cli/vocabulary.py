@@ -141,16 +141,15 @@ way = partial(
 )
 
 
-def variants_of(same: str) -> options.Decorator:
-    """The option `--variants`, which ends with what `same` needs."""
-    return options.choice(
-        "--variants",
-        known=VARIANTS,
-        help=(
-            "List other spellings of terms that FILES have and that are not matched (list), or add"
-            f" them, too, with rows of their own (own) or those of the terms{same}"
-        ),
-    )
+look_for_variants = options.choice(
+    "--variants",
+    known=VARIANTS,
+    help=(
+        "List other spellings of terms that FILES have and that are not matched (list), or add"
+        " them, too, with rows of their own (own) or those of the terms (same; add needs"
+        " --save-plan for it)"
+    ),
+)
 
 
 def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
@@ -170,7 +169,7 @@ def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
 @options.dry_run
 @way(known=WAYS)
 @options.flag("--special", help="Add special tokens, which decoding can skip.")
-@variants_of(" (same, with --save-plan)")
+@look_for_variants
 @allow_left_out
 @_changing
 def add(
