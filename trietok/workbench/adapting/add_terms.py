@@ -11,7 +11,8 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import islice, repeat
 from typing import NamedTuple
 
 from trietok.errors import (
@@ -110,32 +111,22 @@ class AddedTerms(Report):
     @property
     def said_of_instead(self) -> list[str]:
         """What there is to say of `instead`, in a line, or none."""
-        told = (
-            f"no entries, since other libraries would give the added token {self.in_the_way!r:.60}"
-            " another id"
-        )
-        return (
-            [f"{len(self.instead):,} of them {told}: {first_few(list(self.instead))}"]
-            if self.instead
-            else []
-        )
+        if not self.instead:
+            return []
+        told = "no entries, since other libraries would give the added token"
+        named = f"{self.in_the_way!r:.60} another id: {first_few(list(self.instead))}"
+        return [f"{len(self.instead):,} of them {told} {named}"]
 
     def _parts(self) -> list[str]:
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
-        as_what = (
-            [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"]
-            if entries
-            else []
-        )
-        as_what += (
-            [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"]
-            if tokens
-            else []
-        )
-        lines = [
-            f"{number_of(len(self.added), 'term')}"
-            f" added{': ' if as_what else ''}{', '.join(as_what)}"
-        ]
+        as_what = []
+        if entries:
+            as_what += [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"]
+        if tokens:
+            how = _KINDS.get(self.way, "whole words")
+            as_what += [f"{number_of(tokens, 'added token')} ({how})"]
+        told = f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}"
+        lines = [f"{told}{', '.join(as_what)}"]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
         return [*lines, *self.said_of_instead, *map(str, self.refused)]
@@ -401,16 +392,12 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
         )
     # on a copy first: two steps, all or none
     for each in (copy.deepcopy(tokenizer), tokenizer) if gone else ():
-        each.remove_tokens(
-            [token for token in map(str, each.added_tokens_decoder.values()) if token in gone]
-        )
+        added = map(str, each.added_tokens_decoder.values())
+        each.remove_tokens([token for token in added if token in gone])
         # What fills the line of an added token that stood before entries goes with it.
         tokens = dict(enumerate(each.vocabulary.tokens)) | dict(each.added_tokens_decoder.items())
-        each.keep_only(
-            number
-            for number, token in tokens.items()
-            if str(token) in known and str(token) not in gone
-        )
+        left = known.keys() - gone.keys()
+        each.keep_only(number for number, token in tokens.items() if str(token) in left)
     return list(gone)
 
 
@@ -432,11 +419,8 @@ def way_to_add(suggestions: Suggestions, asked: str) -> str:
     """The way in which `add_terms` adds words that were found: entries by `"auto"`, unless they
     were asked for.
     """
-    return (
-        asked
-        if asked == "unused" or (asked, suggestions.adding) == ("auto", "wordpiece")
-        else suggestions.adding
-    )
+    is_as_asked = asked == "unused" or (asked, suggestions.adding) == ("auto", "wordpiece")
+    return asked if is_as_asked else suggestions.adding
 
 
 # ---- what each way does --------------------------------------------------------------------------
@@ -514,9 +498,8 @@ def other_words(
         old, new = (ids_of(tokenizer, [word for word, _ in some]) for tokenizer in (before, after))
         for (word, frequency), ids, new_ids in zip(some, old, new, strict=True):
             if ids != new_ids and tuple(new_ids) not in terms:
-                found.append(
-                    OtherWord(word, frequency, before.tokenize(word), after.tokenize(word))
-                )
+                tokens = before.tokenize(word), after.tokenize(word)
+                found.append(OtherWord(word, frequency, *tokens))
     return found
 
 
@@ -549,10 +532,7 @@ def effects_of_terms(
     trials = [copy.deepcopy(tokenizer) for _ in ways]
     for trial in trials:
         trial.max_embedding_rows = trial.config_rows = None
-    done = [
-        add_terms(trial, terms, way, special=special)
-        for trial, way in zip(trials, ways, strict=True)
-    ]
+    done = list(map(partial(add_terms, special=special), trials, repeat(terms), ways))
     words = WordCounts()
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
@@ -567,13 +547,7 @@ def effects_of_terms(
     effects = []
     for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
         others = other_words(tokenizer, trial, terms_done, words.items())
-        numbers = (
-            len(terms_done.added),
-            len(terms_done.refused),
-            words.texts,
-            texts_changed,
-            before,
-            tokens,
-        )
-        effects.append(WayEffect(terms_done.way, *numbers, others))
+        of_terms = len(terms_done.added), len(terms_done.refused)
+        of_texts = (words.texts, texts_changed, before, tokens)
+        effects.append(WayEffect(terms_done.way, *of_terms, *of_texts, others))
     return effects

@@ -110,12 +110,8 @@ def apply_rows(
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
     checkpoint, axes = checked_model(model, output, also, leave, onnx)
     check_tokenizers(plan, checkpoint, tokenizer)
-    options: dict[str, Any] = {
-        "multiple_of": multiple_of,
-        "tokenizer": tokenizer,
-        "progress": progress,
-    }
-    return write_rows(plan, checkpoint, axes, output, onnx=onnx, **options)
+    options: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": tokenizer, "onnx": onnx}
+    return write_rows(plan, checkpoint, axes, output, progress=progress, **options)
 
 
 def write_rows(
@@ -148,11 +144,8 @@ def write_rows(
                 blocks.put(fitted.rows, values, names)
     writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
-    graphs = [
-        name
-        for name in left_out
-        if name.endswith(".onnx") and is_inside(checkpoint.directory, name)
-    ]
+    inside = partial(is_inside, checkpoint.directory)
+    graphs = [name for name in left_out if name.endswith(".onnx") and inside(name)]
     with new_directory(out_dir) as staging:
         writer.write(staging)
         write_json(
@@ -252,12 +245,8 @@ class _Writer:
         axes: dict[str, int],
         progress: Progress | None,
     ) -> None:
-        self._checkpoint, self._blocks, self._axes, self._progress = (
-            checkpoint,
-            blocks,
-            axes,
-            progress,
-        )
+        self._checkpoint, self._blocks = checkpoint, blocks
+        self._axes, self._progress = axes, progress
         self.changed: list[ChangedTensor] = []
         self._done = 0
         self._total = sum(
@@ -271,11 +260,8 @@ class _Writer:
             self._write_file(self._checkpoint.directory / name, folder / name, header)
         index = self._checkpoint.shard_index
         if index is not None:  # with the new sizes; what else it says stays
-            metadata = index.get("metadata")
-            metadata = {
-                **(metadata if isinstance(metadata, dict) else {}),
-                "total_size": self._total,
-            }
+            said = index.get("metadata")
+            metadata = {**(said if isinstance(said, dict) else {}), "total_size": self._total}
             if type(metadata.get("total_parameters")) is int:
                 more = (math.prod(each.after) - math.prod(each.before) for each in self.changed)
                 metadata["total_parameters"] += sum(more)
@@ -288,30 +274,25 @@ class _Writer:
     def _write_file(self, source: Path, target: Path, header: Header) -> None:
         # Larger elements first: whatever the numbers of rows are, each tensor begins at a multiple
         # of its element.
-        tensors = sorted(
-            header.tensors.items(), key=lambda item: (-ELEMENT_BYTES[item[1].dtype], item[1].start)
-        )
-        new = {
-            name: (tensor.dtype, self._new_shape(name, tensor.shape)) for name, tensor in tensors
-        }
+        tensors = [*header.tensors.items()]
+        tensors.sort(key=lambda item: (-ELEMENT_BYTES[item[1].dtype], item[1].start))
+        new = {name: (each.dtype, self._new_shape(name, each.shape)) for name, each in tensors}
         with _open(source) as old, open(target, "wb") as file:
             file.write(header_bytes(new, header.metadata))
             for name, tensor in tensors:
                 start, end = header.length + tensor.start, header.length + tensor.end
                 blocks: Iterable[Any]
                 if name in self._axes:
-                    self.changed.append(
-                        ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name)
-                    )
+                    dtype, shape = new[name]
+                    changed = ChangedTensor(name, tensor.shape, shape, dtype, source.name)
+                    self.changed.append(changed)
                     raw = _read(old, start, end, source)
-                    blocks = self._blocks.blocks(
-                        name, tensor.dtype, tensor.shape, self._axes[name], raw
-                    )
+                    blocks = self._blocks.blocks(name, dtype, tensor.shape, self._axes[name], raw)
                 else:
-                    places = range(start, end, _COPY_BYTES)
-                    blocks = (
-                        _read(old, place, min(place + _COPY_BYTES, end), source) for place in places
+                    places = (
+                        (at, min(at + _COPY_BYTES, end)) for at in range(start, end, _COPY_BYTES)
                     )
+                    blocks = (_read(old, *place, source) for place in places)
                 for block in blocks:
                     self._done += file.write(block)
                     if self._progress is not None:
@@ -334,9 +315,8 @@ def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: P
     tensors = model.graph.initializer
     tables = [each for each in tensors if checkpoint.rows in each.dims]
     types = {onnx.TensorProto.FLOAT: "F32", onnx.TensorProto.FLOAT16: "F16"}
-    embeddings = next(
-        (key for key in checkpoint.shapes if key.endswith("word_embeddings.weight")), None
-    )
+    keys = (key for key in checkpoint.shapes if key.endswith("word_embeddings.weight"))
+    embeddings = next(keys, None)
     if (
         any(each.data_location == onnx.TensorProto.EXTERNAL for each in tensors)
         or [tuple(each.dims) for each in tables] != [checkpoint.shapes.get(embeddings or "")]

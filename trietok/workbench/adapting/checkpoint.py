@@ -88,18 +88,12 @@ class Checkpoint(NamedTuple):
         # what its class counts positions from
         first = 2 if self.config.get("model_type") == "mpnet" else 0
         sentences = self.directory / SENTENCES_FILE
-        said = [
-            (self.config.get("max_position_embeddings"), first),
-            (tokenizer.model_max_length, 0),
-        ]
-        said += (
-            [(read_json_object(sentences).get("max_seq_length"), 0)] if sentences.is_file() else []
-        )
-        limits = [
-            int(limit) - less
-            for limit, less in said
-            if isinstance(limit, (int, float)) and limit > less
-        ]
+        said: list[Any] = [self.config.get("max_position_embeddings"), tokenizer.model_max_length]
+        if sentences.is_file():
+            said.append(read_json_object(sentences).get("max_seq_length"))
+        less = zip(said, (first, 0, 0), strict=False)
+        numbers = ((each, few) for each, few in less if isinstance(each, (int, float)))
+        limits = (int(each) - few for each, few in numbers if each > few)
         return min([NO_LIMIT, *limits])
 
     def fitted_tensors(self) -> tuple[list[str], list[str], list[str]]:
@@ -116,14 +110,9 @@ class Checkpoint(NamedTuple):
                 " fitted where there is one; start new rows with 'length'"
             )
         rows, width = self.shapes[found[0]]
-        of = {
-            name: shape
-            for name, shape in self.shapes.items()
-            if token_axis(name) == 0 and name not in found
-        }
-        heads, biases = (
-            [name for name in of if of[name] == shape] for shape in ((rows, width), (rows,))
-        )
+        of = {name: shape for name, shape in self.shapes.items() if token_axis(name) == 0}
+        heads = [name for name in of if of[name] == (rows, width) and name not in found]
+        biases = [name for name in of if of[name] == (rows,)]
         if self.config.get("tie_word_embeddings", True) is False:
             return found, heads, biases
         return found + heads, [], biases
@@ -140,16 +129,11 @@ class Checkpoint(NamedTuple):
         elsewhere they are weights of the same model, and what lies beside them in a folder speaks
         of it. Hidden files, and what is no regular file, are none of either.
         """
-        own = {
-            CONFIG_FILE,
-            *self.shards,
-            *TOKENIZER_FILES,
-            *([INDEX_FILE] if self.shard_index else []),
-        }
+        own = {CONFIG_FILE, *self.shards, *TOKENIZER_FILES}
+        own |= {INDEX_FILE} if self.shard_index else set()
         own |= {GENERATION_CONFIG_FILE} if self.has_generation_config else set()
-        modules = {
-            (module.folder or "").split("/")[0] for module in read_modules(self.directory)[0]
-        } - {""}
+        folders_of_modules = (module.folder or "" for module in read_modules(self.directory)[0])
+        modules = {folder.split("/")[0] for folder in folders_of_modules} - {""}
         others = sorted(name for name in _files(self.directory) if name not in own)
         weights = {
             name for name in others if name.endswith(_WEIGHTS) and name.split("/")[0] not in modules
@@ -171,12 +155,9 @@ def read_checkpoint(directory: str | os.PathLike[str]) -> Checkpoint:
     path = Path(directory)
     wrong = None
     if not path.is_dir():
-        absent = (
-            "is a built-in vocabulary without a model"
-            if str(path) in BUILT_IN_NAMES
-            else "is not there"
-        )
-        wrong = "is no directory" if os.path.lexists(path) else absent
+        wrong = "is no directory" if os.path.lexists(path) else "is not there"
+        if wrong == "is not there" and str(path) in BUILT_IN_NAMES:
+            wrong = "is a built-in vocabulary without a model"
     elif not os.path.lexists(path / CONFIG_FILE):
         wrong = f"has no {CONFIG_FILE}"
     if wrong is not None:
@@ -224,11 +205,8 @@ def _header(path: Path, is_shard: bool) -> Header:
 
 def _shard_names(index: dict[str, Any], path: Path) -> list[str]:
     weights = index.get("weight_map")
-    if (
-        not isinstance(weights, dict)
-        or not weights
-        or not all(isinstance(name, str) for name in weights.values())
-    ):
+    weights = weights if isinstance(weights, dict) else {}
+    if not weights or not all(isinstance(name, str) for name in weights.values()):
         raise FileFormatError(f'{path} has no "weight_map" from tensors to files', path=path)
     names = sorted(set(weights.values()))
     for name in names:
@@ -242,10 +220,8 @@ def _shard_names(index: dict[str, Any], path: Path) -> list[str]:
 def _check_index(checkpoint: Checkpoint, index: dict[str, Any]) -> None:
     """Raise where the index and the files name different tensors."""
     path = checkpoint.directory / INDEX_FILE
-    said, there = (
-        index["weight_map"],
-        [(name, file) for file, h in checkpoint.shards.items() for name in h.tensors],
-    )
+    said = index["weight_map"]
+    there = [(name, file) for file, h in checkpoint.shards.items() for name in h.tensors]
     if sorted(said.items()) == sorted(there):
         return
     for name, file in said.items():
@@ -308,19 +284,12 @@ def checked_model(
     if onnx:
         import_package("onnx", "leave --onnx (onnx=True) out")
     checkpoint = read_checkpoint(checkpoint_dir)
-    source, target = (
-        Path(os.path.realpath(checkpoint.directory)),
-        None if out_dir is None else checked_new(out_dir),
-    )
-    if out_dir is not None and target is not None and source in (target, *target.parents):
-        where = (
-            f"{'the directory of the model' if target == source else 'inside'}"
-            f" {checkpoint.directory}"
-        )
-        raise FileError(
-            f"{os.fspath(out_dir)} is {where}; give a directory elsewhere", path=out_dir
-        )
-    axes = token_axes(
-        checkpoint.shapes, checkpoint.rows, also=also, leave=leave, places=checkpoint.places
-    )
+    if out_dir is not None:
+        source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
+        if source in (target, *target.parents):
+            where = "the directory of the model" if target == source else "inside"
+            told = f"{os.fspath(out_dir)} is {where} {checkpoint.directory}"
+            raise FileError(f"{told}; give a directory elsewhere", path=out_dir)
+    of_tensors = checkpoint.shapes, checkpoint.rows
+    axes = token_axes(*of_tensors, also=also, leave=leave, places=checkpoint.places)
     return checkpoint, axes

@@ -65,19 +65,15 @@ class Healed(Report):
     seconds: float
 
     def _parts(self) -> Iterator[str]:
-        told = (
-            f"healed in {number_of(self.texts, 'text')}, {number_of(self.rounds, 'round')},"
-            f" {self.seconds:.1f} s"
-        )
+        one, other = self.before, self.after
+        took = f"{number_of(self.rounds, 'round')}, {self.seconds:.1f} s"
         near = TOO_FEW
         if Retrieval.is_told(self.held_back):
-            near = (
-                f"{self.before.neighbours:.1%} of the {NEAREST} nearest in an index made before"
-                f" found, {self.after.neighbours:.1%} now"
-            )
+            near = f"{one.neighbours:.1%} of the {NEAREST} nearest in an index made before found"
+            near = f"{near}, {other.neighbours:.1%} now"
         yield (
-            f"{told}: of {self.held_back:,} others cosine {self.before.cosine:.3f} before,"
-            f" {self.after.cosine:.3f} now; {near}"
+            f"healed in {number_of(self.texts, 'text')}, {took}: of {self.held_back:,} others"
+            f" cosine {one.cosine:.3f} before, {other.cosine:.3f} now; {near}"
         )
 
 

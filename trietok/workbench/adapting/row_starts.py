@@ -142,10 +142,8 @@ class _Initial:
         self.before, self._state = before, state
         self.sums = Sums()
         self._mean: int | None = None
-        self._prefix = (
-            getattr(getattr(before, "wordpiece_tokenizer", None), "continuing_subword_prefix", None)
-            or ""
-        )
+        wordpiece = getattr(before, "wordpiece_tokenizer", None)
+        self._prefix = getattr(wordpiece, "continuing_subword_prefix", None) or ""
         # from new tokens to the numbers of their sums, as a plan has them
         self.sources_of = self._way_of(start)
 
