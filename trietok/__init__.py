@@ -18,7 +18,6 @@ begin with:
   (docs/errors.md)
 """
 
-import gc
 from importlib import import_module
 
 __version__ = "0.2.0"
@@ -120,13 +119,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # The collector would walk several times over what a module defines, which is no garbage: a
     # tenth of the time.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with import_module(f"{__name__}.collector").bulk():
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    finally:
-        if was_enabled:
-            gc.enable()
     if name in _FORMER:
         import warnings  # seldom needed
 

@@ -11,7 +11,7 @@ import pytest
 from click import UsageError
 
 from tests.cli.commands import out, usage_error
-from trietok.cli.options import lines_of
+from trietok.cli.lines import lines_of
 
 
 def test_files_are_read_line_by_line(tmp_path, tiny):

@@ -18,7 +18,7 @@ from trietok import encode_files
 from trietok.corpus import open_corpus
 from trietok.corpus.shard_plan import stretches_of
 from trietok.corpus.text_inputs import Read, find_inputs, read_texts
-from trietok.files.texts import compression_of
+from trietok.files.text_files import compression_of
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

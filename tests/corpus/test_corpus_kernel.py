@@ -25,7 +25,7 @@ from trietok import (
 from trietok.corpus import encode_files as encoding
 from trietok.corpus import encode_shard, tokenize_batch
 from trietok.corpus.row_encoder import RowEncoder, lines_of
-from trietok.files.texts import texts_of
+from trietok.files.tables import texts_of
 from trietok.text.kernel.choosing import kernel_at_work, kernels_made, using_kernel
 
 pa = pytest.importorskip("pyarrow")

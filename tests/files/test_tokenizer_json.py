@@ -18,13 +18,12 @@ import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.files.tokenizer_json import (
-    BertNormalizer,
+from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
+from trietok.files.tokenizer_json_content import (
     Padding,
     TokenizerJson,
     Truncation,
     WordPieceDecoder,
-    read_tokenizer_json,
     rust_ids,
 )
 from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_tokenizer_json

@@ -9,7 +9,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import STANDARD_INPUT, Encoding, Line, ids_in, lines_of, tokenizer_of
+from trietok.cli.lines import Line, ids_in, lines_of
+from trietok.cli.options import STANDARD_INPUT, Encoding, tokenizer_of
 from trietok.cli.output import Place, Result, no_such_option, on_terminal, visible, warn, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import printer, shows_all

@@ -12,7 +12,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Encoding, lines_of, tokenizer_of
+from trietok.cli.lines import lines_of
+from trietok.cli.options import Encoding, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
 from trietok.cli.results import on_screen, write_json, write_page
 from trietok.showing.characters import number_of

@@ -11,7 +11,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Lines, Reader, tokenizer_of
+from trietok.cli.lines import Lines
+from trietok.cli.options import Reader, tokenizer_of
 from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_lines, write_result

@@ -15,9 +15,10 @@ from dataclasses import replace
 import click
 
 import trietok
-from trietok.cli.options import STANDARD_INPUT, Line, Lines, Reader
+from trietok.cli.lines import Line, Lines
+from trietok.cli.options import STANDARD_INPUT, Reader
 from trietok.cli.output import FOUND, warn
-from trietok.files.texts import has_text_suffix
+from trietok.files.text_files import has_text_suffix
 from trietok.showing.characters import number_of, visible
 
 _MOST_SHOWN = 3  # doubtful lines, and their characters

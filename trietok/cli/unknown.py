@@ -13,7 +13,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Line, Lines, Reader, tokenizer_of
+from trietok.cli.lines import Line, Lines
+from trietok.cli.options import Reader, tokenizer_of
 from trietok.cli.output import FOUND, on_terminal, visible, write_line
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import on_screen, write_json, write_result

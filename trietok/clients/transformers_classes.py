@@ -23,11 +23,11 @@ import trietok
 from trietok import log
 from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, brief, told_as
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
-from trietok.files.tokenizer_json import WordPieceDecoder
+from trietok.files.tokenizer_json_content import WordPieceDecoder
+from trietok.forks import ForkableLock
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
-from trietok.text.changes import ForkableLock
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base

@@ -49,7 +49,9 @@ from trietok.errors import (
     is_passing,
 )
 from trietok.files.stores import is_elsewhere
-from trietok.files.texts import DEFAULT_COLUMN, TextFile, import_pyarrow
+from trietok.files.tables import import_pyarrow
+from trietok.files.text_files import TextFile
+from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
 from trietok.worker_pool import cores, refuse_while_starting
 

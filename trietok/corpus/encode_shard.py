@@ -31,7 +31,8 @@ from trietok.corpus.text_inputs import (
 from trietok.disk import TEMPORARY, checksum, flush_directory, flush_file, put_in_place
 from trietok.errors import FileError, FileFormatError, TemporaryError, TrietokError, is_passing
 from trietok.files.stores import Place
-from trietok.files.texts import BadRow, import_pyarrow
+from trietok.files.tables import import_pyarrow
+from trietok.files.text_rows import BadRow
 
 
 class Blocks:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from trietok.corpus.shard_files import FORMATS, suffixes
 from trietok.errors import FileFormatError
-from trietok.files.formats import read_json_object
-from trietok.files.texts import KINDS
+from trietok.files.json_files import read_json_object
+from trietok.files.text_files import KINDS
 
 MANIFEST_FORMAT, FORMER_FORMAT = "trietok-corpus-3", "trietok-corpus-2"
 FORMATS_READ = (MANIFEST_FORMAT, FORMER_FORMAT)

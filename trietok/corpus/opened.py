@@ -35,7 +35,7 @@ from trietok.errors import (
     whole_number,
 )
 from trietok.files.stores import Place, is_elsewhere, local_path, open_bytes, status
-from trietok.files.texts import import_pyarrow
+from trietok.files.tables import import_pyarrow
 from trietok.text.changes import cached_property
 
 _OPEN_SHARDS = 64

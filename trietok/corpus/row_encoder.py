@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from trietok.errors import InputError, OptionError
-from trietok.files.texts import import_pyarrow
-from trietok.inputs.builder import QuickPlan
+from trietok.files.tables import import_pyarrow
+from trietok.forks import ForkableLock
 from trietok.inputs.options import CallOptions
-from trietok.text.changes import ForkableLock
+from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
 from trietok.text.memory import LONGEST_REMEMBERED

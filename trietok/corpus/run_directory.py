@@ -53,7 +53,7 @@ from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_pla
 from trietok.errors import FileError, InputError
 from trietok.files.atomic import make_directory
 from trietok.files.directory_lock import DirectoryBusyError, alone
-from trietok.files.texts import TextFile
+from trietok.files.text_files import TextFile
 from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, MDS_INDEX = "manifest.json", "plan.json", "index.json"

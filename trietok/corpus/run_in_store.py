@@ -29,7 +29,7 @@ from trietok.corpus.manifest import REJECTS, named_in, parts_in
 from trietok.corpus.run_directory import MANIFEST, MDS_INDEX, PLAN, Kept, RunDirectory, write_whole
 from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.stores import Place, local_path, status
-from trietok.files.texts import TextFile
+from trietok.files.text_files import TextFile
 
 _IN_STATE = f"{STATE_FOLDER}/"
 _SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")

@@ -40,7 +40,7 @@ from trietok.corpus.row_encoder import (
     Rows,
 )
 from trietok.errors import FileFormatError, InputError, InputTypeError
-from trietok.files.texts import import_pyarrow, is_text_type
+from trietok.files.tables import import_pyarrow, is_text_type
 
 FORMATS = ("parquet", "npy", "bin", "megatron", "mds")
 KEPT = (  # how the name ends of the file with the columns that are kept beside `npy` and `bin`

@@ -26,14 +26,9 @@ from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError, TemporaryError, is_passing
-from trietok.files.texts import (
-    TABLES,
-    TextFile,
-    import_pyarrow,
-    import_zstandard,
-    open_parquet,
-    type_of_column,
-)
+from trietok.files.packed import import_zstandard
+from trietok.files.tables import import_pyarrow, open_parquet, type_of_column
+from trietok.files.text_files import TABLES, TextFile
 
 _BATCH_BYTES = 1 << 20
 _COLUMN_BYTES = 1 << 12  # of a batch, at least about: each column of each takes time of its own

@@ -18,8 +18,8 @@ from trietok.corpus.shard_files import GROUP_BYTES, KEPT, MEGATRON_MAGIC, NPY_HE
 from trietok.corpus.shard_plan import check_rows, damage_told
 from trietok.errors import as_file_error
 from trietok.files.stores import is_elsewhere, open_bytes
-from trietok.files.texts import import_pyarrow, open_parquet
-from trietok.text.changes import ForkableLock
+from trietok.files.tables import import_pyarrow, open_parquet
+from trietok.forks import ForkableLock
 
 _HELD_BYTES = 1 << 26  # of row groups of Parquet files, in a corpus
 # of the rows that are mixed in an order for training: they are held meanwhile

@@ -32,19 +32,12 @@ from trietok.errors import (
     as_file_error,
     imported,
 )
-from trietok.files import texts as text_files
+from trietok.files import text_rows
+from trietok.files.packed import decompressed
 from trietok.files.stores import Status, identity, is_elsewhere, open_bytes
-from trietok.files.texts import (
-    TABLES,
-    BadRow,
-    Text,
-    TextFile,
-    decoded,
-    import_pyarrow,
-    listed,
-    open_parquet,
-    texts_of,
-)
+from trietok.files.tables import column_of, import_pyarrow, open_parquet, rows_of_csv, texts_of
+from trietok.files.text_files import FIRST_BYTES, TABLES, TextFile, compression_of, listed
+from trietok.files.text_rows import NONE_BAD, BadRow, Text, decoded, object_of_json, text_in_object
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -143,9 +136,9 @@ class LongText(NamedTuple):
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_files.LONGEST_LINE:
+            if len(piece) > text_rows.LONGEST_LINE:
                 return BadRow(
-                    f"more than {text_files.LONGEST_LINE:,} bytes without a space; break the line"
+                    f"more than {text_rows.LONGEST_LINE:,} bytes without a space; break the line"
                     " somewhere there"
                 )
             text = decoded(piece, offset=at - self.start)
@@ -170,7 +163,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > text_files.LONGEST_LINE:
+                if end or len(held) > text_rows.LONGEST_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -332,7 +325,7 @@ def read_blocks(
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
                     yield from _of_batches(
-                        read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep
+                        read, rows_of_csv(raw, file, [column, *keep]), column, keep
                     )
             else:
                 yield from _of_lines(read, cut_characters, keep)
@@ -358,7 +351,7 @@ def _small_file(read: Read) -> bytes | None:
             content, status = raw.read(file.size + 1), os.fstat(raw.fileno())
     except OSError:  # which comes again, and is told of then
         return None
-    if (len(content), status.st_mtime_ns) != file[3:] or text_files.compression_of(content):
+    if (len(content), status.st_mtime_ns) != file[3:] or compression_of(content):
         return None
     read.digest.update(content)
     return content
@@ -369,16 +362,14 @@ def _of_lines(
 ) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
-        compression = (
-            text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
-        )
+        compression = compression_of(raw.read(FIRST_BYTES)) or file.compression
         raw.seek(0)
         if compression is not None:
             # a packed file whose name does not say so: the stretch at its start has all of it
             if start:
                 return
             content: Any = _Summed(read.digest, raw)
-            blocks = text_files.decompressed(content, file._replace(compression=compression))
+            blocks = decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
@@ -492,7 +483,7 @@ def _long_line(
     """
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = text_files.LONGEST_LINE if alone is None else LONG
+    most = text_rows.LONGEST_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
@@ -503,7 +494,7 @@ def _long_line(
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(text_files.TOO_LONG.format(text_files.LONGEST_LINE))
+        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE))
         yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -541,7 +532,7 @@ def _rows_of_json(
     lines = texts_of(lines_of(block)) if others else []
     for place in others:
         line = lines[place]
-        found: Any = text_files.object_of_json(line, column) if isinstance(line, str) else line
+        found: Any = object_of_json(line, column) if isinstance(line, str) else line
         rows[place] = _text_to_keep(found, column, keep)
         # what is kept of rows without a text goes with them
         for key, of_key in zip(keys, values, strict=True):
@@ -639,7 +630,7 @@ def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
 
 
 def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
-    text = text_files.text_in_object(values, column)
+    text = text_in_object(values, column)
     if text is None:
         return BadRow(f"{column!r} is null, not a text")
     if isinstance(text, BadRow) or isinstance(values, BadRow):
@@ -681,9 +672,7 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
     with damage_told(file.name), open_parquet(file.name) as table:
         check_table(table, file, column, keep)
         batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
-        yield from _of_batches(
-            read, ((batch, text_files.NONE_BAD) for batch in batches), column, keep
-        )
+        yield from _of_batches(read, ((batch, NONE_BAD) for batch in batches), column, keep)
 
 
 def _of_batches(
@@ -702,7 +691,7 @@ def _of_batches(
         if writer is None:
             writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
         writer.write_batch(batch)
-        texts = text_files.column_of(batch, column).cast("large_string")
+        texts = column_of(batch, column).cast("large_string")
         size = (
             0
             if texts.null_count == len(texts)

@@ -15,7 +15,8 @@ from typing import Any
 from trietok.corpus.row_encoder import RowEncoder, Rows
 from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
 from trietok.errors import InputError, InputTypeError
-from trietok.files.texts import BadRow, import_pyarrow, texts_of
+from trietok.files.tables import import_pyarrow, texts_of
+from trietok.files.text_rows import BadRow
 from trietok.log import renamed
 
 _SLICE = 4096  # rows whose texts are strs at one time

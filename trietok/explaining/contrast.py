@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trietok.explaining.html_view import HINT, mono, rows_html
 from trietok.explaining.values import TITLES, Lazy, Token
-from trietok.explaining.views import HINT, Explained, Line, hung, listed, mono, plain, rows_html
+from trietok.explaining.views import Explained, Line, hung, listed, plain
 from trietok.showing.characters import code_point, cut_to, described, padded, visible, wrapped
 from trietok.showing.html import (
     escaped,

@@ -13,6 +13,7 @@ from typing import Any
 
 from trietok.errors import InputError, NotSupportedError
 from trietok.explaining.contrast import Contrast, Stretches
+from trietok.explaining.html_view import explanation_parts
 from trietok.explaining.tokens import (
     Entries,
     ExplainedText,
@@ -28,7 +29,7 @@ from trietok.explaining.trace import Trace
 from trietok.explaining.values import (
     Token,
 )
-from trietok.explaining.views import explanation_lines, explanation_parts, plain
+from trietok.explaining.views import explanation_lines, plain
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
@@ -209,7 +210,7 @@ def explain(
     `stages_for` gives the stages of a text, and the text that they are given. Other ids than theirs
     are of methods of the user's own, and cannot be explained.
     """
-    settings = plan.builder.settings
+    settings = plan.state.settings
     traced = [_traced(stages_for, text) for text in texts]
     own_ids = [located.ids for *_, located in traced]
     rows = plan.rows(own_ids)

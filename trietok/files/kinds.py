@@ -22,8 +22,8 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
 )
+from trietok.files.json_files import read_json_object
 from trietok.named import NamedTuple
 
 

@@ -24,7 +24,7 @@ from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies
-    from trietok.text.chunk_encoder import TextEncoder
+    from trietok.text.text_encoder import TextEncoder
 
 Profile = Literal["slow", "fast"]
 

@@ -265,6 +265,12 @@ def character_class(*names: str) -> str:
     return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
 
 
+@functools.cache
+def characters_in(name: str) -> str:
+    """All characters of a class, such as `str.strip` takes."""
+    return "".join(chr(code) for begin, end in _ranges(name) for code in range(begin, end))
+
+
 def _ranges(*names: str) -> Iterator[tuple[int, int]]:
     bounds = [bound for name in names for bound in boundaries(name)]
     return zip(bounds[::2], bounds[1::2], strict=True)

@@ -19,7 +19,13 @@ from trietok.text.characters import character_class
 from trietok.text.normalizers import Step, Stretch, matches, run
 
 if TYPE_CHECKING:
-    from trietok.text.basic_tokenizer import RustBasicTokenizer
+    from typing import Protocol
+
+    class _WithSteps(Protocol):
+        """What has BERT's switches, and says the steps that follow from them."""
+
+        @property
+        def steps(self) -> tuple[Step, ...]: ...
 
 
 @cache
@@ -72,7 +78,7 @@ class OfBert(Step):
         basic: its switches.
     """
 
-    def __init__(self, basic: RustBasicTokenizer) -> None:
+    def __init__(self, basic: _WithSteps) -> None:
         self._basic = basic
 
     def __call__(self, text: Text) -> Text:

@@ -19,8 +19,8 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
 )
+from trietok.files.json_files import read_json_object
 from trietok.files.kinds import (
     family_of_name,
     has_other_model,
@@ -28,7 +28,8 @@ from trietok.files.kinds import (
     other_kind,
     trained_kind,
 )
-from trietok.files.load import BUILT_IN_NAMES, find_files, loads_knowingly, say_once
+from trietok.files.load import loads_knowingly, say_once
+from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer

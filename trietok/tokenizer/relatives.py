@@ -21,7 +21,8 @@ from trietok.inputs.tensors import Tensors, to_python
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
 from trietok.tokenizer.bert import BertTokenizer, given
-from trietok.tokenizer.moment import DECODE_HOOKS, frozen
+from trietok.tokenizer.hooks import DECODE_HOOKS
+from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.token_table import Token
 
 # The output of the model for the rows: scores of shape (passages, sequence), twice, and
@@ -115,7 +116,7 @@ class DPRReaderTokenizer(BertTokenizer):
             OptionError: another keyword together with titles and texts.
 
         >>> import trietok
-        >>> from trietok.files.load import built_in_directory
+        >>> from trietok.files.model_files import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
         >>> rows = tokenizer(
         ...     "What is it?", titles=["A thing", "A word"], texts=["It is old.", "It is new."]
@@ -190,7 +191,7 @@ class DPRReaderTokenizer(BertTokenizer):
             InputError: a row is cut off within its question.
 
         >>> import trietok
-        >>> from trietok.files.load import built_in_directory
+        >>> from trietok.files.model_files import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
         >>> rows = tokenizer("Who?", titles="People", texts="the old people")
         >>> scores = trietok.DPRReaderOutput(

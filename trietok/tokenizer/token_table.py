@@ -7,7 +7,7 @@ see a change only when all its steps are done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
@@ -21,10 +21,11 @@ from trietok.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from trietok.forks import ForkableLock
 from trietok.named import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ForkableLock, Version, cached_property
+from trietok.text.changes import Version, cached_property
 from trietok.text.kernel.choosing import prepare
 from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
@@ -299,19 +300,10 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
     first_new = next_id
     there = added.encoder.to_look_up(len(new_tokens))
     for given in new_tokens:
-        if isinstance(given, str):
-            if given in there or given in ids:
-                continue  # a plain string has no flags, so those of the known token stay
-            special = special_tokens or given in roles
-            token = AddedToken(given.lower() if lowers and not special else given, special=special)
-        else:
-            token = AddedToken.of(given)
-            special = special_tokens or token.special
-            if special and not token.special:
-                token = token.replace(special=True)
-            elif lowers and token.normalized and not special:
-                token = token.replace(content=token.content.lower())
-        content = token.content
+        if isinstance(given, str) and (given in there or given in ids):
+            continue  # a plain string has no flags, so those of the known token stay
+        token = _as_added(given, special_tokens, lowers, roles)
+        special, content = token.special, token.content
         if check is not None:
             check(content)
         token_id = ids.get(content)
@@ -334,6 +326,23 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
         next_id - first_new,
         next_id if next_id > first_new else 0,
     )
+
+
+def _as_added(
+    given: Token, special_tokens: bool, lowers: bool, roles: Collection[str]
+) -> AddedToken:
+    """The token as it is added: special where the call or its role says so, else lower-cased where
+    texts are.
+    """
+    if isinstance(given, str):
+        special = special_tokens or given in roles
+        return AddedToken(given.lower() if lowers and not special else given, special=special)
+    token = AddedToken.of(given)
+    if special_tokens and not token.special:
+        return token.replace(special=True)
+    if lowers and token.normalized and not token.special:
+        return token.replace(content=token.content.lower())
+    return token
 
 
 def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:

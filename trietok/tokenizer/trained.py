@@ -27,7 +27,7 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.json_place import NO_NORMALIZER
-from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson
+from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import Piece
 from trietok.log import renamed
@@ -39,7 +39,7 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import RustProfile
-from trietok.tokenizer.moment import TEXT_HOOKS, HookEncoder
+from trietok.tokenizer.hooks import TEXT_HOOKS, HookEncoder
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8

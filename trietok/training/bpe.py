@@ -30,13 +30,12 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    json_text,
-    read_json_object,
     write_json,
     write_text,
 )
+from trietok.files.json_files import json_text, read_json_object
 from trietok.files.json_place import BertNormalizer
-from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.log import renamed
 from trietok.text.added_tokens import AddedToken

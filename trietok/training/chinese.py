@@ -37,6 +37,7 @@ from operator import add, neg
 from pathlib import Path
 from typing import NamedTuple
 
+from trietok.collector import bulk
 from trietok.errors import InputError, InputTypeError
 from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
@@ -58,7 +59,6 @@ from trietok.text.characters import (
     is_whitespace,
 )
 from trietok.text.kernel import choosing
-from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import alphabet, characters_of, require_room
 from trietok.training.pairs import MostFrequent, Pairs, Sizes

@@ -24,10 +24,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from trietok.collector import bulk
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.kernel import choosing
-from trietok.text.trie import bulk
 from trietok.training.pairs import LONG, MostFrequent, Pairs, Sizes, bytes_of
 from trietok.training.word_counts import (
     COUNTING_PAIRS,

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, as_file_error
 from trietok.files.stores import is_elsewhere, open_bytes
-from trietok.files.texts import LONGEST_LINE, TextFile, TextFiles, TextReader
+from trietok.files.text_files import TextFile
+from trietok.files.text_rows import LONGEST_LINE
+from trietok.files.texts import TextFiles, TextReader
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.errors import TrietokError
-from trietok.files.formats import CONFIG_FILE, read_json, read_json_object
+from trietok.files.formats import CONFIG_FILE
+from trietok.files.json_files import read_json, read_json_object
 from trietok.files.safetensors import SafetensorsError, read_header
 
 WEIGHTS_FILE = "model.safetensors"

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from trietok.forks import ForkableLock
 from trietok.named import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
-from trietok.text.changes import ForkableLock
 from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch

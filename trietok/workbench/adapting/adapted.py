@@ -127,12 +127,17 @@ class Adapted(Report):
     def _parts(self) -> Iterator[str | Table]:
         if self.applied is None and self.new:
             columns = len(_HEAD) if self.after.texts else 3
-            yield Table(
-                _HEAD[:columns],
-                [each.cells()[:columns] for each in self.new],
-                right=(3, 4),
-                mono=(2,),
-            )
+            rows = [each.cells()[:columns] for each in self.new]
+            yield Table(_HEAD[:columns], rows, right=(3, 4), mono=(2,))
+        yield from self._of_terms()
+        yield from self._of_texts()
+        for each in filter(None, (self.fitted, self.healed)):
+            yield from str(each).split("\n")
+        yield from self._of_model()
+        yield from (*self.comparison.slots_said, self.proof)
+
+    def _of_terms(self) -> Iterator[str]:
+        """What was added and what was taken out."""
         if self.suggestions is None:
             yield from str(self.terms).split("\n")
         else:
@@ -151,6 +156,9 @@ class Adapted(Report):
                 f"{number_of(len(self.unreached), 'word')} not added, because the model's tokenizer"
                 f" gives none of them on the texts: {first_few(self.unreached)}"
             )
+
+    def _of_texts(self) -> Iterator[str]:
+        """What became of the texts."""
         if self.after.texts:
             if absent := [each.token for each in self.new if not each.frequency]:
                 yield f"{len(absent):,} of them in none of the texts: {first_few(absent)}"
@@ -162,20 +170,16 @@ class Adapted(Report):
             if self.suggestions is not None:
                 yield f"held back: {self.held_back.before.becomes(self.held_back.after)}"
             yield from self.held_back.lines(is_last=not self.left)
-        if self.fitted is not None:
-            yield from str(self.fitted).split("\n")
-        if self.healed is not None:
-            yield str(self.healed)
+
+    def _of_model(self) -> Iterator[str]:
+        """What was written, or is not."""
         if self.applied is None:
             left = f"; the run that writes does the {self.left}, too" if self.left else ""
             yield f"nothing is written{left}"
-        else:
-            yield (
-                f"the model had {self.applied.rows_before:,} rows and has"
-                f" {self.applied.rows_after:,}"
-            )
-            if self.applied.left_out:
-                yield f"not carried over: {', '.join(self.applied.left_out)}"
-            train = "; train it on your texts before you use the new tokens"
-            yield f"written to {self.out}{train if self.new else ''}"
-        yield from (*self.comparison.slots_said, self.proof)
+            return
+        before, after = self.applied.rows_before, self.applied.rows_after
+        yield f"the model had {before:,} rows and has {after:,}"
+        if self.applied.left_out:
+            yield f"not carried over: {', '.join(self.applied.left_out)}"
+        train = "; train it on your texts before you use the new tokens"
+        yield f"written to {self.out}{train if self.new else ''}"

@@ -16,9 +16,9 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
 )
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.json_files import read_json_object
+from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.safetensors import Header, SafetensorsError, check_layout, read_header
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.row_blocks import import_package

@@ -17,7 +17,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, shortened
-from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.files.formats import write_text
+from trietok.files.json_files import MOST_VALUES, read_json_object
 from trietok.showing.characters import aligned
 from trietok.showing.report import Report, Table
 from trietok.workbench.adapting.token_tensors import Sum

@@ -22,8 +22,9 @@ from trietok.files.formats import (
 from trietok.text.changes import cached_property
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.auto import class_or_bert
-from trietok.tokenizer.bert import BertTokenizer, filling
+from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.special_tokens import EXTRA
+from trietok.tokenizer.wordpiece_vocabulary import filling
 from trietok.workbench.checking.files import DECODER, CheckedFiles, content_of
 from trietok.workbench.checking.report import Code, Finding, Severity, declare
 

@@ -20,8 +20,8 @@ from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, state_of
+from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 
 MOST_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence

@@ -19,13 +19,8 @@ from typing import Any, NamedTuple
 
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
-from trietok.files.formats import (
-    HIGHEST_ID,
-    MOST_CONTAINERS,
-    MOST_VALUES,
-    read_json_object,
-    write_text,
-)
+from trietok.files.formats import HIGHEST_ID, write_text
+from trietok.files.json_files import MOST_CONTAINERS, MOST_VALUES, read_json_object
 from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, json_line

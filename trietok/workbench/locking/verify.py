@@ -167,24 +167,14 @@ class Verified(Report):
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
         yield self.summary
-        if self.truncates_to is not None:
-            length = number_of(self.truncates_to, "token")
-            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
-            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
-        if self.pads:
-            yield "tokenizer.json pads texts, which the lock's ids do not show"
+        yield from self._lengths()
         if self.ok:
             return
         for each in self.changed_texts[:_MOST_TEXTS]:
             yield from self._text(each)
         if self.differing > _MOST_TEXTS:
             yield f"  ... and {number_of(self.differing - _MOST_TEXTS, 'more text')}"
-        if self.changed_special:
-            yield "special ids, in the lock -> now:"
-            for role, (locked, now) in self.changed_special.items():
-                yield f"  {role}: {_token(locked)} -> {_token(now)}"
-        elif self.special_ids:
-            yield f"special ids: all {self.special_ids} as locked"
+        yield from self._special_ids()
         if self.fingerprint and "fingerprint" not in self.changed:
             yield "fingerprint: as locked"
         if self.changed:
@@ -196,6 +186,23 @@ class Verified(Report):
             yield "  {}: {} | {}".format(name, *(version or "(none)" for version in versions))
 
     _parts = lines
+
+    def _lengths(self) -> Iterator[str]:
+        """What a tokenizer.json does to texts beside what the ids show."""
+        if self.truncates_to is not None:
+            length = number_of(self.truncates_to, "token")
+            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
+            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
+        if self.pads:
+            yield "tokenizer.json pads texts, which the lock's ids do not show"
+
+    def _special_ids(self) -> Iterator[str]:
+        if self.changed_special:
+            yield "special ids, in the lock -> now:"
+            for role, (locked, now) in self.changed_special.items():
+                yield f"  {role}: {_token(locked)} -> {_token(now)}"
+        elif self.special_ids:
+            yield f"special ids: all {self.special_ids} as locked"
 
     def _text(self, each: ChangedText) -> Iterator[str]:
         yield f"text {each.number}: {_cut(each.text)}"

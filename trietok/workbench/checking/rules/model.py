@@ -15,7 +15,8 @@ from typing import Any
 from trietok.disk import listed
 from trietok.errors import TrietokError
 from trietok.files.doubts import is_padded, near_names
-from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, check_depth, read_json_text
+from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE
+from trietok.files.json_files import check_depth, read_json_text
 from trietok.files.kinds import family_of_name, tokenizer_folders
 from trietok.files.safetensors import SafetensorsError, read_header
 from trietok.inputs.options import VERY_LARGE_INTEGER

@@ -17,7 +17,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_place import BERT_NORMALIZER, BERT_PRE_TOKENIZER, NO_NORMALIZER
-from trietok.files.tokenizer_json import TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import template_processing_of
 from trietok.inputs.template import Piece

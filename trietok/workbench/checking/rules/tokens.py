@@ -19,7 +19,7 @@ from trietok.files.formats import (
 )
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.bert import filling, is_unused_slot
+from trietok.tokenizer.wordpiece_vocabulary import filling, is_unused_slot
 from trietok.workbench.checking.facts import ROLES, UNKNOWN, Facts, rule
 from trietok.workbench.checking.files import DECODER, content_of
 from trietok.workbench.checking.report import (
