@@ -12,6 +12,7 @@ import shutil
 import signal
 import time
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -643,6 +644,27 @@ def test_healing(make, tmp_path, name, is_tied):
             start="distil",
             heal=["covid", "a", "the covid"],
         )
+
+
+def test_each_row_counts_its_own_steps():
+    """A row that no text has stays, and the first step of a row is as large when others went
+    before.
+    """
+    torch = pytest.importorskip("torch")
+    from trietok.workbench.adapting.heal import _Steps
+
+    rows = torch.ones(3, 2, requires_grad=True)
+    steps, there = _Steps(torch, [rows]), []
+    for row in (0, 0, 1, 0):
+        there.append(rows.detach().clone())
+        (rows[row] * torch.tensor([2.0, -1.0])).sum().backward()
+        steps.take(1.0)
+    there.append(rows.detach())
+    moved = [after - before for before, after in pairwise(there)]
+    for row, step in zip((0, 0, 1, 0), moved, strict=True):
+        assert [each for each in range(3) if step[each].any()] == [row]
+        assert step[row].tolist() == pytest.approx([-0.03, 0.03], rel=1e-4)
+    assert rows.grad is None
 
 
 @pytest.mark.parametrize("heal", [(), TEXTS])
