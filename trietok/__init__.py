@@ -100,8 +100,9 @@ _HOMES = {
     }.items()
     for name in names.split()
 }
-# Functions that say what a method says, and will go: name → the method.
+# Functions that do what another one or a method does, and will go: name → what to write.
 _FORMER = {
+    "add_suggestions": "add_terms(tokenizer, suggestions)",
     "fingerprint": "tokenizer.fingerprint()",
     "find_unknown": "tokenizer.find_unknown(texts)",
 }

@@ -11,11 +11,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import RLock, get_ident
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 # What threads are in the middle of: by a key of its own, the thread, and what puts it right in a
 # forked child.

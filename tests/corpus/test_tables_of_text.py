@@ -343,7 +343,7 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
     """
     pytest.importorskip("msgspec")
     lines = by_json = 0
-    original = text_inputs.text_files.object_of_json
+    original = text_inputs.object_of_json
 
     def watched(line, column):
         nonlocal by_json
@@ -359,7 +359,7 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
             ]
         block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_now) + b"\n"
         if not oddness and column == "text":
-            monkeypatch.setattr(text_inputs.text_files, "object_of_json", watched)
+            monkeypatch.setattr(text_inputs, "object_of_json", watched)
             lines += len(drawn_now)
         found = read_block(block, column, keep)
         monkeypatch.undo()

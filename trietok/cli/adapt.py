@@ -17,11 +17,11 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
-from trietok.cli.options import Reader, choice_of, tokenizer_of
+from trietok.cli.options import FileOpener, choice_of, tokenizer_of
 from trietok.cli.output import warn
 from trietok.cli.progress import Bars, Watched, shown_bars
 from trietok.cli.results import write_page, write_result
-from trietok.cli.terms import Terms, words_of
+from trietok.cli.terms import TermList, bare_terms
 from trietok.cli.vocabulary import (
     allow_left_out,
     found,
@@ -328,7 +328,7 @@ def adapt(
     start: str | None,
     heal: tuple[str, ...],
     page: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **how: Any,
 ) -> None:
@@ -351,7 +351,7 @@ def adapt(
     require_texts_of(variants, files)
     if variants is not None and terms is None:
         raise click.UsageError("--variants needs --terms: it looks for other spellings of them.")
-    given = None if terms is None else Terms(terms, files, read)
+    given = None if terms is None else TermList(terms, files, read)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
     profile = choice_of(model).kind.profile
@@ -368,8 +368,8 @@ def adapt(
             None if dry_run else output,
             texts if bars is None or not files else Watched(texts, "reading", bars),
             terms=given.terms if given is not None else None if files else (),
-            remove=words_of(remove, read),
-            leave_out=words_of(leave_out, read),
+            remove=bare_terms(remove, read),
+            leave_out=bare_terms(leave_out, read),
             variants=variants,
             start=start or ("distil" if heal else "length"),
             heal=read(heal) if heal else (),

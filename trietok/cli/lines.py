@@ -115,7 +115,7 @@ class Lines:
                 yield Line(text, f"{name}, line {number}", name, number)
 
 
-def lines_of(
+def lines_asked_for(
     arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
 ) -> Lines:
     """The lines to work on: the arguments, or those of the files, or those of standard input.

@@ -66,7 +66,7 @@ class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8
         return super().convert(self._former.get(value, value), param, ctx)
 
 
-class _Model(click.Path):
+class _ModelName(click.Path):
     """A tokenizer: a built-in name, which the shell completes as it does paths, or whatever else
     loading takes.
     """
@@ -127,7 +127,7 @@ name = partial(click.option, metavar="NAME")
 text = partial(click.option, metavar="TEXT")
 file = partial(click.option, type=PATH, metavar="FILE")
 some_files = partial(file, multiple=True)
-MODEL = _Model(readable=False)
+MODEL = _ModelName(readable=False)
 tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
 
 
@@ -488,7 +488,7 @@ max_words = partial(
 )
 
 
-class Encoding(NamedTuple):
+class EncodingOptions(NamedTuple):
     """How `encode` and `explain` are to encode: a second text, whether special tokens are left out,
     how many tokens.
     """
@@ -531,20 +531,20 @@ class Encoding(NamedTuple):
 
 def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options `--pair`, `--no-special-tokens` and `--max-length`; the command gets `how`, an
-    `Encoding`.
+    `EncodingOptions`.
     """
 
     @wraps(command)
     def with_encoding(
         *args: Any, pair: str | None, no_special_tokens: bool, max_length: int | None, **rest: Any
     ) -> Any:
-        return command(*args, how=Encoding(pair, no_special_tokens, max_length), **rest)
+        return command(*args, how=EncodingOptions(pair, no_special_tokens, max_length), **rest)
 
     pair = text("--pair", help="Encode the text and TEXT as a pair.")
     return together(pair, no_special_tokens, max_length)(with_encoding)
 
 
-class Reader(NamedTuple):
+class FileOpener(NamedTuple):
     """Opens files, globs and standard input, as `--column` and `--on-error` say."""
 
     column: str
@@ -556,11 +556,11 @@ class Reader(NamedTuple):
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--column` and `--on-error`; the command gets `read`, a `Reader`."""
+    """The options `--column` and `--on-error`; the command gets `read`, a `FileOpener`."""
 
     @wraps(command)
     def with_reader(*args: Any, column: str, on_error: str, **rest: Any) -> Any:
-        return command(*args, read=Reader(column, on_error), **rest)
+        return command(*args, read=FileOpener(column, on_error), **rest)
 
     return together(column, on_error)(with_reader)
 

@@ -17,11 +17,11 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Reader, tokenizer_of
+from trietok.cli.options import FileOpener, tokenizer_of
 from trietok.cli.output import say_choice
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_result
-from trietok.cli.terms import Terms, words_of
+from trietok.cli.terms import TermList, bare_terms
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.report import plain_values
@@ -183,7 +183,7 @@ def add(
     variants: str | None,
     allow_left_out: bool,
     save_plan: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
 ) -> None:
     """Add a list of terms to a tokenizer; no id moves.
@@ -203,7 +203,7 @@ def add(
             "--variants same needs --save-plan: the plan says which rows start alike."
         )
     texts = read(files) if files else None
-    given = Terms(terms, files, read)
+    given = TermList(terms, files, read)
     before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
     spellings = Spellings(given.terms if variants else ())
@@ -292,7 +292,7 @@ def trim(
     unused: str,
     check: tuple[str, ...],
     save_plan: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **what_else: Any,
 ) -> None:
@@ -312,7 +312,7 @@ def trim(
     texts = read(files)
     checked = read(check) if check else None
     tokenizer = _tokenizer_to_change(model)
-    kept = words_of(keep, read)
+    kept = bare_terms(keep, read)
     with shown_reading(texts, "looking") as shown:
         trimmed = trietok.trim(
             tokenizer,
@@ -381,7 +381,7 @@ def suggest(
     output: str | None,
     save_plan: str | None,
     leave_out: tuple[str, ...],
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **how: Any,
 ) -> None:
@@ -405,7 +405,7 @@ def suggest(
     )
     tokenizer = choice.load()
     say_choice(choice)
-    how["leave_out"] = words_of(leave_out, read)
+    how["leave_out"] = bare_terms(leave_out, read)
     with shown_reading(texts, "counting words") as shown:
         suggestions = trietok.suggest_tokens(tokenizer, shown, **how)
     applied, said = None, []
@@ -432,10 +432,10 @@ def suggest(
 
 def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: list[str]) -> None:
     """All suggestions, unknown words in red."""
-    from trietok.workbench.suggesting.suggestions import HEAD
+    from trietok.workbench.suggesting.suggestions import HEAD_OF_SUGGESTIONS
 
     if suggestions.suggestions:
-        rows = [[(name, _PIECES) for name in HEAD]]
+        rows = [[(name, _PIECES) for name in HEAD_OF_SUGGESTIONS]]
         for suggestion, row in zip(suggestions.suggestions, suggestions.rows(), strict=True):
             styles = (_WORD, "", _NUMBER, _UNKNOWN if suggestion.is_unknown else _PIECES)
             rows.append(list(zip(row, styles, strict=True)))

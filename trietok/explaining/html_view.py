@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from trietok.explaining.values import Token
+from trietok.explaining.values import ExplainedToken
 from trietok.explaining.views import (
-    MOST_SHOWN,
+    MOST_TOKENS_SHOWN,
     Explained,
     in_runs,
     notes,
@@ -62,10 +62,12 @@ def explanation_parts(explanation: Explained, reasons: bool) -> Iterator[str]:
         yield note(line)
     tokens, truncated = explanation.tokens, explanation.truncated
     count = len(tokens) + len(truncated)
-    if count > MOST_SHOWN:
-        yield note(f"The first {MOST_SHOWN:,} of {count:,} tokens are shown.")
+    if count > MOST_TOKENS_SHOWN:
+        yield note(f"The first {MOST_TOKENS_SHOWN:,} of {count:,} tokens are shown.")
     if reasons:
-        listed = token_runs([*tokens[:MOST_SHOWN], *truncated[: max(MOST_SHOWN - len(tokens), 0)]])
+        listed = token_runs(
+            [*tokens[:MOST_TOKENS_SHOWN], *truncated[: max(MOST_TOKENS_SHOWN - len(tokens), 0)]]
+        )
         rows = [
             (
                 visible(each.token) + (f" × {number}" if number > 1 else ""),
@@ -87,7 +89,7 @@ def rows_html(
     have no stories.
     """
 
-    def shown(each: Token, colour: int = 0, source: str = "") -> str:
+    def shown(each: ExplainedToken, colour: int = 0, source: str = "") -> str:
         look = f"tt-c{colour}"
         if each.kind in ("special", "unknown"):
             look = f"tt-{each.kind}"
@@ -98,7 +100,7 @@ def rows_html(
         )
         return coloured_token(source, each.token, each.id, look, _story(each) if hint else "")
 
-    left = MOST_SHOWN
+    left = MOST_TOKENS_SHOWN
     specials = iter(explanation.tokens.specials)
     lines: list[list[str]] = [[]]
     pad, count, is_left = explanation.tokens.padding or (None, 0, False)
@@ -129,7 +131,7 @@ def rows_html(
     yield f'<div class="tt-stage-area">{rows}{told}</div>'
 
 
-def _story(each: Token) -> str:
+def _story(each: ExplainedToken) -> str:
     where = "" if each.text is None else f" <em>{each.start}-{each.end}</em>"
     types = f" <em>type {each.type_id}</em>" if each.type_id else ""
     sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
@@ -171,7 +173,9 @@ def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
     """
     if text.tokens.has_own_matcher:
         return
-    tokens = [token for token in text.tokens[:MOST_SHOWN] if token.kind in ("wordpiece", "unknown")]
+    tokens = [
+        token for token in text.tokens[:MOST_TOKENS_SHOWN] if token.kind in ("wordpiece", "unknown")
+    ]
     words = {
         token.word_text: token.unknown
         for token in tokens

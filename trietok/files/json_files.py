@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -21,10 +21,6 @@ from trietok.disk import Path_, read_text
 from trietok.errors import (
     FileFormatError,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 # of a JSON file: a million added tokens have fewer
 MOST_VALUES, MOST_CONTAINERS = (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from trietok.disk import listed, read_vocab_lines
+from trietok.disk import entries_in, read_vocab_lines
 from trietok.errors import TrietokError
 from trietok.files.formats import (
     BPE_SPLITTING,
@@ -198,7 +198,7 @@ def tokenizer_folders(directory: str) -> list[str]:
     """
     folders = [
         entry.name
-        for entry in listed(directory)
+        for entry in entries_in(directory)
         if entry.is_dir() and not entry.name.startswith(".")
     ]
     has = os.path.lexists

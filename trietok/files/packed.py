@@ -51,7 +51,7 @@ class _Content(io.RawIOBase):
         return len(part)
 
 
-def lines_of(blocks: Iterable[bytes]) -> io.BufferedReader:
+def file_of_blocks(blocks: Iterable[bytes]) -> io.BufferedReader:
     """Blocks of bytes as a file of them, which gives its lines.
 
     >>> list(lines_of([b"one\\ntw", b"o\\nthree"]))

@@ -19,9 +19,9 @@ from trietok.errors import (
     imported,
 )
 from trietok.files import stores, text_rows
-from trietok.files.packed import BLOCK, decompressed, lines_of
+from trietok.files.packed import BLOCK, decompressed, file_of_blocks
 from trietok.files.stores import is_elsewhere
-from trietok.files.text_files import TABLES, TextFile
+from trietok.files.text_files import TABLES, TextFile, refuse_other_than_text
 from trietok.files.text_rows import (
     BY_COLUMN,
     BY_KEEPING,
@@ -186,7 +186,7 @@ def rows_of_csv(
 
     try:
         batches: Any = reader.open_csv(
-            lines_of(
+            file_of_blocks(
                 chain(
                     _blocks_of(raw, file), [f"\n{delimiter.join([_END] * len(header))}\n".encode()]
                 )
@@ -261,10 +261,12 @@ def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     """The lines of a file, of which one that is too long is an error."""
-    for number, line in enumerate(lines_within(lines_of(_blocks_of(raw, file))), start=1):
-        if len(line) > text_rows.LONGEST_LINE:
+    for number, line in enumerate(lines_within(file_of_blocks(_blocks_of(raw, file))), start=1):
+        if number == 1:
+            refuse_other_than_text(line, file.name)
+        if len(line) > text_rows.LONGEST_TEXT_LINE:
             raise FileFormatError.at_line(
-                file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_LINE)}"
+                file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)}"
             )
         yield line
 

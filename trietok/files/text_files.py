@@ -69,12 +69,7 @@ class TextFile(NamedTuple):
             elif os.path.isfile(path):
                 with open(path, "rb") as raw:
                     first = raw.read(FIRST_BYTES)
-        if first == b"PK\x03\x04":  # a list of terms often comes so
-            what = (
-                "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8, and"
-                " give that file"
-            )
-            raise FileFormatError(f"{path} is {what}", path=path)
+        refuse_other_than_text(first, path)
         kind, compression = _kind_of(stores.path_in(path), first)
         return file._replace(kind=kind, compression=compression)
 
@@ -98,6 +93,17 @@ class TextFile(NamedTuple):
         except OSError:
             return _status_here(self.name) != self[3:]  # which says what there is instead
         return (status.st_size, status.st_mtime_ns) != self[3:]
+
+
+def refuse_other_than_text(first: bytes, name: str) -> None:
+    """Raise a FileFormatError where a file begins as no text in UTF-8 does."""
+    what = ""
+    if first.startswith(b"PK\x03\x04"):  # a list of terms often comes so
+        what = "a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8"
+    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
+        what = "text in UTF-16; save it in UTF-8"
+    if what:
+        raise FileFormatError(f"{name} is {what}, and give that file", path=name)
 
 
 def _status_here(path: str) -> Status:
@@ -151,10 +157,10 @@ def compression_of(first: bytes) -> str | None:
 
 def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
     """The paths, and for each glob the files it finds, by name."""
-    return (path for path, _ in listed(paths))
+    return (path for path, _ in files_listed(paths))
 
 
-def listed(
+def files_listed(
     paths: Iterable[str | os.PathLike[str]], fresh: bool = False
 ) -> Iterator[tuple[str, Status | None]]:
     """The files as `expanded` gives them, each with what a list of files tells of it.
@@ -165,7 +171,7 @@ def listed(
         path, hint = os.fspath(given), ""
         found: dict[str, Status | None] | None = None
         if is_elsewhere(path):
-            found = stores.matches(path, fresh)
+            found = stores.files_matching(path, fresh)
             hint = (
                 "; a name elsewhere that holds a [ is a glob, where [[] stands for it"
                 if "[" in path

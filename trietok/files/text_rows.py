@@ -17,7 +17,7 @@ _MOST_NAMES = 20  # of columns, in a message
 
 
 # bytes that are held of a line, whoever reads it: a small packed file may have one of gigabytes
-LONGEST_LINE = 1 << 26
+LONGEST_TEXT_LINE = 1 << 26
 TOO_LONG = "a line of more than {:,} bytes is not read; break it into lines"
 
 
@@ -27,13 +27,13 @@ class BadRow(NamedTuple):
     reason: str
 
 
-Text = str | BadRow
+TextOrBad = str | BadRow
 
 
 NONE_BAD: Mapping[int, BadRow] = MappingProxyType({})
 
 
-def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> Text:
+def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> TextOrBad:
     """Bytes as text, or what is wrong with them: `errors` is as for `bytes.decode`.
 
     An error counts bytes in what `of` names, where `raw` begins at `offset`.
@@ -69,7 +69,7 @@ def object_of_json(line: str, column: str) -> dict[str, Any] | BadRow:
     return values
 
 
-def text_in_object(values: dict[str, Any] | BadRow, column: str) -> Text | None:
+def text_in_object(values: dict[str, Any] | BadRow, column: str) -> TextOrBad | None:
     """The text in a JSON object, or in objects within it; None for a null. What is no object is
     handed on.
 
@@ -137,7 +137,7 @@ def lines_within(file: Any) -> Iterator[bytes]:
     more.
     """
     is_whole = True
-    for line in iter(partial(file.readline, LONGEST_LINE + 1), b""):
+    for line in iter(partial(file.readline, LONGEST_TEXT_LINE + 1), b""):
         if is_whole:
             yield line
         is_whole = line.endswith(b"\n")

@@ -21,7 +21,7 @@ from trietok.errors import (
     as_file_error,
 )
 from trietok.files import text_rows
-from trietok.files.packed import decompressed, lines_of
+from trietok.files.packed import decompressed, file_of_blocks
 from trietok.files.stores import identity, open_bytes
 from trietok.files.tables import (
     check_column,
@@ -31,7 +31,14 @@ from trietok.files.tables import (
     rows_of_csv,
     texts_of,
 )
-from trietok.files.text_files import FIRST_BYTES, TABLES, TextFile, compression_of, expanded
+from trietok.files.text_files import (
+    FIRST_BYTES,
+    TABLES,
+    TextFile,
+    compression_of,
+    expanded,
+    refuse_other_than_text,
+)
 from trietok.files.text_rows import (
     NONE_BAD,
     BadRow,
@@ -195,9 +202,11 @@ class TextReader:
     def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
         # a pipe can be looked into only where it is read
         if file.compression is None and hasattr(raw, "peek"):
-            file = file._replace(compression=compression_of(raw.peek(FIRST_BYTES)[:FIRST_BYTES]))
+            first = raw.peek(FIRST_BYTES)[:FIRST_BYTES]
+            refuse_other_than_text(first, name)
+            file = file._replace(compression=compression_of(first))
         packed = file.compression is not None
-        content: Any = lines_of(decompressed(raw, file)) if packed else raw
+        content: Any = file_of_blocks(decompressed(raw, file)) if packed else raw
         lines = lines_within(content) if hasattr(content, "readline") else content
         rows = self._decoded(lines, name, raw, packed)
         yield from (
@@ -217,10 +226,10 @@ class TextReader:
         of = "line" if self._counts_lines else "unpacked file" if packed else "file"
         for number, line in enumerate(lines, start=1):
             start = 0 if self._counts_lines else offset
-            if len(line) > text_rows.LONGEST_LINE:
+            if len(line) > text_rows.LONGEST_TEXT_LINE:
                 self._refuse(
                     f"{name}, line {number}",
-                    BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_LINE)),
+                    BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)),
                     name,
                     number,
                 )
@@ -282,13 +291,9 @@ class TextReader:
             if row - before - 1 in bad:
                 self._refuse(f"{path}, row {row}", bad[row - before - 1], path, None)
             elif isinstance(text, BadRow):
-                self._refuse(
-                    f"{path}, row {row}",
-                    text,
-                    path,
-                    None,
-                    f"write the file anew with texts{_OR_REPLACE}",
-                )
+                or_replace = _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
+                repair = f"write the file anew with texts{or_replace}"
+                self._refuse(f"{path}, row {row}", text, path, None, repair)
             elif text is not None:
                 yield TextRow(text, row)
 

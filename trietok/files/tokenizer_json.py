@@ -25,14 +25,14 @@ from trietok.files.json_place import (
     JsonPlace,
     Reader,
     bert_normalizer,
-    kind_of,
+    component_type,
 )
 from trietok.files.tokenizer_json_content import (
     _NOT_NORMALIZED,
     BpeDecoder,
-    Padding,
+    JsonPadding,
+    JsonTruncation,
     TokenizerJson,
-    Truncation,
     WordPieceDecoder,
     _ids_error,
     check_ids,
@@ -93,7 +93,7 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
 
 def truncation_and_padding_of(
     found: dict[str, Any], path: Path_
-) -> tuple[Truncation | None, Padding | None]:
+) -> tuple[JsonTruncation | None, JsonPadding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
     places = {key: JsonPlace(value, key, path) for key, value in found.items()}
     truncation, padding = places.get("truncation"), places.get("padding")
@@ -183,7 +183,7 @@ def said_by(pipeline: Pipeline, normalizer: BertNormalizer) -> tuple[BertNormali
 
 def _kind(place: JsonPlace, *known: str) -> JsonPlace:
     """The object of a component, if it is of a type that trietok has."""
-    kind_of(place, *known)
+    component_type(place, *known)
     return place
 
 
@@ -311,12 +311,14 @@ def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
     return WordPieceDecoder(**_kind(place, "WordPiece").members(members))
 
 
-def _truncation(place: JsonPlace) -> Truncation:
-    return Truncation(**place.members(_TRUNCATION, {"direction": _side}))
+def _truncation(place: JsonPlace) -> JsonTruncation:
+    return JsonTruncation(**place.members(_TRUNCATION, {"direction": _side}))
 
 
-def _padding(place: JsonPlace) -> Padding:
-    return Padding(**place.members(_PADDING, {"pad_to_multiple_of": _or_null(JsonPlace.number)}))
+def _padding(place: JsonPlace) -> JsonPadding:
+    return JsonPadding(
+        **place.members(_PADDING, {"pad_to_multiple_of": _or_null(JsonPlace.number)})
+    )
 
 
 def _fill_to(place: JsonPlace) -> str | int:
@@ -333,7 +335,7 @@ def _list_of(read: Reader) -> Reader:
 
 def _post_processor(place: JsonPlace) -> PostProcessor:
     known = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
-    kind = kind_of(place, *known, "Sequence")
+    kind = component_type(place, *known, "Sequence")
     if kind == "Sequence":
         steps = place.object(("type", "processors")).member("processors").items()
         if len(steps) != 1:

@@ -23,7 +23,7 @@ from trietok.inputs import post_processors
 from trietok.inputs.post_processors import (
     PostProcessor,
 )
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
@@ -50,7 +50,7 @@ class BpeDecoder(NamedTuple):
     suffix: str = "</w>"
 
 
-class Truncation(NamedTuple):
+class JsonTruncation(NamedTuple):
     """What the Rust tokenizer does to a sequence that is too long, if a call does not say
     otherwise.
 
@@ -67,7 +67,7 @@ class Truncation(NamedTuple):
     stride: int = 0
 
 
-class Padding(NamedTuple):
+class JsonPadding(NamedTuple):
     """How the Rust tokenizer fills up sequences, if a call does not say otherwise.
 
     Attributes:
@@ -86,7 +86,7 @@ class Padding(NamedTuple):
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
 
-    def with_id_of(self, vocabulary: Mapping[str, int]) -> Padding:
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> JsonPadding:
         """The same with the id that its token has: ids may have moved since it was read."""
         return self._replace(pad_id=vocabulary.get(self.pad_token, self.pad_id))
 
@@ -127,8 +127,8 @@ class TokenizerJson(NamedTuple):
     post_processor: PostProcessor | None = None
     decoder: WordPieceDecoder | BpeDecoder | None = WordPieceDecoder()
     added_tokens: Mapping[int, AddedToken] = MappingProxyType({})
-    truncation: Truncation | None = None
-    padding: Padding | None = None
+    truncation: JsonTruncation | None = None
+    padding: JsonPadding | None = None
     bpe: BpeParts | None = None
     composes: bool = False
     splits_punctuation: bool = True
@@ -159,7 +159,7 @@ class TokenizerJson(NamedTuple):
         )
         return pipeline_of(said if said.value is not None else None, pre_tokenizer)[1]
 
-    def pieces(self, pair: bool = False) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, two: texts and special tokens in order, with
         type ids.
         """

@@ -7,7 +7,7 @@ options allow it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.inputs.input_state import InputSettings, InputState
 from trietok.inputs.options import (
@@ -16,11 +16,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.plan import Plan
 from trietok.inputs.quick_plan import QuickPlan
-from trietok.inputs.template import Piece
-
-if TYPE_CHECKING:
-    pass
-
+from trietok.inputs.template import RowPiece
 
 MOST_PLANS = 64
 
@@ -35,10 +31,13 @@ class InputBuilder(InputState):
     >>> settings = InputSettings(
     ...     ("input_ids", "attention_mask"), "right", "right", 512, 0, "[PAD]", 0, SLOW
     ... )
-    >>> cls, sep = Piece(0, token="[CLS]", token_id=2), Piece(0, token="[SEP]", token_id=3)
-    >>> single = (cls, Piece(0, sequence=0), sep)
+    >>> cls, sep = RowPiece(0, token="[CLS]", token_id=2), RowPiece(0, token="[SEP]", token_id=3)
+    >>> single = (cls, RowPiece(0, sequence=0), sep)
     >>> builder = InputBuilder(
-    ...     settings, single, (*single, Piece(1, sequence=1), sep), warn_once=lambda key, text: None
+    ...     settings,
+    ...     single,
+    ...     (*single, RowPiece(1, sequence=1), sep),
+    ...     warn_once=lambda key, text: None,
     ... )
     >>> builder.plan(CallOptions(truncation=True, max_length=4)).from_ids([7, 8, 9])
     {'input_ids': [2, 7, 8, 3], 'attention_mask': [1, 1, 1, 1]}
@@ -47,8 +46,8 @@ class InputBuilder(InputState):
     def __init__(
         self,
         settings: InputSettings,
-        single: tuple[Piece, ...],
-        pair: tuple[Piece, ...],
+        single: tuple[RowPiece, ...],
+        pair: tuple[RowPiece, ...],
         *,
         warn_once: Callable[[str, str], None],
         special_counts: tuple[int, int] | None = None,

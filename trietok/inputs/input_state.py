@@ -7,14 +7,10 @@ which plans make rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from trietok.inputs.profiles import InputRules
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.named import NamedTuple
-
-if TYPE_CHECKING:
-    pass
 
 
 class InputSettings(NamedTuple):
@@ -58,8 +54,8 @@ class InputState:
     def __init__(
         self,
         settings: InputSettings,
-        single: tuple[Piece, ...],
-        pair: tuple[Piece, ...],
+        single: tuple[RowPiece, ...],
+        pair: tuple[RowPiece, ...],
         *,
         warn_once: Callable[[str, str], None],
         special_counts: tuple[int, int] | None = None,
@@ -74,7 +70,7 @@ class InputState:
         self.model_max_length = settings.model_max_length
         self.pad_token_id = settings.pad_token_id
 
-    def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[RowPiece, ...]:
         """The pieces of a row of one text, or of a pair."""
         pieces = self._templates[pair]
         if add_special_tokens:

@@ -24,7 +24,7 @@ from trietok.errors import (
 )
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.named import NamedTuple
-from trietok.text.untrusted import OPTIONS
+from trietok.text.untrusted import SPECIAL_OPTIONS
 
 if TYPE_CHECKING:
     from trietok.inputs.batch_encoding import OnTruncation
@@ -164,7 +164,7 @@ _REPLACED = {
 # what decides how a text is split, in calls and in `tokenize`
 OF_TEXTS = (
     "split_special_tokens",
-    *OPTIONS,
+    *SPECIAL_OPTIONS,
 )
 OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
 OF_DECODING = (

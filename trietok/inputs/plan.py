@@ -25,8 +25,8 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.template import require_ids, require_list
 from trietok.inputs.truncation import (
-    Cut,
     Cutting,
+    ItemCut,
     TruncationStrategy,
     check_room,
     check_side,
@@ -288,7 +288,7 @@ class Plan:
         if rules.overflows_to_rows:
             samples = list(samples)  # in that profile all texts are encoded before the first is cut
         ids: list[list[Ids]] = []
-        cuts: list[Cut] = []
+        cuts: list[ItemCut] = []
         groups: list[list[Row]] = []
         for number, sample in enumerate(samples):
             rules.check(self.options, self.strategies, len(sample) == 2)
@@ -319,7 +319,7 @@ class Plan:
         name: str,
         rows: list[Row],
         ids: list[list[Ids]],
-        cuts: list[Cut],
+        cuts: list[ItemCut],
         one: bool,
         spans_of_items: SpansOf | None,
     ) -> list[Any]:
@@ -354,11 +354,11 @@ class Plan:
         spans = spans_of_items(ids)
         return [row.offsets(spans[row.sample]) for row in rows]
 
-    def _cut(self, sample: list[Ids]) -> Cut:
+    def _cut(self, sample: list[Ids]) -> ItemCut:
         """How truncation cuts the texts of one item."""
         lengths, (_, strategy, max_length) = tuple(map(len, sample)), self.strategies
         if strategy is TruncationStrategy.DO_NOT_TRUNCATE or max_length is None:
-            return Cut([whole(lengths)])
+            return ItemCut([whole(lengths)])
         around, around_one = self._around(len(sample) == 2), self.state.special_counts[False]
         check_room(max_length, around)
         side = self.state.settings.truncation_side
@@ -373,7 +373,7 @@ class Plan:
         return self.state.special_counts[pair] if self.options.add_special_tokens else 0
 
     def _rows(
-        self, number: int, sample: list[Ids], cut: Cut | None = None, every: bool = False
+        self, number: int, sample: list[Ids], cut: ItemCut | None = None, every: bool = False
     ) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses

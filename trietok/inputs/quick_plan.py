@@ -21,13 +21,13 @@ from trietok.inputs.options import (
     padded_length,
 )
 from trietok.inputs.plan import NO_LIMIT, Plan
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import TruncationStrategy, padded
 from trietok.named import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
-from trietok.text.kernel.plain import IDS, NOT_PADDED, TO_LONGEST, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
@@ -350,7 +350,7 @@ class QuickPlan(Plan):
             specials += [0] * (piece.sequence is not None)
 
         def column(
-            number_of: Callable[[Piece], int], padding: int
+            number_of: Callable[[RowPiece], int], padding: int
         ) -> tuple[int, list[int], list[int]]:
             texts = [number_of(piece) for piece in pieces if piece.sequence is not None]
             return padding, texts, [number_of(piece) for piece in pieces if piece.sequence is None]
@@ -463,7 +463,7 @@ class QuickPlan(Plan):
 
 # The number of each piece in the columns beside the ids; and of padding, but for type ids, of which
 # it is a setting.
-_NUMBERS: dict[str, Callable[[Piece], int]] = {
+_NUMBERS: dict[str, Callable[[RowPiece], int]] = {
     "token_type_ids": lambda piece: piece.type_id,
     "special_tokens_mask": lambda piece: int(piece.sequence is None),
     "attention_mask": lambda piece: 1,
@@ -473,11 +473,11 @@ _NUMBERS: dict[str, Callable[[Piece], int]] = {
 _PADDING = {"special_tokens_mask": 1, "attention_mask": 0}
 
 
-def _id_of(piece: Piece) -> int:
-    return IDS if piece.sequence is not None else piece.token_id or 0
+def _id_of(piece: RowPiece) -> int:
+    return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
 
 
-def _has_numbers(pieces: tuple[Piece, ...], texts: int, around: int) -> bool:
+def _has_numbers(pieces: tuple[RowPiece, ...], texts: int, around: int) -> bool:
     """Whether every piece of a template has its numbers, the texts are in order, and so many
     special tokens around.
     """

@@ -7,7 +7,7 @@ Each grows by making another one, which shares its big parts with the one before
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from trietok.text.added_tokens import AddedToken
@@ -16,7 +16,7 @@ from trietok.text.trie import Layers
 from trietok.text.word_search import Prefilter, WordSearch
 
 if TYPE_CHECKING:
-    pass
+    from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 
 class Patterns:
@@ -97,3 +97,23 @@ class WrittenTokens:
 
 def _has_capitals(content: str) -> bool:
     return lower_each(content) != content
+
+
+def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
+    """Whether texts would give other tokens if these were in the order of their ids."""
+    forms = {
+        token.content: basic.normalized(token.content)
+        for token in decoder.values()
+        if token.normalized
+    }
+
+    def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
+        contents: dict[str, str] = {}
+        # Of tokens with the same normalized form a special one is found, and of several the first.
+        for token in sorted(
+            (token for token in tokens if token.normalized), key=lambda token: not token.special
+        ):
+            contents.setdefault(forms[token.content], token.content)
+        return contents
+
+    return found(decoder.values()) != found(token for _, token in sorted(decoder.items()))

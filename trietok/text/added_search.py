@@ -26,8 +26,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from trietok.named import NamedTuple
-from trietok.text.added_patterns import Patterns, WrittenTokens
-from trietok.text.added_tokens import AddedToken, order_counts
+from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
+from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import ReadOnlyDict, cached_property
 from trietok.text.characters import (

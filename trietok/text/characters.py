@@ -235,7 +235,7 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed() -> bytearray:
+def _changed_code_points() -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
     for begin, end in _ranges(
         "deleted", "space", "split_space", "punctuation", "marks", "decomposed", "nonstarters"
@@ -252,7 +252,7 @@ def is_unchanged(char: str) -> bool:
     [True, False, True, False, False, False]
     """
     is_lower = char == char.lower() and ord(char) not in lower_case()
-    return is_lower and not _changed()[ord(char)] and not unicodedata.combining(char)
+    return is_lower and not _changed_code_points()[ord(char)] and not unicodedata.combining(char)
 
 
 def character_class(*names: str) -> str:

@@ -6,12 +6,9 @@ In: a chunk of text, a word, a character or an id. Out: the ids of the text, or 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from trietok.named import NamedTuple
-
-if TYPE_CHECKING:
-    pass
 
 IdTuple = tuple[int, ...]
 _Key = TypeVar("_Key")

@@ -8,7 +8,7 @@ completely or not at all; a change that raises has no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok import log
 from trietok.collector import bulk
@@ -27,9 +27,6 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.state import TokenizerState
 from trietok.tokenizer.token_table import Token, TokenTable
-
-if TYPE_CHECKING:
-    pass
 
 
 class AddedTokensMixin(TokenizerState):

@@ -19,7 +19,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json
-from trietok.inputs.template import BERT, Piece, Template, input_ids
+from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced
@@ -34,8 +34,8 @@ from trietok.tokenizer.token_table import SPECIAL_HOOKS, Token, TokenTable
 from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary, filling
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json_content import Padding as FilePadding
-    from trietok.files.tokenizer_json_content import Truncation as FileTruncation
+    from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
+    from trietok.files.tokenizer_json_content import JsonTruncation as FileTruncation
     from trietok.tokenizer.unknown_words import UnknownWords
 
 
@@ -198,11 +198,11 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
                     found, path
                 )
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         """The pieces of a row of one text, or two, in a call."""
         return self._template_pieces(table, pair)
 
-    def _template_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _template_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         """The pieces of `template` for one text, or two."""
 
         def token_of(role: str) -> str | None:
@@ -389,7 +389,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         if is_replaced(self, _TEMPLATE_HOOKS):
             ids: Ids = state.template.input_ids(state, token_ids_0, token_ids_1)
             return ids
-        pieces: tuple[Piece, ...] | None = state._derived.get(("pieces", pair))
+        pieces: tuple[RowPiece, ...] | None = state._derived.get(("pieces", pair))
         if pieces is None:
             pieces = state._derived["pieces", pair] = state._template_pieces(state._table, pair)
         return input_ids(pieces, token_ids_0, token_ids_1)

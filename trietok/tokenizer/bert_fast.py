@@ -31,7 +31,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
-from trietok.inputs.template import Piece, Template
+from trietok.inputs.template import RowPiece, Template
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer
@@ -304,7 +304,7 @@ class RustProfile(BertTokenizer):
             )
         return made
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         return table.pieces_around[pair]
 
     @property

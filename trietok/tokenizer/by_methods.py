@@ -21,7 +21,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import SLOW
-from trietok.inputs.template import Piece, require_ids
+from trietok.inputs.template import RowPiece, require_ids
 from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
 from trietok.inputs.truncation import TruncationStrategy, check_room
 from trietok.text.alignment import Ids
@@ -153,7 +153,7 @@ class OfOneState:
         return _with_details(self, encoding, encoder, [texts], options, one=True)
 
     def encode_batch(self, encoder: TextEncoder, items: Any, options: CallOptions) -> BatchEncoding:
-        """What `batch_encode_plus` returns: `prepare_for_model` for each item; `pad` for all."""
+        """What `batch_encode_plus` returns: `prepare_for_model` for each item, `pad` for all."""
         options = options.of_ints()
         strategies = _strategies(self, options)
         words = options.is_split_into_words
@@ -191,7 +191,7 @@ class OfOneState:
         return _with_details(self, encoding, encoder, texts, options, one=False)
 
 
-def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
+def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[RowPiece, ...]:
     """The pieces of a row of one text or two, derived from what the template methods return."""
     texts = ([-1], [-2] if pair else None)  # placeholders for the ids of each text
     ids = tokenizer.build_inputs_with_special_tokens(*texts)
@@ -200,14 +200,16 @@ def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
         *tokenizer.create_token_type_ids_from_sequences(*texts),
         *[0] * len(ids),
     ]
-    pieces: list[Piece] = []
+    pieces: list[RowPiece] = []
     for token_id, type_id in zip(ids, types, strict=False):
         if token_id is None:
-            pieces.append(Piece(type_id, role="one of its roles"))
+            pieces.append(RowPiece(type_id, role="one of its roles"))
         elif token_id in (-1, -2):  # a user's own may be no number
-            pieces.append(Piece(type_id, sequence=-1 - token_id))
+            pieces.append(RowPiece(type_id, sequence=-1 - token_id))
         else:
-            pieces.append(Piece(type_id, None, tokenizer.convert_ids_to_tokens(token_id), token_id))
+            pieces.append(
+                RowPiece(type_id, None, tokenizer.convert_ids_to_tokens(token_id), token_id)
+            )
     return tuple(pieces)
 
 
@@ -247,7 +249,9 @@ def _without_none(tokenizer: OfOneState, ids: Ids) -> Ids:
             role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None
         ]
         role = roles[0] if roles else None
-        require_ids([Piece(0, token=None if role is None else getattr(tokenizer, role), role=role)])
+        require_ids(
+            [RowPiece(0, token=None if role is None else getattr(tokenizer, role), role=role)]
+        )
     return ids
 
 

@@ -10,7 +10,7 @@ split at the added tokens, tokenize the pieces between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -37,9 +37,6 @@ from trietok.inputs.options import (
 from trietok.inputs.tensors import Tensors
 from trietok.tokenizer.moment import Moment
 from trietok.tokenizer.state import TokenizerState
-
-if TYPE_CHECKING:
-    pass
 
 _TEXT_HINT = (
     "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of"

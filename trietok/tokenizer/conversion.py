@@ -7,7 +7,7 @@ unless a user has replaced the method for one token.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from trietok.errors import (
     InputTypeError,
@@ -31,9 +31,6 @@ from trietok.tokenizer.hooks import DECODE_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.state import TokenizerState
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
-
-if TYPE_CHECKING:
-    pass
 
 
 class ConversionMixin(TokenizerState):

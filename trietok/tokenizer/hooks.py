@@ -18,7 +18,7 @@ from trietok.text.basic_tokenizer import STEPS
 from trietok.text.changes import Changeable, is_replaced
 from trietok.text.stages import Located, Stages, require_text
 from trietok.text.text_encoder import TextEncoder
-from trietok.text.untrusted import OPTIONS, special_policy
+from trietok.text.untrusted import SPECIAL_OPTIONS, special_policy
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ STAGE_HOOKS = (
 )
 
 
-_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
+_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *SPECIAL_OPTIONS})
 
 
 class HookEncoder(TextEncoder):

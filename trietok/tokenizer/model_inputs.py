@@ -7,7 +7,7 @@ a `Plan`; these methods are for those who have ids, and for classes that overrid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -36,9 +36,6 @@ from trietok.text.changes import is_replaced
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.state import TokenizerState
-
-if TYPE_CHECKING:
-    pass
 
 
 class ModelInputsMixin(TokenizerState):

@@ -37,7 +37,7 @@ from trietok.tokenizer.hooks import (
     TEXT_HOOKS,
     HookEncoder,
 )
-from trietok.tokenizer.token_table import Changes, TokenTable
+from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 if TYPE_CHECKING:
     from trietok.tokenizer.by_methods import OfOneState
@@ -155,9 +155,13 @@ class Moment:
         self._plans: dict[Any, Plan] = {}
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
+        self._set_quick_way()
+
+    def _set_quick_way(self) -> None:
+        """What `encode` needs for a text alone, where a default plan gives its ids."""
         self.chunk_ids = None  # these are for `encode`
         self.default_plan: QuickPlan | None = None
-        limited = isinstance(state.model_max_length, (int, float))  # else a call says so
+        limited = isinstance(self._state.model_max_length, (int, float))  # else a call says so
         if (
             limited
             and self.is_plain
@@ -404,7 +408,7 @@ def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) 
     # it stands already
     derived = Derived(attributes["_derived"], state=(version.mark, table, None))
     copied.__dict__.update(
-        attributes, _changes=Changes(table, version), _own_version=version, _moment=NEVER
+        attributes, _changes=CurrentTable(table, version), _own_version=version, _moment=NEVER
     )
     copied.__dict__["_derived"] = derived
     return copied

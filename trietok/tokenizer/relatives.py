@@ -34,7 +34,7 @@ DPRSpanPrediction = namedtuple(
     "DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text"
 )
 
-Span = tuple[int, int]
+AnswerSpan = tuple[int, int]
 
 
 WITHOUT_TYPES = ["input_ids", "attention_mask"]
@@ -220,7 +220,7 @@ class DPRReaderTokenizer(BertTokenizer):
                 break
         return predictions[:num_spans]
 
-    def _passage(self, row: Ids, doc_id: int) -> Span:
+    def _passage(self, row: Ids, doc_id: int) -> AnswerSpan:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
         So an answer may lie in the title too, as in transformers, although its comment speaks of
@@ -237,7 +237,9 @@ class DPRReaderTokenizer(BertTokenizer):
         return first, row.index(pad) if row[-1] == pad else len(row)
 
 
-def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int) -> list[Span]:
+def _best_spans(
+    starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int
+) -> list[AnswerSpan]:
     """The spans with the highest start score plus end score, none within another; the first of
     equals first.
     """
@@ -247,7 +249,7 @@ def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: 
         for more, end_score in enumerate(ends[start : start + longest])
     ]
     scored.sort(key=lambda pair: pair[0], reverse=True)
-    chosen: list[Span] = []
+    chosen: list[AnswerSpan] = []
     for _, (start, last) in scored:
         if any((start <= a and b <= last) or (a <= start and last <= b) for a, b in chosen):
             continue

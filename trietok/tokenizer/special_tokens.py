@@ -19,7 +19,7 @@ from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced, public_names
 from trietok.tokenizer.roles import Roles, checked_role, role_of
-from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, Token, TokenTable
+from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
 HELPERS = frozenset(
@@ -184,7 +184,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
         # A class with a vocabulary has read it before; the others look their tokens up themselves.
         vocabulary = self.__dict__.pop("_first_vocabulary", None)
-        self._changes = Changes(
+        self._changes = CurrentTable(
             TokenTable(vocabulary, self._no_added_tokens(), roles), self._version
         )
         for role, value in kwargs.items():

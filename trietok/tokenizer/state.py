@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok import log
 from trietok.errors import (
@@ -36,9 +36,6 @@ from trietok.tokenizer.hooks import HookEncoder
 from trietok.tokenizer.moment import NEVER, Derived, Moment, frozen
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
-
-if TYPE_CHECKING:
-    pass
 
 _SETTINGS = tuple(
     """name_or_path model_max_length max_len padding_side truncation_side model_input_names

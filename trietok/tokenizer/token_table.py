@@ -1,8 +1,8 @@
 """The tokens of a tokenizer at one moment, and how one table replaces another.
 
 In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so
-a reader never sees a half-made change. `Changes` holds a tokenizer's current table; other threads
-see a change only when all its steps are done.
+a reader never sees a half-made change. `CurrentTable` holds a tokenizer's current table; other
+threads see a change only when all its steps are done.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from trietok.named import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property
-from trietok.text.kernel.choosing import prepare
+from trietok.text.kernel.choosing import prepare_searches
 from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from trietok.inputs.template import Piece
+    from trietok.inputs.template import RowPiece
 
 Token = str | AddedToken
 
@@ -149,7 +149,7 @@ class TokenTable:
         return max(self.vocabulary.max_id, self.added.max_id)
 
     @cached_property
-    def pieces_around(self) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    def pieces_around(self) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
         """In the fast profile, the pieces of a row of one text, and of two."""
         from trietok.inputs.post_processors import bare_pieces  # the slow profile does without it
 
@@ -174,7 +174,7 @@ class TokenTable:
         return self.entries.get(token) if token_id is None else token_id
 
 
-class Changes:
+class CurrentTable:
     """The current table, and the draft of a change in progress. A copy has the current table and no
     draft.
 
@@ -235,7 +235,7 @@ class Changes:
     def _settle(self) -> None:
         for step in self._at_commit:
             step()
-        prepare(self.committed.added.searches)
+        prepare_searches(self.committed.added.searches)
         self._version.bump()
 
     def _after_fork(self) -> None:
@@ -254,7 +254,7 @@ class Changes:
             yield
 
     def __reduce__(self) -> Any:
-        return Changes, (self.committed, self._version)
+        return CurrentTable, (self.committed, self._version)
 
 
 # What follows computes the ids of tokens that are added or removed. No function changes its

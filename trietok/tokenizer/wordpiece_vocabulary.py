@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import repeat, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -33,9 +33,6 @@ from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.conversion import ConversionMixin
 from trietok.tokenizer.token_table import Token, TokenTable
-
-if TYPE_CHECKING:
-    pass
 
 _UNUSED_SLOT = r"(?i)[\[<]unused(?:-id)?[_-]?\d+[\]>]"
 

@@ -32,14 +32,15 @@ from trietok.workbench.adapting.add_terms import (
     WAYS,
     AddedTerms,
     add_terms,
-    ids_of,
+    ids_of_texts,
     other_words,
     remove_terms,
     require_same_tokens,
     way_to_add,
 )
-from trietok.workbench.adapting.apply_rows import Progress, check_saving, write_rows
+from trietok.workbench.adapting.apply_rows import OnStep, check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import Checkpoint, checked_model, read_checkpoint
+from trietok.workbench.adapting.fitted_so_far import FittedSoFar
 from trietok.workbench.adapting.held_back import (
     MOST_EMBEDDED,
     HeldBack,
@@ -47,7 +48,6 @@ from trietok.workbench.adapting.held_back import (
     TokensOfTexts,
     tokens_of,
 )
-from trietok.workbench.adapting.kept_rows import KeptRows
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
 from trietok.workbench.adapting.row_starts import (
     FORMER_STARTS,
@@ -100,9 +100,9 @@ def adapt(
     onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
-    progress: Progress | None = None,
-    fitting: Progress | None = None,
-    healing: Progress | None = None,
+    progress: OnStep | None = None,
+    fitting: OnStep | None = None,
+    healing: OnStep | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens
     with a row for each.
@@ -424,17 +424,24 @@ class _Fitting(NamedTuple):
     seconds: float | None
     heal: Iterable[str] | None
     resume: bool
-    fitting: Progress | None
-    healing: Progress | None
+    fitting: OnStep | None
+    healing: OnStep | None
 
-    def kept(self, output: str, checkpoint: Checkpoint, plan: RowPlan, found: _Found) -> KeptRows:
+    def kept(
+        self, output: str, checkpoint: Checkpoint, plan: RowPlan, found: _Found
+    ) -> FittedSoFar:
         """What a run kept that was stopped, or nothing yet."""
         texts = chain(self.texts, () if self.heal is None else self.heal)
         how = (self.in_context, self.heal is not None, found.same)
-        return KeptRows(Path(f"{output}.rows"), checkpoint, plan, how, texts, self.resume)
+        return FittedSoFar(Path(f"{output}.rows"), checkpoint, plan, how, texts, self.resume)
 
     def rows(
-        self, plan: RowPlan, model: Checkpoint, before: BertTokenizer, found: _Found, kept: KeptRows
+        self,
+        plan: RowPlan,
+        model: Checkpoint,
+        before: BertTokenizer,
+        found: _Found,
+        kept: FittedSoFar,
     ) -> tuple[FittedRows, FittedRows, Healed | None]:
         """What fitting gave, the rows to write, and what healing gave."""
         from trietok.workbench.adapting.distil import distil_rows
@@ -497,11 +504,11 @@ def _written(
         applied = write_rows(plan, *parts, staging, fitted=values, tokenizer=found.after, **how)
         written = _verified(before, plan, found.both, staging)
         if measured and held_back is not None:
-            from trietok.workbench.adapting.distil import Reader
+            from trietok.workbench.adapting.distil import TextEmbedder
 
             models = (parts[0], before), (read_checkpoint(staging), found.after)
             # the memory holds one model at a time
-            old, new = (Reader(*each).embeddings(measured) for each in models)
+            old, new = (TextEmbedder(*each).embeddings(measured) for each in models)
             held_back = held_back.measured(old, new)
     applied = replace(applied, out=os.fspath(output))
     return _Written(applied, written, fitted, healed, held_back)
@@ -528,7 +535,9 @@ def _verified(
         )
     prefix = before.wordpiece_tokenizer.continuing_subword_prefix
     for token, token_id in terms.added.items():  # what continues a word stands in no text by itself
-        if ids_of(written, [token]) != [[token_id]] and not (prefix and token.startswith(prefix)):
+        if ids_of_texts(written, [token]) != [[token_id]] and not (
+            prefix and token.startswith(prefix)
+        ):
             raise VocabularyError(
                 f"the new token {token!r:.60} is not the id {token_id}", token=token
             )

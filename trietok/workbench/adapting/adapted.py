@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trietok.showing.characters import first_few, number_of, visible
 from trietok.showing.report import Report, Table, plain_values
 from trietok.workbench.adapting.add_terms import AddedTerms, OtherWord, said_of
-from trietok.workbench.adapting.held_back import HeldBack, TokensOfTexts, bars
+from trietok.workbench.adapting.held_back import HeldBack, TokensOfTexts, two_bars
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
 from trietok.workbench.adapting.variants import NearMisses
 from trietok.workbench.comparing.compare import Comparison
@@ -122,7 +122,7 @@ class Adapted(Report):
         if self.fitted is not None and self.fitted.rows:
             cosines = ((each, f"{each:.3f}") for each in (self.fitted.start, self.fitted.cosine))
             told = "cosine of new tokens to their pieces, before and after fitting"
-            yield html.bars(told, bars(cosines))
+            yield html.bars(told, two_bars(cosines))
 
     def _parts(self) -> Iterator[str | Table]:
         if self.applied is None and self.new:

@@ -54,7 +54,7 @@ from trietok.workbench.sentence_modules import is_inside
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
 
-Progress = Callable[[int, int], None]
+OnStep = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
 
 
@@ -69,7 +69,7 @@ def apply_rows(
     multiple_of: int = 1,
     tokenizer: Any = None,
     onnx: bool = False,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> AppliedRows:
     """Write a model's directory anew, with the rows of its tokens as a plan says; the old one stays
     as it is.
@@ -123,7 +123,7 @@ def write_rows(
     *,
     multiple_of: int,
     tokenizer: Any,
-    progress: Progress | None,
+    progress: OnStep | None,
     onnx: bool = False,
     fitted: FittedRows | None = None,
 ) -> AppliedRows:
@@ -244,7 +244,7 @@ class _Writer:
         checkpoint: Checkpoint,
         blocks: RowBlocks,
         axes: dict[str, int],
-        progress: Progress | None,
+        progress: OnStep | None,
     ) -> None:
         self._checkpoint, self._blocks = checkpoint, blocks
         self._axes, self._progress = axes, progress
@@ -287,13 +287,13 @@ class _Writer:
                     dtype, shape = new[name]
                     changed = ChangedTensor(name, tensor.shape, shape, dtype, source.name)
                     self.changed.append(changed)
-                    raw = _read(old, start, end, source)
+                    raw = _read_bytes(old, start, end, source)
                     blocks = self._blocks.blocks(name, dtype, tensor.shape, self._axes[name], raw)
                 else:
                     places = (
                         (at, min(at + _COPY_BYTES, end)) for at in range(start, end, _COPY_BYTES)
                     )
-                    blocks = (_read(old, *place, source) for place in places)
+                    blocks = (_read_bytes(old, *place, source) for place in places)
                 for block in blocks:
                     self._done += file.write(block)
                     if self._progress is not None:
@@ -339,7 +339,7 @@ def _open(path: Path) -> BinaryIO:
         return open_regular(path, ANY_SIZE)
 
 
-def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
+def _read_bytes(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
     with as_file_error(f"cannot read {path}", path):
         file.seek(start)
         raw = file.read(end - start)

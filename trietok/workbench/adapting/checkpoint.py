@@ -44,7 +44,7 @@ _WEIGHTS = (
     ),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
-NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
+UNLIMITED = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -94,7 +94,7 @@ class Checkpoint(NamedTuple):
         less = zip(said, (first, 0, 0), strict=False)
         numbers = ((each, few) for each, few in less if isinstance(each, (int, float)))
         limits = (int(each) - few for each, few in numbers if each > few)
-        return min([NO_LIMIT, *limits])
+        return min([UNLIMITED, *limits])
 
     def fitted_tensors(self) -> tuple[list[str], list[str], list[str]]:
         """What can be fitted: the tensor with the input embeddings and those of its shape that the

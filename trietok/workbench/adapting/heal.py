@@ -27,9 +27,9 @@ from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches
 from trietok.workbench.adapting.checkpoint import Checkpoint
-from trietok.workbench.adapting.distil import FittedRows, Reader, extended
+from trietok.workbench.adapting.distil import FittedRows, TextEmbedder, extended
+from trietok.workbench.adapting.fitted_so_far import FittedSoFar
 from trietok.workbench.adapting.held_back import NEAREST, TOO_FEW, Retrieval, retrieval
-from trietok.workbench.adapting.kept_rows import KeptRows
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.adapting.row_starts import ids_of_pieces
 from trietok.workbench.adapting.token_tensors import Sum
@@ -87,7 +87,7 @@ def heal_rows(
     after: PreTrainedTokenizer,
     fitted: FittedRows,
     texts: Iterable[str],
-    kept: KeptRows,
+    kept: FittedSoFar,
     *,
     same: Mapping[int, int] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
@@ -97,7 +97,7 @@ def heal_rows(
     Raises:
         InputError: fewer than ten of the texts hold a new token.
     """
-    reader = Reader(checkpoint, before, with_head=has_head(checkpoint))
+    reader = TextEmbedder(checkpoint, before, with_head=has_head(checkpoint))
     torch, began = reader.torch, time.monotonic()
     made = [row for row, source in enumerate(plan.sources) if source < 0 and row not in same]
     place = {row: number for number, row in enumerate(made)}
@@ -210,7 +210,7 @@ class _Student:
     """
 
     def __init__(
-        self, reader: Reader, start: Any, sums: list[Sum], pieces: list[list[int]]
+        self, reader: TextEmbedder, start: Any, sums: list[Sum], pieces: list[list[int]]
     ) -> None:
         self._reader, self._torch, self._pieces = reader, reader.torch, pieces
         model, torch = reader.model, reader.torch

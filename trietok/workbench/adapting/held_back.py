@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from trietok.showing.characters import number_of
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts
-from trietok.workbench.adapting.add_terms import batches, count_words, ids_of, unknown_id_of
-from trietok.workbench.adapting.checkpoint import NO_LIMIT, Checkpoint
+from trietok.workbench.adapting.add_terms import add_words_of, batches, ids_of_texts, unknown_id_of
+from trietok.workbench.adapting.checkpoint import UNLIMITED, Checkpoint
 
 _MOST_HELD, MOST_EMBEDDED = 2000, 400  # texts
 NEAREST = 10  # neighbours of a text in an index
@@ -62,12 +62,12 @@ def tokens_of(
     given: Counter[int] = Counter()
     for batch in batches(texts):
         number += len(batch)
-        both = [ids_of(tokenizer, batch) for tokenizer in tokenizers]
+        both = [ids_of_texts(tokenizer, batch) for tokenizer in tokenizers]
         for which, rows in enumerate(both):
             tokens[which] += sum(map(len, rows))
             unknown_tokens[which] += sum(ids.count(unknown[which]) for ids in rows)
         if words is not None:
-            count_words(tokenizers[0], compress(batch, map(ne, *both)), words)
+            add_words_of(tokenizers[0], compress(batch, map(ne, *both)), words)
         for ids in both[1]:
             ends = zip(ids, [*ids[1:], None], strict=True)
             given.update(each for each, after in ends if after not in inner)
@@ -149,7 +149,7 @@ class HeldBack(NamedTuple):
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
         fit = (
             f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; "
-            if self.most < NO_LIMIT
+            if self.most < UNLIMITED
             else ""
         )
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
@@ -179,21 +179,21 @@ class HeldBack(NamedTuple):
         tokens = (self.before.tokens, self.after.tokens)
         yield (
             "tokens of these texts",
-            bars((each / max(*tokens, 1), f"{each:,}") for each in tokens),
+            two_bars((each / max(*tokens, 1), f"{each:,}") for each in tokens),
         )
-        if self.most < NO_LIMIT:
+        if self.most < UNLIMITED:
             fit = (self.fit_before, self.fit_after)
             shares = ((each / self.before.texts, f"{each:,}") for each in fit)
-            yield f"texts that fit into {self.most:,} tokens", bars(shares)
+            yield f"texts that fit into {self.most:,} tokens", two_bars(shares)
         if self._found is not None:
             found = ((1.0, "100.0%"), (self._found, f"{self._found:.1%}"))
-            yield f"of the {NEAREST} nearest in an index made before, found", bars(found)
+            yield f"of the {NEAREST} nearest in an index made before, found", two_bars(found)
         if self.cosine is not None:
             cosines = ((1.0, "1.000"), (self.cosine, f"{self.cosine:.3f}"))
-            yield "cosine to the embeddings before", bars(cosines)
+            yield "cosine to the embeddings before", two_bars(cosines)
 
 
-def bars(values: Iterable[tuple[float, str]]) -> list[tuple[str, float, str]]:
+def two_bars(values: Iterable[tuple[float, str]]) -> list[tuple[str, float, str]]:
     """Two bars, that before and that now."""
     pairs = zip(("before", "now"), values, strict=True)
     return [(name, max(share, 0), number) for name, (share, number) in pairs]
@@ -228,7 +228,7 @@ class HeldTexts:
         if not self.texts:
             return None
         before, after, _ = tokens_of(tokenizers, self.texts)
-        old, new = (ids_of(tokenizer, self.texts) for tokenizer in tokenizers)
+        old, new = (ids_of_texts(tokenizer, self.texts) for tokenizer in tokenizers)
         most = checkpoint.most_tokens(tokenizers[0])
         room = most - tokenizers[0].num_special_tokens_to_add()
         fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]

@@ -27,7 +27,7 @@ from trietok.workbench.comparing.compare import short_fingerprint
 if TYPE_CHECKING:
     from trietok.workbench.adapting.row_blocks import ChangedTensor
 
-KIND, VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
+KIND, PLAN_VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
 MOST_ROWS = 1 << 26  # of a plan that is read: far more than any model has, and they fit into memory
 
 _NOWHERE = -(1 << 63)  # what no row is made of yet
@@ -123,7 +123,7 @@ class RowPlan(Report):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", array("q", self.sources))
         object.__setattr__(self, "sums", tuple(self.sums))
-        _check(self)
+        _check_numbers(self)
 
     def __hash__(self) -> int:
         return hash((self.before, self.after))
@@ -351,7 +351,7 @@ class RowPlan(Report):
         runs = [list(run) for run in _runs_of(self.sources)]
         return {
             "kind": KIND,
-            "version": VERSION,
+            "version": PLAN_VERSION,
             "before": {"fingerprint": self.before, "rows": self.rows_before},
             "after": {"fingerprint": self.after, "rows": self.rows_after},
             "kept": [run for run in runs if run[1] >= 0],
@@ -400,10 +400,11 @@ class RowPlan(Report):
             raise FileFormatError(
                 f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path
             )
-        if value.get("version") != VERSION:
+        if value.get("version") != PLAN_VERSION:
             raise FileFormatError(
                 f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok"
-                f" reads version {VERSION}; make the plan again, or use the trietok that made it",
+                f" reads version {PLAN_VERSION}; make the plan again, or use the trietok that made"
+                " it",
                 path=path,
             )
         try:
@@ -429,7 +430,7 @@ class Sums:
         return number
 
 
-def _check(plan: RowPlan) -> None:
+def _check_numbers(plan: RowPlan) -> None:
     """Raise where the numbers of a plan contradict one another."""
     if len(plan.sources) != plan.rows_after:
         raise InputError(f"the plan has {len(plan.sources):,} sources for {plan.rows_after:,} rows")
@@ -455,7 +456,7 @@ def _check(plan: RowPlan) -> None:
 
 # ---- what became of a model ----------------------------------------------------------------------
 
-HEAD = ("tensor", "before", "after", "type")
+HEAD_OF_TENSORS = ("tensor", "before", "after", "type")
 
 
 @dataclass(frozen=True)
@@ -490,7 +491,7 @@ class AppliedRows(Report):
         return {**super().to_dict(), "plan": {name: getattr(self.plan, name) for name in numbers}}
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """A line for each tensor, in the columns of `HEAD`."""
+        """A line for each tensor, in the columns of `HEAD_OF_TENSORS`."""
         return [
             (tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype)
             for tensor in self.tensors
@@ -522,11 +523,11 @@ class AppliedRows(Report):
         return lines
 
     def _parts(self) -> list[str | Table]:
-        return [Table(HEAD, self.rows()), *self.summary(), self.proof]
+        return [Table(HEAD_OF_TENSORS, self.rows()), *self.summary(), self.proof]
 
     def table(self) -> list[str]:
-        """The rows in columns, under their `HEAD`."""
-        return aligned([HEAD, *self.rows()])
+        """The rows in columns, under their `HEAD_OF_TENSORS`."""
+        return aligned([HEAD_OF_TENSORS, *self.rows()])
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -167,7 +167,7 @@ class _Initial:
             return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
         if callable(start):
             return lambda tokens: (
-                self._number(_checked(start(token, pieces), token, self.before.max_id))
+                self._number(_checked_sum(start(token, pieces), token, self.before.max_id))
                 for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
         more = ", and for adapt 'distil', which needs the model" if start == "distil" else ""
@@ -211,7 +211,7 @@ def _even(rows: list[int]) -> Sum:
     return tuple([(row, rows.count(row) * share) for row in dict.fromkeys(rows)])
 
 
-def _checked(weights: Any, token: str, max_id: int) -> Sum:
+def _checked_sum(weights: Any, token: str, max_id: int) -> Sum:
     """What a user's function gave for a token."""
     if not isinstance(weights, Mapping):
         raise InputTypeError(

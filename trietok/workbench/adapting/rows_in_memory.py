@@ -33,7 +33,7 @@ class ModelInMemory:
             )
         self._torch, self._model = torch, model
         self._tensors, self._configs = _tensors(model), _configs(model)
-        self.rows = _rows_of(self._tensors, self._configs)
+        self.rows = _embedding_rows(self._tensors, self._configs)
         shapes = {name: tuple(tensor.shape) for name, tensor in self._tensors.items()}
         self._axes = token_axes(shapes, self.rows, also=also, leave=leave)
 
@@ -94,7 +94,7 @@ def _configs(model: Any) -> list[Any]:
     return list({id(each): each for each in with_rows}.values())
 
 
-def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
+def _embedding_rows(tensors: dict[str, Any], configs: list[Any]) -> int:
     said = {config.vocab_size for config in configs} or {
         tensor.shape[0]
         for name, tensor in tensors.items()

@@ -314,7 +314,7 @@ class CheckedFiles:
         return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
 
 
-FILES = (
+CHECKED_FILES = (
     VOCAB_FILE,
     TOKENIZER_CONFIG_FILE,
     SPECIAL_TOKENS_MAP_FILE,
@@ -345,7 +345,8 @@ def _read_directory(files: CheckedFiles) -> None:
     if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
         try:
             files.pending = {
-                file: Path(path) for file, path in current_files(str(files.path), FILES).items()
+                file: Path(path)
+                for file, path in current_files(str(files.path), CHECKED_FILES).items()
             }
             message = (
                 "a save was cut short before it counted; loading takes the files from before it"
@@ -358,7 +359,7 @@ def _read_directory(files: CheckedFiles) -> None:
                 .replace(str(files.path), "the directory")
             )
             files.find("error", SAVE_MIXED, message, file=JOURNAL)
-    for name in FILES:
+    for name in CHECKED_FILES:
         path = files.file(name)
         if os.path.lexists(path) and not os.path.isfile(path):
             message = "it is no regular file but a directory or a pipe; loading passes it over"

@@ -35,7 +35,7 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
-from trietok.workbench.checking.facts import ROLES, Facts
+from trietok.workbench.checking.facts import ROLES_OF_BERT, Facts
 from trietok.workbench.checking.files import DECODER, CheckedFiles, read_files
 from trietok.workbench.checking.report import CheckReport
 from trietok.workbench.checking.rules.tokenizer_json import Contradiction, json_contradictions
@@ -366,7 +366,9 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
         config.update(
-            (role, value) for role, value in repair.files.special_map.items() if role in ROLES
+            (role, value)
+            for role, value in repair.files.special_map.items()
+            if role in ROLES_OF_BERT
         )
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional

@@ -93,7 +93,7 @@ class Lock(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """What `save` writes to a file in the present directory, as values."""
-        return as_json(self)
+        return values_of(self)
 
     def _parts(self) -> list[str]:
         ids = (
@@ -308,7 +308,7 @@ def _is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= HIGHEST_ID
 
 
-def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
+def values_of(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
     """What `save` writes to that path, as values."""
     values: dict[str, Any] = json.loads("".join(_lines(lock, path)))
     return values

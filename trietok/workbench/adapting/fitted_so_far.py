@@ -1,4 +1,4 @@
-"""`KeptRows`: what a run that was stopped has fitted, in a file from which it is taken up again."""
+"""`FittedSoFar`: what a run that was stopped has fitted, in a file that it is taken up from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan
 
 
-class KeptRows:
+class FittedSoFar:
     """A file of rows that were fitted before a run was stopped, for the same model, plan and texts.
 
     Attributes:
