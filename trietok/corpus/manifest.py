@@ -129,7 +129,7 @@ def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> N
     """
     if not isinstance(wanted, _Kind):
         name = "a list" if isinstance(wanted, list) else "an object"
-        _check_value(values, _Kind(name, _all_of(type(wanted))), where)
+        _check(values, _Kind(name, _all_of(type(wanted))), where)
     elif not wanted.fits(values):
         number = next(number for number, one in enumerate(values) if not wanted.fits([one]))
         raise ValueError(f"{where(number)} is {values[number]!r:.60}, not {wanted.name}")
@@ -140,7 +140,7 @@ def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> N
             of = bisect_right(ends, number) - 1
             return f"{where(of)}[{number - ends[of]}]"
 
-        _check_value([*chain.from_iterable(values)], wanted[0], place)
+        _check([*chain.from_iterable(values)], wanted[0], place)
     for key, inner in wanted.items() if isinstance(wanted, dict) else ():
         name = key.removesuffix("?")
         numbers: Sequence[int] = range(len(values))
@@ -151,7 +151,7 @@ def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> N
         except KeyError:
             lacking = next(number for number in numbers if name not in values[number])
             raise ValueError(f"{where(lacking)} has no {name!r}") from None
-        _check_value(found, inner, partial(_within, where, numbers, name))
+        _check(found, inner, partial(_within, where, numbers, name))
 
 
 def _within(where: Callable[[int], str], numbers: Sequence[int], name: str, number: int) -> str:
