@@ -35,7 +35,7 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_text_column, key_of, planned
+from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import (
@@ -317,7 +317,7 @@ class _Run:
         for file in files:
             try:
                 if file is first or file.kind != "parquet":
-                    check_text_column(file, self._job.column, self._job.keep)
+                    check_can_be_read(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise

@@ -175,7 +175,7 @@ def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch
         yield from (FileStretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
-def check_text_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+def check_can_be_read(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
     """See that a file can be unpacked, and has the columns, as far as can be seen."""
     if file.compression == "zstd":
         import_zstandard(file)
