@@ -38,7 +38,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("inputs",),
     ("text",),
     ("collector", "disk", "log", "showing", "worker_pool"),
-    ("errors", "forks", "named"),
+    ("errors", "forks", "named_tuple"),
 )
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers
 # and imports no wing.

@@ -18,7 +18,7 @@ import pytest
 import trietok
 from tests import layout
 from trietok.inputs.batch_encoding import CharSpan
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 GRAPH = layout.graph_of(layout.ROOT)
 

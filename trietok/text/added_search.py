@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import RejectedMatch

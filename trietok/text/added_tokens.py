@@ -14,7 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trietok.errors import VocabularyError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.changes import Changeable
 
 

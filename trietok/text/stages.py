@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
     UNWATCHED,

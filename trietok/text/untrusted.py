@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
 
