@@ -186,9 +186,7 @@ class Vocabulary:
 
     @property
     def duplicates(self) -> dict[str, list[int]]:
-        """Every token with more than one id, and its ids in order. The last is the one that
-        encodes.
-        """
+        """Every token with several ids, and these in order. The last is the one that encodes."""
         ids: dict[str, list[int]] = {}
         for token_id, token in enumerate(self.tokens):
             if token is not None and self.token_to_id[token] != token_id:
