@@ -253,12 +253,18 @@ typedef struct {
     size_t count;
 } Known;
 
+/* How many ids are behind an entry; and how many starts, which are in it where there is room for all of them. */
 static inline size_t ids_behind(size_t count) { return count > IDS_IN_ENTRY ? count : 0; }
+static inline size_t starts_behind(size_t count, size_t starts)
+{
+    starts &= ~(size_t)ANY_BEHIND;
+    return count + starts > IDS_IN_ENTRY ? starts : 0;
+}
 
 /* How many units of a key's bytes, ids and starts are behind an entry. */
 static inline size_t units_behind(size_t long_length, size_t count, size_t starts)
 {
-    size_t numbers = (ids_behind(count) + (starts & ~(size_t)ANY_BEHIND)) * sizeof(int32_t);
+    size_t numbers = (ids_behind(count) + starts_behind(count, starts)) * sizeof(int32_t);
     return (((long_length + 3) & ~(size_t)3) + numbers + UNIT - 1) / UNIT;
 }
 
@@ -274,7 +280,12 @@ static inline int32_t *ids_of(const Entry *entry)
 }
 
 /* Where terms go on that begin in a word. */
-static inline int32_t *starts_of(const Entry *entry) { return behind_key(entry) + ids_behind(entry->count); }
+static inline int32_t *starts_of(const Entry *entry)
+{
+    if (!starts_behind(entry->count, entry->starts))
+        return ids_of(entry) + entry->count;
+    return behind_key(entry) + ids_behind(entry->count);
+}
 
 static inline Known known_of(const Entry *entry) { return (Known){ids_of(entry), entry->count}; }
 
