@@ -310,11 +310,7 @@ class AddedTokens:
 
     def __getstate__(self) -> dict[str, Any]:
         # all else follows
-        return {
-            "decoder": self.decoder.flat(),
-            "max_id": self.max_id,
-            "basic": self.basic,
-        }
+        return {"decoder": self.decoder.flat(), "max_id": self.max_id, "basic": self.basic}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 Fold = Callable[[str], str]
 # code points that may be looked at in a text; else it is one window
-LOOKED_AT_FIRST, LOOKED_A_CHARACTER = (
-    4096,
-    16,
-)
+LOOKED_AT_FIRST, LOOKED_A_CHARACTER = (4096, 16)
 
 
 class Forms:

@@ -158,11 +158,7 @@ class Vocabulary:
 
     def __getstate__(self) -> dict[str, Any]:
         # cheaper to build again than to send
-        return {
-            **self.__dict__,
-            "_prefixes": None,
-            "_inverse": None,
-        }
+        return {**self.__dict__, "_prefixes": None, "_inverse": None}
 
     def id_to_token(self, token_id: int) -> str | None:
         """The token on the line of `token_id`, also where a later line holds the same token; None

@@ -162,10 +162,7 @@ class WordpieceTokenizer(Changeable):
 
     def __getstate__(self) -> dict[str, Any]:
         # derived: built again when a word needs it
-        return {
-            **super().__getstate__(),
-            "_matching": [],
-        }
+        return {**super().__getstate__(), "_matching": []}
 
 
 class _Matcher:

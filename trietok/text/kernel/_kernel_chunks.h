@@ -187,7 +187,7 @@ static int is_free(const Call *call, Chunk *chunk)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_STARTS = LONGEST_SHORT * MOST_TREES };
+enum { MOST_STARTS = 2 * LONGEST_SHORT * MOST_TREES, ANY_PLACE = -1 };
 
 /* Whether no tree has an edge of a word of ASCII before these bytes: then no term begins with the word there. */
 static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
@@ -196,18 +196,17 @@ static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
     return (kernel->edges[hash >> 32 & kernel->edges_mask] & bits) != bits;
 }
 
-/* Put where terms go on behind a word and a space, if `pass_words` may ask for it: a node for each whose first part the
-   word ends with. Returns how many, as an entry counts them: with ANY_BEHIND where the edges do not tell of all. There
-   is room. */
+/* Put where terms go on behind a word and a space, if `pass_words` may ask for it: of each whose first part the word ends
+   with, the node, and where in the word that begins; ANY_PLACE where the edges do not tell of it. Returns how many
+   numbers, as an entry counts them: with ANY_BEHIND unless all begin where the word does. There is room. */
 static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
 {
     const Kernel *kernel = call->kernel;
-    size_t starts = 0;
+    size_t starts = 0, is_any = 0;
     if (length > LONGEST_SHORT || !kernel->tree_count || !is_alphanumeric(*bytes))
         return 0;
-    uint8_t padded[READ_AT_ONCE] = {0};
+    uint8_t padded[2 * READ_AT_ONCE] = {0};
     memcpy(padded, bytes, length);
-    int is_any = !has_no_edge(kernel, word_key(padded, length), ANY_EDGE);
     for (size_t number = 0; number < kernel->tree_count; number++) {
         const Tree *tree = kernel->trees[number];
         uint64_t hash = 0;
@@ -220,12 +219,14 @@ static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
                 node = child_of(tree, node, kernel->folds[bytes[at]]);
             if (!node || !(node = child_of(tree, node, ' ')))
                 continue;
+            int is_told = has_no_edge(kernel, word_key(padded + from, length - from), ANY_EDGE);
             call->ids[call->count++] = (int32_t)(number << NODE_BITS | node);
-            starts++;
-            is_any |= from > 0;
+            call->ids[call->count++] = is_told ? (int32_t)from : ANY_PLACE;
+            is_any |= from > 0 || !is_told ? ANY_BEHIND : 0;
+            starts += 2;
         }
     }
-    return starts && is_any ? starts | ANY_BEHIND : starts;
+    return starts | is_any;
 }
 
 /* The ids of a new word all of whose code points stay in it, or are deleted. */

@@ -212,20 +212,6 @@ static Outcome put_chunk(Call *call, Chunk *chunk)
     return outcome == DONE && reach > chunk->start ? put_window(call, chunk) : outcome;
 }
 
-/* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
-static Outcome walk_behind(Call *call, const uint8_t *behind, const int32_t *starts, size_t count, const uint8_t **reach)
-{
-    int32_t copied[MOST_STARTS]; /* a walk may move what they come from */
-    Outcome outcome = DONE;
-    if (!count || call->kernel->folds[*behind] != ' ')
-        return DONE;
-    memcpy(copied, starts, count * sizeof *starts);
-    for (size_t i = 0; i < count && outcome == DONE; i++) {
-        const Tree *tree = call->kernel->trees[(uint32_t)copied[i] >> NODE_BITS];
-        outcome = walk(call, tree, (uint32_t)copied[i] & (MOST_NODES - 1), behind + 1, reach);
-    }
-    return outcome;
-}
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
@@ -282,14 +268,38 @@ static inline const Entry *entry_of_word(const Table *table, const AsciiWord *wo
     return find_entry(table, word->key, word->hash, word->at, word->length, &at);
 }
 
+/* Whether the edges tell that no term begins with a word before what is behind it and a space. */
+static inline int has_no_term(const Kernel *kernel, Pair key, const uint8_t *behind)
+{
+    uint32_t bytes;
+    memcpy(&bytes, behind + 1, EDGE);
+    return has_no_edge(kernel, key, bytes) & are_printable(bytes);
+}
+
 /* Whether a term may begin in a word, as far as its entry and what is behind it tell. */
 static inline int may_begin_term(const Kernel *kernel, const AsciiWord *word, const Entry *entry)
 {
-    uint32_t behind;
-    memcpy(&behind, word->at + word->length + 1, EDGE);
     /* No branch may depend on whether a word is one of those that begin some term: nobody can foretell it. */
-    int is_certain = has_no_edge(kernel, word->key, behind) & are_printable(behind) & !(entry->starts & ANY_BEHIND);
-    return (entry->starts != 0) & !is_certain;
+    int is_told = has_no_term(kernel, word->key, word->at + word->length) & !(entry->starts & ANY_BEHIND);
+    return (entry->starts != 0) & !is_told;
+}
+
+/* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
+static Outcome walk_behind(Call *call, const AsciiWord *word, const int32_t *starts, size_t count, const uint8_t **reach)
+{
+    const uint8_t *behind = word->at + word->length;
+    int32_t copied[MOST_STARTS]; /* a walk may move what they come from */
+    Outcome outcome = DONE;
+    if (!count || call->kernel->folds[*behind] != ' ')
+        return DONE;
+    memcpy(copied, starts, count * sizeof *starts);
+    for (size_t i = 0; i < count && outcome == DONE; i += 2) {
+        const Tree *tree = call->kernel->trees[(uint32_t)copied[i] >> NODE_BITS];
+        const uint8_t *from = word->at + copied[i + 1];
+        if (copied[i + 1] == ANY_PLACE || !has_no_term(call->kernel, word_key(from, (size_t)(behind - from)), behind))
+            outcome = walk(call, tree, (uint32_t)copied[i] & (MOST_NODES - 1), behind + 1, reach);
+    }
+    return outcome;
 }
 
 /* Widen a window by the terms that begin in words behind its first one, as long as these are known. Returns where it is
@@ -302,10 +312,8 @@ static const uint8_t *widen_by_words(Call *call, Chunk *chunk, const Table *tabl
         const Entry *entry = word->length ? entry_of_word(table, word) : NULL;
         if (word->length && !entry)
             return word->at;
-        if (entry && may_begin_term(call->kernel, word, entry)) {
-            const uint8_t *behind = word->at + word->length;
-            *outcome = walk_behind(call, behind, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND, reach);
-        }
+        if (entry && may_begin_term(call->kernel, word, entry))
+            *outcome = walk_behind(call, word, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND, reach);
         if (*reach > chunk->stop)
             chunk->stop = chunk_end(*reach, call->text_end);
     }
@@ -320,7 +328,7 @@ static Outcome look_behind_word(Call *call, Chunk *chunk, const Table *table, co
     const uint8_t *behind = word->at + word->length, *reach = behind;
     if (call->is_in_window)
         return DONE;
-    Outcome outcome = walk_behind(call, behind, starts, count, &reach);
+    Outcome outcome = walk_behind(call, word, starts, count, &reach);
     if (outcome || reach == behind)
         return outcome;
     chunk->stop = chunk_end(reach, call->text_end);
