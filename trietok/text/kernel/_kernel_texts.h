@@ -127,11 +127,17 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
 static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)
 {
     const Kernel *kernel = call->kernel;
-    for (size_t from = 0; from < length; from++) {
+    uint64_t hash = 0;
+    int is_before_space = 0;
+    for (size_t from = length; from--;) {
+        hash = window[from] == ' ' ? 0 : hash_in_front(hash, window[from]);
+        is_before_space |= window[from] == ' ';
         found[from].id = -1;
-        for (size_t number = 0; number < kernel->tree_count; number++) {
+        for (size_t number = 0; number < kernel->tree_count && is_before_space; number++) {
             const Tree *tree = kernel->trees[number];
             uint32_t node = ROOT;
+            if (!(*head_mark(tree, hash) >> (hash >> 58) & 1))
+                continue;
             for (size_t at = from; at < length && (at == from || node); at++) {
                 node = child_of(tree, node, window[at]);
                 if (!(tree->nodes[node].flags & IS_END))
