@@ -285,9 +285,9 @@ static inline int has_no_term(const Kernel *kernel, Pair key, const uint8_t *beh
 /* Whether a term may begin in a word, as far as its entry and what is behind it tell. */
 static inline int may_begin_term(const Kernel *kernel, const AsciiWord *word, const Entry *entry)
 {
-    /* No branch may depend on whether a word is one of those that begin some term: nobody can foretell it. */
-    int is_told = has_no_term(kernel, word->key, word->at + word->length) & !(entry->starts & ANY_BEHIND);
-    return (entry->starts != 0) & !is_told;
+    if (LIKELY(!entry->starts))
+        return 0;
+    return entry->starts & ANY_BEHIND || !has_no_term(kernel, word->key, word->at + word->length);
 }
 
 /* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
