@@ -212,12 +212,8 @@ static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
         uint64_t hash = 0;
         for (size_t from = length; from-- && bytes[from] < 0x80;) {
             hash = hash_in_front(hash, kernel->folds[bytes[from]]);
-            if (!(*head_mark(tree, hash) >> (hash >> 58) & 1))
-                continue;
-            uint32_t node = child_of(tree, ROOT, kernel->folds[bytes[from]]);
-            for (size_t at = from + 1; at < length && node; at++)
-                node = child_of(tree, node, kernel->folds[bytes[at]]);
-            if (!node || !(node = child_of(tree, node, ' ')))
+            uint32_t node = may_be_head(tree, hash) ? (uint32_t)*head_place(tree, hash) : ROOT;
+            if (!node)
                 continue;
             int is_told = has_no_edge(kernel, word_key(padded + from, length - from), ANY_EDGE);
             call->ids[call->count++] = (int32_t)(number << NODE_BITS | node);

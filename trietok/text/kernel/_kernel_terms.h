@@ -26,6 +26,7 @@ typedef struct {
     uint8_t is_in_head[256]; /* whether a byte is before the first space of some term */
     uint8_t ends_head[256];  /* whether it is right before a space */
     uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
+    uint64_t *heads, heads_mask; /* by the same hash: half of it, and the node behind the first space; 0 for none */
     uint64_t *edges;             /* of each term: see `edge_hash` */
     size_t edge_count;
 } Tree;
@@ -34,6 +35,17 @@ typedef struct {
 static inline uint64_t hash_in_front(uint64_t hash, uint8_t byte) { return (hash + byte + 1) * 0x9e3779b97f4a7c15u; }
 
 static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tree->marks[hash >> 32 & tree->marks_mask]; }
+
+static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
+
+/* The place of a head in the table, or the empty one where it would be. Two of the same half are taken for one: then a
+   term is looked for where none stands. */
+static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
+{
+    for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
+        if (!tree->heads[at] || tree->heads[at] >> 32 == hash >> 32)
+            return &tree->heads[at];
+}
 
 /* The child of a node for a byte; ROOT where there is none. */
 static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
@@ -124,9 +136,11 @@ static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t be
         tree->is_in_head[form[head]] = 1;
     add_edge(tree, form, length, head);
     uint64_t hash = 0;
-    while (head)
-        hash = hash_in_front(hash, form[--head]);
+    for (size_t at = head; at;)
+        hash = hash_in_front(hash, form[--at]);
     *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
+    if (head < length)
+        *head_place(tree, hash) = (hash >> 32 << 32) | path[head + 1];
     return 0;
 }
 
@@ -167,6 +181,7 @@ static void free_tree(Tree *tree)
     give_back(tree->tables);
     give_back(tree->marks);
     give_back(tree->edges);
+    give_back(tree->heads);
 }
 
 /* Fill a tree with a list of strs. NO_MEMORY, TOO_LARGE, or PLAIN_ERROR for one that Python knows. */
@@ -186,7 +201,9 @@ static int fill_tree(Tree *tree, PyObject *forms)
     tree->marks_mask = power_of_two((size_t)count / 4, 4) - 1; /* 16 bits a term */
     tree->marks = new_zeroed(tree->marks_mask + 1, sizeof *tree->marks);
     tree->edges = new_zeroed((size_t)count, sizeof *tree->edges);
-    if (!path || !tree->nodes || !tree->marks || !tree->edges)
+    tree->heads_mask = power_of_two(2 * (size_t)count, 4) - 1;
+    tree->heads = new_zeroed(tree->heads_mask + 1, sizeof *tree->heads);
+    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads)
         result = NO_MEMORY;
     for (Py_ssize_t i = 0; i < count && !result; i++, before = form, before_size = size) {
         form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);

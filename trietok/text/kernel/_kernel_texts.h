@@ -136,7 +136,7 @@ static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Foun
         for (size_t number = 0; number < kernel->tree_count && is_before_space; number++) {
             const Tree *tree = kernel->trees[number];
             uint32_t node = ROOT;
-            if (!(*head_mark(tree, hash) >> (hash >> 58) & 1))
+            if (!may_be_head(tree, hash))
                 continue;
             for (size_t at = from; at < length && (at == from || node); at++) {
                 node = child_of(tree, node, window[at]);
