@@ -141,12 +141,10 @@ class ChangeableType(ABCMeta):
         answer: bool | None = remembered.get(names)
         if answer is None:
             methods = [getattr(cls, name, None) for name in names]
-            answer = not all(
-                method is None or is_ours(getattr(method, "fget", method)) for method in methods
-            )
-            remembered[names] = (
-                answer  # a patch by another thread has put another dict in its place
-            )
+            functions = [getattr(each, "fget", each) for each in methods if each is not None]
+            answer = not all(map(is_ours, functions))
+            # a patch by another thread has put another dict in its place
+            remembered[names] = answer
         return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:

@@ -296,8 +296,8 @@ class RustProfile(BertTokenizer):
             )
         return made
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
-        return table.pieces_around[pair]
+    def _input_pieces(self, table: TokenTable) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+        return table.pieces_around
 
     @property
     def post_processor(self) -> PostProcessor | None:
