@@ -1,7 +1,8 @@
 /* Terms: added tokens of several words, in a tree of the bytes of what they look like in a text.
 
    In: their forms, sorted. Out: a tree that is walked byte by byte. A walk begins at any place of a text, and most end
-   with the first bytes behind a space: "in v" goes on only where "in vitro" is a term.
+   with the first bytes behind a space: "in v" goes on only where "in vitro" is a term. So of each term the first word and
+   the four bytes behind it, its edge, are hashed: a filter of all edges rules out most walks before they begin.
 
    The nodes lie in the order of the sorted forms: the first child of a node is the next one, and leads to the others.
    Where there are many children, a table leads to each. All is made once and only read afterwards. */
