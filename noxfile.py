@@ -43,6 +43,7 @@ OFTEN = {"TRIETOK_OFTEN": "20"} if NIGHTLY else {}
 # How often the marked tests try in the checks of a change, unless the environment says otherwise.
 FEWER = {
     "TRIETOK_FAILURES": "15",
+    "TRIETOK_ALLOCATIONS_APART": "4",
     "TRIETOK_MUTANTS": "200",
     "TRIETOK_FORGERIES": "8000",
     "TRIETOK_KILLS": "10",
@@ -281,17 +282,11 @@ def clients(session: nox.Session, transformers: int) -> None:
     else:
         _install(session, "", *CLIENTS, "transformers>=5,<6", "model2vec", TORCH, *PYTEST)
         more = ()
+    data = os.environ.get("TRIETOK_DATA")
     session.run(
-        "python",
-        "-m",
-        "pytest",
-        "-m",
-        "clients",
-        "tests/clients",
-        *more,
-        "-q",
-        "-rs",
+        *("python", "-m", "pytest", "-m", "clients", "tests/clients", *more, "-q", "-rs"),
         *session.posargs,
+        env={"TRIETOK_CORPORA": f"{data}/corpora"} if data else {},
     )
 
 

@@ -3,12 +3,14 @@ nothing is lost.
 
     python -m tests.text.run_with_kernel LIBRARY tests.text.fail_allocations
 
-The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`.
+The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`. `TRIETOK_ALLOCATIONS_APART=4` takes
+each fourth allocation on average, other ones in each run.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import random
 import sys
 from collections.abc import Callable
@@ -17,8 +19,11 @@ from typing import Any
 import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.plain import IDS, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, form_of
 from trietok.text.word_search import WordSearch
+
+APART = int(os.environ.get("TRIETOK_ALLOCATIONS_APART", "1"))
+SEED = random.SystemRandom().randrange(1 << 32)
 
 module: Any = sys.modules["trietok.text.kernel._kernel"]
 # More slots, more bytes in the arena and more ids than there is room for at first; handed over, and
@@ -79,7 +84,10 @@ def use(compiled: Any) -> tuple[object, ...]:
     shared = bytes(compiled.rows(TEXTS, lambda forks: 2).int32_lengths(0))
     forms = [
         form_of(
-            (1, 1), {"ids": (7, [IDS], [8, 2**40]), "mask": (0, [1], [1, 1])}, multiple=8, room=40
+            (1, 1),
+            {"ids": (7, [IDS_OF_TEXT], [8, 2**40]), "mask": (0, [1], [1, 1])},
+            multiple=8,
+            room=40,
         )
     ]
     forms += [forms[0]._replace(make=()), forms[0]._replace(make=(empty, empty), dtype=None)]
@@ -133,10 +141,11 @@ def use_after_failure(number: int, expected: object) -> None:
 def count_of_failures(
     expected: object, work: Callable[[], object], after: Callable[[int, object], None]
 ) -> int:
-    """Let the first allocation fail, then the second, and so on until all is done before one
+    """Let the first allocation fail, then one behind it, and so on until all is done before one
     fails.
     """
-    number = 0
+    number = tried = 0
+    random_steps = random.Random(SEED)
     while True:
         module.fail_allocation(number)
         try:
@@ -148,17 +157,19 @@ def count_of_failures(
         gc.collect(0)
         if result is not None:
             assert result == expected
-            return number
+            return tried
         del result
         assert module.count_alive() == 0, (
             f"allocation {number}: {module.count_alive()} are not given back"
         )
         after(number, expected)
         gc.collect(0)
-        number += 1
+        tried += 1
+        number += random_steps.randint(1, 2 * APART - 1)
 
 
 if __name__ == "__main__":
+    print("seed", SEED, flush=True)
     expected = use_new()
     gc.collect()
     assert module.count_alive() == 0, module.count_alive()

@@ -235,7 +235,7 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed() -> bytearray:
+def _changed_code_points() -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
     for begin, end in _ranges(
         "deleted", "space", "split_space", "punctuation", "marks", "decomposed", "nonstarters"
@@ -252,7 +252,7 @@ def is_unchanged(char: str) -> bool:
     [True, False, True, False, False, False]
     """
     is_lower = char == char.lower() and ord(char) not in lower_case()
-    return is_lower and not _changed()[ord(char)] and not unicodedata.combining(char)
+    return is_lower and not _changed_code_points()[ord(char)] and not unicodedata.combining(char)
 
 
 def character_class(*names: str) -> str:
@@ -263,6 +263,12 @@ def character_class(*names: str) -> str:
     ['a', 'b', 'c\\x1cd']
     """
     return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
+
+
+@functools.cache
+def characters_in(name: str) -> str:
+    """All characters of a class, such as `str.strip` takes."""
+    return "".join(chr(code) for begin, end in _ranges(name) for code in range(begin, end))
 
 
 def _ranges(*names: str) -> Iterator[tuple[int, int]]:
