@@ -66,10 +66,7 @@ class SpecialPolicy(NamedTuple):
 
 
 # the options with which no token in a text is special
-PLAIN_TEXT = {
-    "allowed_special": (),
-    "disallowed_special": (),
-}
+PLAIN_TEXT = {"allowed_special": (), "disallowed_special": ()}
 
 
 def special_policy(special: Collection[str], options: dict[str, Any]) -> SpecialPolicy | None:

@@ -492,12 +492,7 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
             entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes
         )
     # an entry or an id that is no text or number of use
-    except (
-        LookupError,
-        OverflowError,
-        TypeError,
-        ValueError,
-    ):
+    except (LookupError, OverflowError, TypeError, ValueError):
         return None
 
 
