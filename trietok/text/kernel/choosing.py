@@ -434,17 +434,21 @@ class RustClassifier(Classifier):
     ) -> None:
         self._basic = basic
         self._any_order = basic.strips_accents
+        self._changes = bool(basic.do_lower_case), basic.strips_accents
         super().__init__(added, is_plain)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
         raw = chr(code_point)
-        if is_unchanged(raw) and raw not in keys:  # most characters: no stage changes them
+        # most characters: no stage changes them
+        if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:
             if self._basic.tokenize_chinese_chars and is_in("chinese", raw):
                 return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, 0, raw.encode()
         normalized = self._basic.normalized(raw)
         if _is_key(keys, raw, raw.lower(), normalized):
             return self._key
+        if len(normalized) == 1 and is_unchanged(normalized, *self._changes):  # as most are then
+            return ORDINARY, 0, 0, normalized.encode()
         if not normalized:
             return DELETED, 0, 0, b""
         words = self._basic.words(normalized)
