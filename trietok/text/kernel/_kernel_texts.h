@@ -265,7 +265,7 @@ static Outcome look_behind_word(Call *call, Chunk *chunk, const uint8_t *behind,
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Words of ASCII, each with what is behind it. Their entries are far from each other in memory, so it is asked for
+/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in memory, so it is asked for
    those of many words before the first is looked at. */
 enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16 };
 
@@ -278,6 +278,15 @@ typedef struct {
     int32_t follow;
 } AsciiWord;
 
+/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some. */
+static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t length)
+{
+    const uint8_t *next;
+    while (length <= LONGEST_SHORT && at[length] < 0xf0 && is_simple(kernel, code_point_at(at + length, &next)))
+        length = (size_t)(next - at);
+    return length;
+}
+
 /* Read up to so many words and what is behind each, up to what is to be looked at more closely. Returns how many. */
 static inline size_t read_words(
     const Kernel *kernel, const Table *table, const uint8_t *at, const uint8_t *end, AsciiWord *words)
@@ -288,6 +297,8 @@ static inline size_t read_words(
         while (*at == ' ' && at + 1 < end && at[1] == ' ')
             at++; /* of many spaces the last one ends a chunk as well as each */
         size_t length = alphanumerics_at(at);
+        if (at[length] >= 0x80 && !kernel->tree_count)
+            length = simple_at(kernel, at, length);
         if (length > LONGEST_SHORT)
             break;
         word->follow = atomic_load_explicit(&((Kernel *)kernel)->follow[at[length]], memory_order_relaxed);
