@@ -265,9 +265,9 @@ static Outcome look_behind_word(Call *call, Chunk *chunk, const uint8_t *behind,
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in memory, so it is asked for
-   those of many words before the first is looked at. */
-enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16 };
+/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in
+   memory, so it is asked for those of many words before the first is looked at. */
+enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16, LONGEST_AHEAD = 96 };
 
 typedef struct {
     Pair key;
@@ -278,11 +278,12 @@ typedef struct {
     int32_t follow;
 } AsciiWord;
 
-/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some. */
+/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some more than
+   LONGEST_AHEAD. */
 static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t length)
 {
     const uint8_t *next;
-    while (length <= LONGEST_SHORT && at[length] < 0xf0 && is_simple(kernel, code_point_at(at + length, &next)))
+    while (length <= LONGEST_AHEAD && at[length] < 0xf0 && is_simple(kernel, code_point_at(at + length, &next)))
         length = (size_t)(next - at);
     return length;
 }
@@ -296,16 +297,17 @@ static inline size_t read_words(
         AsciiWord *word = &words[count];
         while (*at == ' ' && at + 1 < end && at[1] == ' ')
             at++; /* of many spaces the last one ends a chunk as well as each */
-        size_t length = alphanumerics_at(at);
-        if (at[length] >= 0x80 && !kernel->tree_count)
+        size_t length = alphanumerics_at(at), most = LONGEST_SHORT;
+        if (at[length] >= 0x80 && !kernel->tree_count) {
             length = simple_at(kernel, at, length);
-        if (length > LONGEST_SHORT)
+            most = LONGEST_AHEAD;
+        }
+        if (length > most)
             break;
         word->follow = atomic_load_explicit(&((Kernel *)kernel)->follow[at[length]], memory_order_relaxed);
         if (word->follow == LOOK_CLOSER)
             break;
-        word->key = pair_of(at, length);
-        word->key.high |= (uint64_t)WORD << KIND_SHIFT | (uint64_t)(length + 1) << LENGTH_SHIFT;
+        word->key = key_of(&kernel->memory, WORD, at, length, at + READ_AT_ONCE); /* which are there to be read */
         word->hash = hash_of_key(&kernel->memory, word->key.low, word->key.high);
         FETCH((const void *)&table->places[word->hash & table->mask]);
         word->at = at;
@@ -325,7 +327,8 @@ static inline size_t read_words(
 static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word)
 {
     const Entry *entry = word->entry;
-    if (UNLIKELY(!entry || entry->first != word->key.low || entry->second != word->key.high)) {
+    if (UNLIKELY(!entry || entry->first != word->key.low || entry->second != word->key.high
+                 || word->length > LONGEST_SHORT)) {
         uint64_t at;
         entry = find_entry(table, word->key, word->hash, word->at, word->length, &at);
     }
