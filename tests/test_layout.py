@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import typing
+import warnings
 from importlib import import_module
 
 import pytest
@@ -32,6 +33,18 @@ def test_no_module_imports_itself_by_a_detour():
 
 def test_a_module_can_be_read_in_one_sitting():
     assert layout.longer_modules(layout.lines_of(layout.ROOT)) == layout.LONGER
+
+
+def test_a_name_has_one_meaning(tmp_path):
+    """No two modules define a public name, but for those that have a reason."""
+    assert layout.names_of_several(layout.ROOT).keys() == layout.SHARED_NAMES.keys()
+    package = tmp_path / "trietok"
+    package.mkdir()
+    (package / "one.py").write_text(
+        "if True:\n    def part(): ...\n_own, (LIMIT, other) = 1, (2, 3)\n"
+    )
+    (package / "two.py").write_text("class part: ...\n_own: int = 1\nLIMIT: int = 2\n")
+    assert layout.names_of_several(tmp_path) == {"LIMIT": ["one", "two"], "part": ["one", "two"]}
 
 
 def test_no_chain_of_imports_is_long():
@@ -76,7 +89,9 @@ def test_type_checkers_see_every_public_name_where_it_lives():
     }
     assert sorted(seen) == sorted(set(trietok.__all__) - {"__version__", "kernel"})
     for name, module in seen.items():
-        assert getattr(import_module(module), name) is getattr(trietok, name), name
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of names that will go
+            assert getattr(import_module(module), name) is getattr(trietok, name), name
 
 
 def test_every_package_says_what_it_is_for():

@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from importlib import import_module
 
 import pytest
 
@@ -58,7 +59,8 @@ def functions() -> dict[str, inspect.Signature]:
 def public(name: str):
     found = trietok
     for part in name.split("."):
-        found = getattr(found, part)
+        home = trietok._HOMES.get(part) if part in trietok._FORMER else None  # which does not warn
+        found = getattr(found if home is None else import_module(f"trietok.{home}"), part)
     return found
 
 
@@ -193,3 +195,15 @@ def test_a_function_that_a_method_replaces_warns_and_still_works(name):
     ):
         former = getattr(trietok, name)
     assert former(tokenizer, *texts) == getattr(tokenizer, name)(*texts)
+
+
+def test_suggestions_are_added_as_terms_are():
+    english = trietok.BertTokenizer.from_pretrained("trietok-en")
+    found = trietok.suggest_tokens(english, ["zoology"] * 3)
+    with pytest.warns(
+        DeprecationWarning,
+        match=r"^trietok.add_suggestions will go; write add_terms\(tokenizer, suggestions\)$",
+    ):
+        former = trietok.add_suggestions
+    assert former(copy.deepcopy(english), found).added == 1
+    assert trietok.add_terms(english, found).added == {"zoology": 8000}

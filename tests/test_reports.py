@@ -14,7 +14,7 @@ import pytest
 import trietok
 from tests.explaining.test_notebooks import sound
 from trietok.showing.report import Report, json_line, plain_values
-from trietok.workbench.benchmarking.bench import Agreement, Benchmark, Difference, Round, Throughput
+from trietok.workbench.benchmarking.bench import Agreement, Benchmark, OtherIds, Round, Throughput
 
 HOSTILE = "<script>☃\u2028"
 
@@ -45,7 +45,7 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     trietok.save_tokenizer(
         trietok.Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "un"]), good
     )
-    difference = Difference(1, HOSTILE, 0, [1], ["a"], [2], ["b"], False)
+    difference = OtherIds(1, HOSTILE, 0, [1], ["a"], [2], ["b"], False)
     slow, fast = (
         kind.from_pretrained("trietok-en")
         for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast)
@@ -60,9 +60,7 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         (old.find_unknown(texts), True),
         (suggestions, True),
         (
-            trietok.add_suggestions(
-                trietok.BertTokenizer.from_pretrained("trietok-en"), suggestions
-            ),
+            importlib.import_module("trietok.workbench.suggesting.suggestions").Applied(3, 15, 1),
             True,
         ),
         (added, True),

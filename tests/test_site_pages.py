@@ -225,16 +225,13 @@ def test_figures_of_the_first_page_are_those_of_the_pages_that_it_links_to():
     for row, there, unit in [
         ("English, MB/s: new text / seen before", "lists, English, uncased", ""),
         ("to padded tensors, batches of 64", "padded tensors, batches of 64, English, uncased", ""),
-        (
-            "10,000 tokens added, then 764 kB of English",
-            "10,000 tokens added, then 2,500 lines, s",
-            " s",
-        ),
+        ("the same lists, with 10,000 terms of several words", "terms: 10,000", ""),
         ("start offline: import, load, one text", "fresh process to first ids, ms", " ms"),
     ]:
         page = cells("docs/benchmarks.md", there)
         for name, cell in cells("README.md", row).items():
-            assert cell == page[name] + (unit if page[name] != "–" else "")
+            found = page.get(name, "–")  # who takes no added tokens has no column there
+            assert cell == found + (unit if found != "–" else "")
     plain, page = (
         cells("README.md", "the same in plain Python"),
         cells("docs/benchmarks.md", "lists, English, uncased"),

@@ -18,7 +18,6 @@ begin with:
   (docs/errors.md)
 """
 
-import gc
 from importlib import import_module
 
 __version__ = "0.2.0"
@@ -100,8 +99,9 @@ _HOMES = {
     }.items()
     for name in names.split()
 }
-# Functions that say what a method says, and will go: name → the method.
+# Functions that do what another one or a method does, and will go: name → what to write.
 _FORMER = {
+    "add_suggestions": "add_terms(tokenizer, suggestions)",
     "fingerprint": "tokenizer.fingerprint()",
     "find_unknown": "tokenizer.find_unknown(texts)",
 }
@@ -119,13 +119,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # The collector would walk several times over what a module defines, which is no garbage: a
     # tenth of the time.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with import_module(f"{__name__}.collector").bulk():
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    finally:
-        if was_enabled:
-            gc.enable()
     if name in _FORMER:
         import warnings  # seldom needed
 

@@ -38,20 +38,20 @@ def open_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> Bin
     """
     name = checked_name(path)
     # before it is opened: opening a device may have effects by itself
-    _check(os.stat(path), name, limit)
+    _check_file(os.stat(path), name, limit)
     flags = sum(
         getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC")
     )
     handle = os.open(path, flags)
     try:
-        _check(os.fstat(handle), name, limit)  # it may have been replaced since
+        _check_file(os.fstat(handle), name, limit)  # it may have been replaced since
         return os.fdopen(handle, "rb")
     except BaseException:
         os.close(handle)
         raise
 
 
-def listed(directory: Path_) -> list[os.DirEntry[str]]:
+def entries_in(directory: Path_) -> list[os.DirEntry[str]]:
     """The entries of a directory by their names, of a large one the first 1,000 that come; none
     where it is none.
     """
@@ -96,7 +96,7 @@ def read_regular(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> byt
     return raw
 
 
-def _check(status: os.stat_result, name: str, limit: int) -> None:
+def _check_file(status: os.stat_result, name: str, limit: int) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(status.st_mode):
@@ -381,7 +381,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     rights = rights_to_keep(path)
     _clear(folder or ".", name)
     try:
-        with naming(temporary), _Summed(_new_file(temporary, private=rights is not None)) as file:
+        with (
+            naming(temporary),
+            _SummedWriting(_new_file(temporary, private=rights is not None)) as file,
+        ):
             # before a byte is written: what the old file kept secret stays so
             if rights is not None:
                 rights.give(temporary)
@@ -398,7 +401,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     flush_directory(folder or ".")
 
 
-class _Summed(io.BufferedWriter):
+class _SummedWriting(io.BufferedWriter):
     """A file to write that keeps the checksum of what was written."""
 
     def __init__(self, handle: int) -> None:

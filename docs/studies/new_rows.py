@@ -57,7 +57,7 @@ from safetensors.numpy import load_file, save_file
 
 import trietok
 from trietok.workbench.adapting.apply_rows import read_checkpoint
-from trietok.workbench.adapting.distil import Reader
+from trietok.workbench.adapting.distil import TextEmbedder
 
 Pair = tuple[str, str, list[str]]  # a name, its definition, its synonyms
 Row = dict[str, float]
@@ -126,7 +126,7 @@ class Embedder:
         self, directory: pathlib.Path, most: int, original: Embedder | None = None, first: int = 0
     ) -> None:
         self.tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
-        self._reader = Reader(read_checkpoint(directory), self.tokenizer)
+        self._reader = TextEmbedder(read_checkpoint(directory), self.tokenizer)
         self._most = self._reader.max_length = min(most, self._reader.max_length)
         self._original, self._first = original, first
 

@@ -495,10 +495,12 @@ def test_no_time(make, tmp_path, monkeypatch):
     assert "4 rows not fitted in time: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
     assert one == two
-    load, clock = distil.Reader.__init__, [0.0]
+    load, clock = distil.TextEmbedder.__init__, [0.0]
     monkeypatch.setattr(distil, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(
-        distil.Reader, "__init__", lambda *given: (load(*given), clock.append(clock.pop() + 9))[0]
+        distil.TextEmbedder,
+        "__init__",
+        lambda *given: (load(*given), clock.append(clock.pop() + 9))[0],
     )
     fitted = adapt(
         directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2
@@ -537,7 +539,7 @@ def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
     """
     directory = make(name)
     monkeypatch.setattr(distil, "_BATCH", 2)
-    fitted = distil.Reader.fitted
+    fitted = distil.TextEmbedder.fitted
     options = {"terms": TERMS, "start": "distil", "heal": TEXTS}
     whole = adapt(directory, tmp_path / "whole", **options)
     times = []
@@ -554,7 +556,7 @@ def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
         times.append("batch")
         return fitted(*given)
 
-    monkeypatch.setattr(distil.Reader, "fitted", counted)
+    monkeypatch.setattr(distil.TextEmbedder, "fitted", counted)
     # in the first round, and a later one
     for phase, step in (
         ("fitting", 1),
@@ -647,7 +649,7 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
 
     directory = make()
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
-    monkeypatch.setattr(distil.Reader, "embedded", stopped)
+    monkeypatch.setattr(distil.TextEmbedder, "embedded", stopped)
     given = (
         "adapt",
         "-m",

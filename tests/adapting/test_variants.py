@@ -21,8 +21,8 @@ from trietok import (
 from trietok.workbench.adapting.variants import (
     Spellings,
     add_spellings,
-    differences,
     near_misses,
+    spelling_differences,
     with_same_rows,
 )
 
@@ -192,4 +192,4 @@ def test_what_near_misses_does_not_take(tmp_path):
 
 
 def test_differences_of_what_is_the_same():
-    assert differences("zygote", "zygote") == []
+    assert spelling_differences("zygote", "zygote") == []

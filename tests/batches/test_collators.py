@@ -19,6 +19,7 @@ from trietok import (  # noqa: E402
     InputTypeError,
     MissingDependencyError,
     NotSupportedError,
+    OptionError,
     PreTrainedTokenizer,
     SpecialTokenError,
 )
@@ -304,6 +305,7 @@ def test_the_other_name(english, examples):
         ({"seed": "1"}, InputTypeError, "seed is '1'"),
         ({"seed": 1.0}, InputTypeError, "seed is 1.0"),
         ({"tf_experimental_compile": True}, NotSupportedError, "TensorFlow"),
+        ({"foo": 1}, OptionError, "LanguageModeling has no option 'foo'; it has tokenizer, mlm"),
     ],
 )
 def test_options_that_cannot_be(collator, options, error, words):

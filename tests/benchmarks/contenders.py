@@ -11,9 +11,11 @@ import gc
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +23,7 @@ from typing import Any, NamedTuple
 LONGEST, FLAT_ROWS, PADDED_ROWS = 128, 1000, 64
 NEW_TOKENS, MANY_TOKENS = 10_000, 100_000
 QUERY = "how do i turn text into ids"
+TERMS = (1, 30, 1_000, 10_000)
 QUERIES, CODE_POINTS = 4_000, 200_000
 
 
@@ -96,11 +99,22 @@ def _nanotoken(model: str) -> Calls:
     import nanotoken
 
     rust = nanotoken.Tokenizer.from_json(Path(model, "tokenizer.json").read_bytes())
+
+    def add(tokens: list[str]) -> None:
+        """It takes added tokens from a tokenizer.json alone."""
+        nonlocal rust
+        import tokenizers
+
+        other = tokenizers.Tokenizer.from_file(f"{model}/tokenizer.json")
+        other.add_tokens(tokens)
+        rust = nanotoken.Tokenizer.from_json(other.to_str())
+
     return Calls(
         lambda text: rust.encode(text).tolist(),
-        rust.encode,
+        lambda text: rust.encode(text),
         lambda texts: rust.encode_batch(texts, parallel=False),
         lambda texts: rust.encode_batch_padded(texts, max_length=LONGEST, parallel=False),
+        add=add,
     )
 
 
@@ -282,6 +296,37 @@ def added(calls: Calls, texts: list[str], size: int) -> list[float] | None:
     return add and [_seconds(lambda: (add(words), [calls.one(text) is None for text in texts]))]
 
 
+def _terms(count: int, texts: list[str]) -> list[str]:
+    """Two and three words each: a tenth stand five times in the texts or more, the others are words
+    at random.
+    """
+    rng = random.Random(count)
+    found: Counter[str] = Counter()
+    rows = [re.findall("[a-z]{4,}", text.lower()) for text in texts]
+    for row in rows:
+        for length in (2, 3):
+            found.update(" ".join(row[i : i + length]) for i in range(len(row) - length + 1))
+    frequent = [term for term, times in found.most_common(max(1, count // 10)) if times >= 5]
+    chosen = dict.fromkeys(frequent[:count])
+    known = sorted({word for row in rows for word in row})
+    while len(chosen) < count:
+        chosen[" ".join(rng.choices(known, k=rng.choice((2, 3))))] = None
+    return list(chosen)
+
+
+def with_terms(count: int) -> Callable[[Calls, list[str], int], list[float] | None]:
+    """The task `lists` with so many added tokens of several words."""
+
+    def task(calls: Calls, texts: list[str], size: int) -> list[float] | None:
+        if calls.add is None:
+            return None
+        calls.add(_terms(count, texts))
+        calls.one("warm up")
+        return lists(calls, texts, size)
+
+    return task
+
+
 def load_many(calls: Calls, texts: list[str], size: int) -> list[float] | None:
     """Seconds to load a directory with 100,000 added tokens."""
     if calls.add is None:
@@ -298,6 +343,7 @@ TASKS = {
     for task in (lists, flat, padded, fresh, offsets, query, code_points, added, load_many)
 }
 TASKS["broken_special_tokens"] = broken_special_tokens
+TASKS |= {f"terms_{count}": with_terms(count) for count in TERMS}
 
 
 def main(job: str) -> None:

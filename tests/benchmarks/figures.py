@@ -30,7 +30,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.benchmarks.contenders import CONTENDERS
+from tests.benchmarks.contenders import CONTENDERS, TERMS
 from trietok.inputs.profiles import Profile
 from trietok.workbench.benchmarking.bench import validate
 
@@ -73,6 +73,7 @@ class Row(NamedTuple):
 
 QUICK = tuple(name for name in CONTENDERS if not name.startswith("transformers"))
 OURS = tuple(name for name in CONTENDERS if name.startswith("trietok") or "plain" in name)
+ABLE_TO_ADD = (*OURS, "nanotoken (Rust)", "tokenizers (Rust)")
 
 
 def _of_texts(name: str, task: str, texts: Iterable[str]) -> list[Row]:
@@ -91,11 +92,25 @@ SPEED = [
     *_of_texts("padded tensors, batches of 64", "padded", NO_CASED),
     Row("with offsets, English", "offsets", lines=LINES * 2),
 ]
+MANY_LINES = 12_000  # of the terms, a tenth are frequent in these
+WITH_TERMS = [
+    Row("no terms", "lists", lines=MANY_LINES, only=ABLE_TO_ADD),
+    *(
+        Row(f"terms: {count:,}", f"terms_{count}", lines=MANY_LINES, only=ABLE_TO_ADD)
+        for count in TERMS
+    ),
+]
 TIMES = [
     Row("a short query that was met, µs", "query", lines=1),
     Row("random code points, ns each", "code_points", lines=1, format="{:,.0f}"),
     Row("broken special tokens, ns each", "broken_special_tokens", lines=1, format="{:,.0f}"),
-    Row("10,000 tokens added, then 2,500 lines, s", "added", lines=LINES, format="{:.2g}"),
+    Row(
+        "10,000 tokens added, then 2,500 lines, s",
+        "added",
+        lines=LINES,
+        format="{:.2g}",
+        only=tuple(name for name in CONTENDERS if "nanotoken" not in name),
+    ),
     Row(
         "loading a directory with 100,000 added tokens, s", "load_many", format="{:.2g}", only=OURS
     ),
@@ -157,7 +172,7 @@ class Run:
         taken = 0.0
         while not self.rounds or (time.monotonic() + taken < end and not self.short):
             begin = time.monotonic()
-            for row in (*SPEED, *TIMES):
+            for row in (*SPEED, *WITH_TERMS, *TIMES):
                 note(f"round {self.rounds + 1}: {row.name}")
                 for name in row.only:
                     if name not in self.missing and not (self.rounds and (row.task, name) in ONCE):
@@ -256,8 +271,9 @@ class Run:
         either profile.
         """
         found = []
-        for row in (*SPEED, *TIMES):
-            for place, when in enumerate(PASSES if row in SPEED and row.task != "fresh" else ("",)):
+        for row in (*SPEED, *WITH_TERMS, *TIMES):
+            both = row not in TIMES and row.task != "fresh"
+            for place, when in enumerate(PASSES if both else ("",)):
                 figures = {
                     name: values[place] for name in QUICK if (values := self.medians(row, name))
                 }
@@ -280,17 +296,14 @@ class Run:
 
     def first_page(self, names: tuple[str, ...]) -> list[str]:
         """README's rows, of the rows of the page of speed."""
-        rows = {row.name: row for row in (*SPEED, *TIMES)}
+        rows = {row.name: row for row in (*SPEED, *WITH_TERMS, *TIMES)}
         measured = {
             "English, MB/s: new text / seen before": ("lists, English, uncased", ""),
             "to padded tensors, batches of 64": (
                 "padded tensors, batches of 64, English, uncased",
                 "",
             ),
-            "10,000 tokens added, then 764 kB of English": (
-                "10,000 tokens added, then 2,500 lines, s",
-                " s",
-            ),
+            "the same lists, with 10,000 terms of several words": ("terms: 10,000", ""),
             "start offline: import, load, one text": ("fresh process to first ids, ms", " ms"),
         }
         number = sum(len(self.lines_of(text)) for text in NO_CASED)
@@ -391,12 +404,20 @@ def main() -> None:
     run.validate()
     run.measure(begin + options.minutes * 60)
     names = tuple(name for name in CONTENDERS if name not in run.missing)
+    able = tuple(name for name in names if name in ABLE_TO_ADD)
     on_first = tuple(name for name in names if "plain" not in name)
     made = {
         "speed": (PAGE, [*run.table(SPEED, names, "MB/s, cold / warm"), "", run.under(SPEED)]),
+        "terms": (
+            PAGE,
+            [*run.table(WITH_TERMS, able, "MB/s, cold / warm"), "", run.under(WITH_TERMS)],
+        ),
         "times": (PAGE, [*run.table(TIMES, names, "less is better"), "", run.under(TIMES)]),
         "slower": (PAGE, run.slower()),
-        "first page": (README, [*run.first_page(on_first), "", run.under([*SPEED, *TIMES])]),
+        "first page": (
+            README,
+            [*run.first_page(on_first), "", run.under([*SPEED, *WITH_TERMS, *TIMES])],
+        ),
     }
     for name, (page, lines) in made.items():
         print("\n".join([*lines, ""]))

@@ -124,7 +124,7 @@ def test_http(tmp_path, capsys):
         pytest.importorskip(package)
     from transformers import BertTokenizerFast
 
-    from trietok.files.load import built_in_directory
+    from trietok.files.model_files import built_in_directory
 
     BertTokenizerFast.from_pretrained(built_in_directory("trietok-en")).save_pretrained(tmp_path)
     with capsys.disabled():

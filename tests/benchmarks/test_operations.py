@@ -19,7 +19,7 @@ import pytest
 
 import trietok
 from tests.benchmarks.texts import lines
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 

@@ -18,7 +18,7 @@ import sys
 import pytest
 
 from tests.tokenizer.thread_calls import OFTEN
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 

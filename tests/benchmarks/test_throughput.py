@@ -13,7 +13,7 @@ import pytest
 from tests.benchmarks.texts import lines, size
 from trietok import BertTokenizer
 from trietok.benchmarking import measure
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable
 
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 

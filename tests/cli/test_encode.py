@@ -8,7 +8,7 @@ import pytest
 
 import trietok
 from tests.cli.commands import error, out, run, usage_error
-from trietok.cli.output import visible
+from trietok.cli.output import on_one_line
 
 # ---- encode --------------------------------------------------------------------------------------
 
@@ -151,9 +151,10 @@ def test_lone_surrogates_are_written_as_escapes(tiny, tmp_path):
 
 
 def test_visible_escapes_what_moves_the_cursor():
-    assert visible("[CLS] é 東京 👩‍👩‍👧") == "[CLS] é 東京 👩‍👩‍👧"
+    assert on_one_line("[CLS] é 東京 👩‍👩‍👧") == "[CLS] é 東京 👩‍👩‍👧"
     assert (
-        visible("\x1b[31m\r\n\t\x9b\u2028\ud800\u202e") == r"\x1b[31m\r\n\t\x9b\u2028\ud800\u202e"
+        on_one_line("\x1b[31m\r\n\t\x9b\u2028\ud800\u202e")
+        == r"\x1b[31m\r\n\t\x9b\u2028\ud800\u202e"
     )
 
 

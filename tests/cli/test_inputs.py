@@ -10,8 +10,8 @@ import sys
 import pytest
 from click import UsageError
 
-from tests.cli.commands import out, usage_error
-from trietok.cli.options import lines_of
+from tests.cli.commands import error, out, usage_error
+from trietok.cli.lines import lines_asked_for
 
 
 def test_files_are_read_line_by_line(tmp_path, tiny):
@@ -20,6 +20,13 @@ def test_files_are_read_line_by_line(tmp_path, tiny):
     (tmp_path / "empty.txt").write_bytes(b"")
     files = [f"--file={tmp_path / name}" for name in ("a.txt", "empty.txt", "b.txt")]
     assert out("tokenize", "-m", tiny, *files) == ["hello", "", "world", "東 京"]
+
+
+def test_no_option_is_advised_that_the_command_lacks(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "a.csv").write_bytes(b"text\ncaf\xe9\n")
+    said = error("encode", "-f", str(tmp_path / "a.csv"))
+    assert said.endswith("is not UTF-8; write the file anew with texts")
 
 
 def test_only_a_line_feed_ends_a_line():
@@ -66,7 +73,7 @@ def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
 
     monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
     with pytest.raises(UsageError, match="Give texts as arguments, by -f FILE or through a pipe"):
-        lines_of(None, None, "texts")
+        lines_asked_for(None, None, "texts")
 
 
 def test_input_is_never_read_as_a_whole(monkeypatch):
@@ -77,5 +84,5 @@ def test_input_is_never_read_as_a_whole(monkeypatch):
             return False
 
     monkeypatch.setattr(sys, "stdin", Endless())
-    lines = lines_of(None, None, "texts")
+    lines = lines_asked_for(None, None, "texts")
     assert [line.text for line in itertools.islice(lines, 3)] == ["line 0", "line 1", "line 2"]

@@ -66,7 +66,7 @@ def test_packed_standard_input(monkeypatch):
     monkeypatch.setattr(
         "sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1)
     )
-    from trietok.cli.options import Lines
+    from trietok.cli.lines import Lines
 
     assert [line.text for line in Lines(files=["-"])] == ["the people"]
 

@@ -83,7 +83,7 @@ def test_what_comes_after_the_model_is_computed_as_there(
     import sentence_transformers.sentence_transformer.modules as models
 
     from trietok.workbench.adapting.apply_rows import read_checkpoint
-    from trietok.workbench.adapting.distil import Reader
+    from trietok.workbench.adapting.distil import TextEmbedder
 
     core = models.Transformer(str(directory))
     size = core.get_embedding_dimension()
@@ -96,7 +96,9 @@ def test_what_comes_after_the_model_is_computed_as_there(
     model.save(str(tmp_path / "whole"))
     tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
     tokenizer.save_pretrained(tmp_path / "whole")
-    found = Reader(read_checkpoint(tmp_path / "whole"), tokenizer).embeddings(list(SAME_IN_BOTH))
+    found = TextEmbedder(read_checkpoint(tmp_path / "whole"), tokenizer).embeddings(
+        list(SAME_IN_BOTH)
+    )
     assert found.shape == (len(SAME_IN_BOTH), 5)
     assert np.allclose(found, model.encode(list(SAME_IN_BOTH)), atol=1e-5)
 

@@ -18,9 +18,9 @@ from trietok import (
     InputTypeError,
     PreTrainedTokenizer,
     compare,
-    fingerprint,
     google_bert,
 )
+from trietok.tokenizer.fingerprint import fingerprint
 from trietok.workbench.comparing.compare import Comparison
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -34,7 +34,7 @@ GOLDEN = "trietok-1:3bbfc06f5f08c153b647fe0da7f8f4b56b2ead8424b0f9aef7786dabdbd8
 
 
 def test_the_built_in_vocabulary_has_the_fingerprint_it_had(english):
-    assert fingerprint(english) == GOLDEN
+    assert english.fingerprint() == GOLDEN
 
 
 def test_equal_tokenizers(small):
@@ -58,7 +58,7 @@ def planted(vocab_file, change, *, options=None, words=WORDS) -> Comparison:
     comparison = compare(old, new)
     assert not comparison.same_ids
     assert comparison.fingerprints[0] != comparison.fingerprints[1]
-    assert fingerprint(reloaded(old)) == comparison.fingerprints[0]
+    assert reloaded(old).fingerprint() == comparison.fingerprints[0]
     json.dumps(comparison.to_dict())
     assert comparison.sections()
     return comparison
@@ -77,7 +77,7 @@ def test_how_many_ids_stay(small):
     new.add_tokens(["x", "y"])
     comparison = compare(old, new)
     assert comparison.id_counts == (6, 2, 1, 2)
-    before, after = (fingerprint(tokenizer)[:18] for tokenizer in (old, new))
+    before, after = (tokenizer.fingerprint()[:18] for tokenizer in (old, new))
     said = f"6 ids unchanged, 2 moved, 1 lost, 2 new; fingerprint {before} → {after}"
     assert (
         comparison.proof == str(comparison).split("\n")[-1] == comparison.to_dict()["proof"] == said
@@ -155,7 +155,7 @@ def test_a_token_of_a_role_is_special_whatever_its_flag(small):
     old, new = small(*WORDS, bos_token="<y>"), small(*WORDS, bos_token="<y>")
     new.add_tokens([AddedToken("<y>", normalized=False)])
     assert not new.added_tokens_decoder[18].special
-    assert fingerprint(reloaded(new)) == fingerprint(new) == fingerprint(old)
+    assert reloaded(new).fingerprint() == new.fingerprint() == old.fingerprint()
 
 
 def test_which_id_of_a_token_with_two_encodes(small):
@@ -278,7 +278,7 @@ def test_duplicates_and_holes(small, tmp_path):
 
 def test_a_blank_line_is_no_hole(small):
     assert parts(compare(small("", "a"), small("", "a"))) == {}
-    assert fingerprint(small("a", "")) != fingerprint(small("a"))
+    assert small("a", "").fingerprint() != small("a").fingerprint()
 
 
 def test_what_decides_no_id_does_not_count(small):
@@ -321,8 +321,8 @@ def test_every_process_gives_one_fingerprint(tmp_path, small):
     (tmp_path / "tokenizer.pickle").write_bytes(pickle.dumps(tokenizer))
     code = (
         "import pickle, sys, trietok\n"
-        "print(trietok.fingerprint(trietok.BertTokenizer.from_pretrained(sys.argv[1])))\n"
-        "print(trietok.fingerprint(pickle.load(open(sys.argv[2], 'rb'))))"
+        "print(trietok.BertTokenizer.from_pretrained(sys.argv[1]).fingerprint())\n"
+        "print(pickle.load(open(sys.argv[2], 'rb')).fingerprint())"
     )
     printed = set()
     for seed in ("0", "1", "4711"):
@@ -337,7 +337,7 @@ def test_every_process_gives_one_fingerprint(tmp_path, small):
         printed |= set(
             subprocess.run(command, env=environment, capture_output=True, check=True).stdout.split()
         )
-    assert {line.decode() for line in printed} == {fingerprint(tokenizer)}
+    assert {line.decode() for line in printed} == {tokenizer.fingerprint()}
 
 
 def test_the_order_of_a_config_does_not_count(tmp_path, small):
@@ -348,14 +348,14 @@ def test_the_order_of_a_config_does_not_count(tmp_path, small):
     config = json.loads(path.read_text())
     config["added_tokens_decoder"] = dict(reversed(config["added_tokens_decoder"].items()))
     path.write_text(json.dumps(dict(reversed(config.items()))))
-    assert fingerprint(BertTokenizer.from_pretrained(tmp_path)) == fingerprint(tokenizer)
+    assert BertTokenizer.from_pretrained(tmp_path).fingerprint() == tokenizer.fingerprint()
 
 
 def test_tokens_that_could_run_together(small):
     def line(*tokens):
         tokenizer = small("a")
         tokenizer.add_tokens(list(tokens))
-        return fingerprint(tokenizer)
+        return tokenizer.fingerprint()
 
     hard = [
         ("b", "c"),
@@ -404,7 +404,7 @@ class Letters(PreTrainedTokenizer):
 
 def test_a_tokenizer_of_the_users_own():
     letters = Letters()
-    assert fingerprint(reloaded(letters)) == fingerprint(letters)
+    assert reloaded(letters).fingerprint() == letters.fingerprint()
     assert compare(letters, Letters()).same_ids
     assert compare(letters, Letters(letters="abc")).settings == {"letters": ("ab", "abc")}
     assert compare(letters, Letters(options={"x": (1, 2)})).settings == {
@@ -417,8 +417,8 @@ def test_a_tokenizer_of_the_users_own():
     )
     assert compare(Letters(options={1, 2}), Letters(options=[1, 2])).same_ids
     # A token of one's own may be half of a surrogate pair; two halves are not the character.
-    assert fingerprint(Letters(letters=["\ud83d\ude00"])) != fingerprint(Letters(letters=["😀"]))
-    assert fingerprint(Letters(letters=["\ud83d"])) != fingerprint(Letters(letters=["\ude00"]))
+    assert Letters(letters=["\ud83d\ude00"]).fingerprint() != Letters(letters=["😀"]).fingerprint()
+    assert Letters(letters=["\ud83d"]).fingerprint() != Letters(letters=["\ude00"]).fingerprint()
 
 
 def test_a_setting_that_json_cannot_say_is_left_out():

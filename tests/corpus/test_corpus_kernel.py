@@ -24,8 +24,8 @@ from trietok import (
 )
 from trietok.corpus import encode_files as encoding
 from trietok.corpus import encode_shard, tokenize_batch
-from trietok.corpus.row_encoder import RowEncoder, lines_of
-from trietok.files.texts import texts_of
+from trietok.corpus.row_encoder import RowEncoder, lines_of_block
+from trietok.files.tables import texts_of
 from trietok.text.kernel.choosing import kernel_at_work, kernels_made, using_kernel
 
 pa = pytest.importorskip("pyarrow")
@@ -262,7 +262,7 @@ def test_the_bytes_of_plain_python(both, files, tmp_path, options):
     st.booleans(),
 )
 def test_lines_of_any_bytes(both, lines, has_end):
-    column = lines_of(b"\n".join(lines) + b"\n" * (has_end or not lines[-1]))
+    column = lines_of_block(b"\n".join(lines) + b"\n" * (has_end or not lines[-1]))
     assert column.cast(pa.large_binary()).to_pylist() == lines
     texts = texts_of(column)
     rows = RowEncoder(both[0], {}).encode_column(column)

@@ -171,6 +171,13 @@ def test_files_that_are_not_what_they_say(english, tmp_path):
         InputError,
         r"a\.pdf is of an unknown kind; files end in \.parquet, or in \.txt, \.jsonl",
     )
+    refused("a.xlsx", b"plain", InputError, r"a\.xlsx is a spreadsheet; save it as \.csv in UTF-8")
+    utf_16 = r"is text in UTF-16; save it in UTF-8, and give that file"
+    refused("a.csv", "text\nlow\n".encode("utf-16"), FileFormatError, rf"a\.csv {utf_16}")
+    for size in (1, 10**6):  # a small file is read at once
+        for suffix in ("txt", "jsonl"):
+            raw = ("low\n" * size).encode("utf-16")
+            refused(f"a.{suffix}", raw, FileFormatError, rf"a\.{suffix} {utf_16}")
     refused("a.parquet.gz", b"plain", InputError, "of an unknown kind")
     refused("a", b"plain", InputError, "of an unknown kind")
 

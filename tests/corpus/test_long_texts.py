@@ -122,7 +122,7 @@ def test_without_the_kernel(tmp_path, short, no_call, monkeypatch):
 
 
 def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
-    monkeypatch.setattr("trietok.files.texts.LONGEST_LINE", 700)
+    monkeypatch.setattr("trietok.files.text_rows.LONGEST_TEXT_LINE", 700)
     long = b"the people " * 60
     lines = [b"the", long, long + b"\xff" + long, b"x" * 1000, long, b"people"]
     (tmp_path / "a.txt").write_bytes(b"\n".join(lines))

@@ -9,7 +9,7 @@ import pytest
 from trietok import BertTokenizer, encode_files
 from trietok.corpus.row_encoder import RowEncoder
 from trietok.corpus.shard_plan import check_table, read_batches
-from trietok.files.texts import TextFile
+from trietok.files.text_files import TextFile
 from trietok.text.kernel.plain import ListRows
 
 pa = pytest.importorskip("pyarrow")

@@ -182,7 +182,7 @@ def test_decoded_row_groups_are_held_within_bytes(corpus, monkeypatch):
     monkeypatch.setattr(shard_readers, "_HELD_BYTES", 300)
     again = pickle.loads(pickle.dumps(corpus))
     assert [again[number] for number in range(-1, -len(corpus) - 1, -1)] == list(corpus)[::-1]
-    held = again._open.args[-1]
+    held = again._held
     sizes = [size for _, size in held._columns.values()]
     assert sum(sizes) == held._bytes <= 300 or len(sizes) == 1
 
@@ -228,10 +228,10 @@ def test_an_order_reads_each_row_group_once(small_blocks, english, tmp_path, mon
         write(tmp_path / f"{name}.txt", TEXTS * 9)
     encode_files(tmp_path / "*.txt", tmp_path / "ids", english, workers=1)
     corpus, read = open_corpus(tmp_path / "ids"), []
-    original = shard_readers._read
+    original = shard_readers._read_columns
     monkeypatch.setattr(
         shard_readers,
-        "_read",
+        "_read_columns",
         lambda *given: read.append((given[1], *given[2])) or original(*given),
     )
     rows = [corpus[number] for number in corpus.shuffled(3)]

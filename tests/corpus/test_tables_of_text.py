@@ -15,7 +15,8 @@ import pytest
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, FileFormatError, encode_files
 from trietok.corpus import open_corpus, text_inputs
-from trietok.files.texts import TextFile, TextFiles
+from trietok.files.text_files import TextFile
+from trietok.files.texts import TextFiles
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -158,7 +159,7 @@ def test_tables_as_csv_reads_them(english, tmp_path, drawn, name):
 
 
 def test_tables_that_cannot_be_read(english, tmp_path, monkeypatch):
-    monkeypatch.setattr("trietok.files.texts._LONGEST_ROW", 100_000)
+    monkeypatch.setattr("trietok.files.tables._LONGEST_ROW", 100_000)
 
     def fails(raw, said, name="a.csv", **options):
         path = tmp_path / name
@@ -208,7 +209,7 @@ def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
     """They are rows without text, wherever a batch ends; the rows behind them keep their
     numbers.
     """
-    monkeypatch.setattr("trietok.files.texts._LONGEST_ROW", block)
+    monkeypatch.setattr("trietok.files.tables._LONGEST_ROW", block)
     lines = [f"{number},people {number}" for number in range(300)]
     # 41 is empty, and so is no row
     wrong = {
@@ -342,7 +343,7 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
     """
     pytest.importorskip("msgspec")
     lines = by_json = 0
-    original = text_inputs.text_files.object_of_json
+    original = text_inputs.object_of_json
 
     def watched(line, column):
         nonlocal by_json
@@ -358,7 +359,7 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
             ]
         block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_now) + b"\n"
         if not oddness and column == "text":
-            monkeypatch.setattr(text_inputs.text_files, "object_of_json", watched)
+            monkeypatch.setattr(text_inputs, "object_of_json", watched)
             lines += len(drawn_now)
         found = read_block(block, column, keep)
         monkeypatch.undo()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.files.models import CASED, MODEL, TOKENIZER_JSON, UNCASED, VOCAB, WANTED
 from trietok import BertTokenizer, BertTokenizerFast, FileError
-from trietok.files.load import find_files
+from trietok.files.model_files import find_files
 
 
 @pytest.mark.parametrize(

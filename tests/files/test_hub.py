@@ -326,7 +326,7 @@ def test_a_hub_behind_a_proxy_is_reached(hub, load):
 def test_that_the_model_lacks_the_first_file_is_remembered(hub, load):
     hub.add("org/model", {"vocab.txt": VOCAB})
     look = """
-from trietok.files.load import find_files
+from trietok.files.model_files import find_files
 assert list(find_files("org/model", ["config.json", "vocab.txt"]).found) == ["vocab.txt"]
 """
     load(prologue=look)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trietok import AddedToken
-from trietok.files.formats import added_tokens_written, json_text
+from trietok.files.formats import added_tokens_written
+from trietok.files.json_files import json_text
 
 TEXTS = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from('{}[]"\\,: \n\x01%')),

@@ -22,7 +22,7 @@ from trietok import (
     train_wordpiece,
 )
 from trietok.errors import MissingDependencyError
-from trietok.files import texts as texts_module
+from trietok.files import text_rows
 
 TEXTS = ["one\r", "", "two\u2028three", "Öl 東京"]
 
@@ -266,6 +266,14 @@ def test_a_spreadsheet_is_named(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+@pytest.mark.parametrize("coding", ["utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_is_named(tmp_path, name, coding):
+    path = tmp_path / name
+    path.write_bytes("\ufefftext\nlow\n".encode(coding))
+    assert refusal(path) == "FILE is text in UTF-16; save it in UTF-8, and give that file"
+
+
 # ---- lines that are too long ---------------------------------------------------------------------
 
 
@@ -279,7 +287,7 @@ def packed(name: str, lines: list[bytes]) -> bytes:
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.zst", "a.txt", "a.csv.gz", "a.csv"])
 def test_a_line_of_any_length_takes_little_memory(file, monkeypatch, name):
     """The error names the line; who leaves such lines out reads on behind it."""
-    monkeypatch.setattr(texts_module, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(text_rows, "LONGEST_TEXT_LINE", 1 << 20)
     if "csv" in name:
         pytest.importorskip("pyarrow")
     lines = [b'{"text": "one"}', b"x" * (128 << 20), b'{"text": "three"}']
@@ -304,7 +312,7 @@ def test_a_line_of_any_length_takes_little_memory(file, monkeypatch, name):
 
 
 def test_a_line_as_long_as_is_read(file, monkeypatch):
-    monkeypatch.setattr(texts_module, "LONGEST_LINE", 10)
+    monkeypatch.setattr(text_rows, "LONGEST_TEXT_LINE", 10)
     assert list(TextFiles(file("a.txt", "123456789\n123456789\n1234567890"))) == [
         "123456789",
         "123456789",
@@ -317,8 +325,8 @@ def test_a_line_as_long_as_is_read(file, monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_training_names_the_line_that_is_too_long(file, monkeypatch, workers):
-    monkeypatch.setattr(texts_module, "LONGEST_LINE", 1000)
-    monkeypatch.setattr("trietok.training.word_counts.LONGEST_LINE", 1000)
+    monkeypatch.setattr(text_rows, "LONGEST_TEXT_LINE", 1000)
+    monkeypatch.setattr("trietok.training.word_counts.LONGEST_TEXT_LINE", 1000)
     path = file("a.txt", "the people\n" * 3 + "x" * 3000 + "\nof the states\n")
     with pytest.raises(
         FileFormatError, match=r"a\.txt, line 4: a line of more than 1,000 bytes is not read"

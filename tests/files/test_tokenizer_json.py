@@ -18,20 +18,19 @@ import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.files.tokenizer_json import (
-    BertNormalizer,
-    Padding,
+from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
+from trietok.files.tokenizer_json_content import (
+    JsonPadding,
+    JsonTruncation,
     TokenizerJson,
-    Truncation,
     WordPieceDecoder,
-    read_tokenizer_json,
     rust_ids,
 )
 from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_tokenizer_json
 from trietok.inputs.post_processors import (
     BertProcessing,
-    Piece,
     RobertaProcessing,
+    RowPiece,
     TemplatePiece,
     TemplateProcessing,
     TemplateToken,
@@ -168,8 +167,8 @@ SMALL_VALUE = TokenizerJson(
         0: AddedToken("[CLS]", special=True),
         4: AddedToken("<é>", single_word=True, lstrip=True, rstrip=True),
     },
-    truncation=Truncation("Left", 64, "OnlyFirst", 2),
-    padding=Padding(64, "Left", 8, 1, 3, "[UNK]"),
+    truncation=JsonTruncation("Left", 64, "OnlyFirst", 2),
+    padding=JsonPadding(64, "Left", 8, 1, 3, "[UNK]"),
 )
 
 
@@ -249,8 +248,8 @@ def test_keys_that_old_files_lack(read):
         whole["normalizer"]["strip_accents"],
     )
     value = read(whole)
-    assert value.truncation == Truncation("Right", 64, "OnlyFirst", 2)
-    assert value.padding == Padding(64, "Left", None, 1, 3, "[UNK]")
+    assert value.truncation == JsonTruncation("Right", 64, "OnlyFirst", 2)
+    assert value.padding == JsonPadding(64, "Left", None, 1, 3, "[UNK]")
     assert value.normalizer == SMALL_VALUE.normalizer
 
 
@@ -267,10 +266,10 @@ def test_the_order_of_keys_does_not_matter(read):
 
 
 def test_no_post_processor_is_the_texts_alone():
-    assert TokenizerJson({"[UNK]": 0}).pieces() == (Piece(0, sequence=0),)
+    assert TokenizerJson({"[UNK]": 0}).pieces() == (RowPiece(0, sequence=0),)
     assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (
-        Piece(0, sequence=0),
-        Piece(1, sequence=1),
+        RowPiece(0, sequence=0),
+        RowPiece(1, sequence=1),
     )
 
 
@@ -279,9 +278,9 @@ def test_a_template_token_of_two_ids():
     text = TemplatePiece("A", 0, is_sequence=True)
     template = TemplateProcessing((TemplatePiece("start", 4), text), (text,), {"start": token})
     assert template.pieces(pair=False) == (
-        Piece(4, token="[UNK]", token_id=1),
-        Piece(4, token="[CLS]", token_id=0),
-        Piece(0, sequence=0),
+        RowPiece(4, token="[UNK]", token_id=1),
+        RowPiece(4, token="[CLS]", token_id=0),
+        RowPiece(0, sequence=0),
     )
 
 
@@ -352,11 +351,11 @@ def test_writing_refuses_what_would_be_numbered_otherwise(tmp_path):
     ("change", "error", "place"),
     [
         (
-            {"truncation": Truncation(strategy="longest_first")},
+            {"truncation": JsonTruncation(strategy="longest_first")},
             "FileFormatError",
             "truncation.strategy",
         ),
-        ({"padding": Padding(strategy=-1)}, "FileFormatError", "padding.strategy.Fixed"),
+        ({"padding": JsonPadding(strategy=-1)}, "FileFormatError", "padding.strategy.Fixed"),
         ({"unk_token": "<unk>"}, "VocabularyError", "model.unk_token"),
         ({"vocabulary": {"[UNK]": 0, "a": 0}}, "VocabularyError", "model.vocab"),
         ({"vocabulary": {"[UNK]": 0, "\ud800": 1}}, "FileFormatError", "model.vocab"),
@@ -468,18 +467,24 @@ def templates(draw, known, number) -> TemplateProcessing:
     return TemplateProcessing(template("A"), template("AB"), tokens)
 
 
-def truncations(number) -> st.SearchStrategy[Truncation]:
+def truncations(number) -> st.SearchStrategy[JsonTruncation]:
     sides, strategies = (
         st.sampled_from(["Left", "Right"]),
         ["LongestFirst", "OnlyFirst", "OnlySecond"],
     )
-    return st.builds(Truncation, sides, number, st.sampled_from(strategies), number)
+    return st.builds(JsonTruncation, sides, number, st.sampled_from(strategies), number)
 
 
-def paddings(number) -> st.SearchStrategy[Padding]:
+def paddings(number) -> st.SearchStrategy[JsonPadding]:
     sides = st.sampled_from(["Left", "Right"])
     return st.builds(
-        Padding, st.just("BatchLongest") | number, sides, st.none() | number, number, number, TEXT
+        JsonPadding,
+        st.just("BatchLongest") | number,
+        sides,
+        st.none() | number,
+        number,
+        number,
+        TEXT,
     )
 
 
@@ -506,11 +511,11 @@ def cut_and_filled(vocab_file, tmp_path):
     words = ["a", "b", "[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]", "c"]
     tokenizer = BertTokenizerFast(vocab_file(*words, special=[]))
     tokenizer.truncation_in_file, tokenizer.padding_in_file = (
-        Truncation(max_length=128),
-        Padding(128, pad_id=3),
+        JsonTruncation(max_length=128),
+        JsonPadding(128, pad_id=3),
     )
     tokenizer.save_pretrained(tmp_path / "model")
-    said = Truncation(max_length=128), Padding(128, pad_id=3)
+    said = JsonTruncation(max_length=128), JsonPadding(128, pad_id=3)
     assert blocks(tmp_path / "model" / TOKENIZER_FILE) == said
     return tmp_path / "model", said
 
@@ -531,7 +536,7 @@ def test_truncation_and_padding_of_a_model_stay(cut_and_filled, tmp_path, fast):
     small = trietok.trim(tokenizer, ["b c"]).tokenizer
     small.save_pretrained(tmp_path / "small", tokenizer_json=True)
     assert small.pad_token_id == 2
-    assert blocks(tmp_path / "small" / TOKENIZER_FILE) == (said[0], Padding(128, pad_id=2))
+    assert blocks(tmp_path / "small" / TOKENIZER_FILE) == (said[0], JsonPadding(128, pad_id=2))
 
 
 def test_truncation_and_padding_reach_tokenizers_and_transformers(cut_and_filled, tmp_path):

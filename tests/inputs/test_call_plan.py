@@ -27,8 +27,8 @@ from trietok import (
     SplinterTokenizer,
     TensorType,
 )
-from trietok.inputs.builder import QuickPlan
 from trietok.inputs.options import CallOptions
+from trietok.inputs.quick_plan import QuickPlan
 
 numpy = pytest.importorskip("numpy")
 
@@ -241,7 +241,7 @@ def test_encode(pairs, text, options, changes):
 def test_a_keyword_of_encode_makes_no_columns(pairs, asked, monkeypatch):
     tokenizer, _ = pairs("BertTokenizer")
     want = tokenizer("the subject ab", **asked).input_ids
-    monkeypatch.setattr("trietok.inputs.builder.BatchEncoding", None)
+    monkeypatch.setattr("trietok.inputs.quick_plan.BatchEncoding", None)
     assert tokenizer.encode("the subject ab", **asked) == want
 
 

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import strategies as st
 
 import trietok
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 try:
     import torch

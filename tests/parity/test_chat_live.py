@@ -15,7 +15,7 @@ transformers = pytest.importorskip("transformers")
 pytest.importorskip("jinja2")
 
 import trietok  # noqa: E402
-from trietok.files.load import built_in_directory  # noqa: E402
+from trietok.files.model_files import built_in_directory  # noqa: E402
 
 from .conftest import TENSORS  # noqa: E402
 

@@ -11,7 +11,7 @@ import pytest
 
 import trietok
 from trietok import TokenizeBatch
-from trietok.files.load import built_in_directory
+from trietok.files.model_files import built_in_directory
 
 transformers = pytest.importorskip("transformers")
 pa = pytest.importorskip("pyarrow")

@@ -21,7 +21,8 @@ from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
 from trietok import AddedToken  # noqa: E402
 from trietok.files.formats import WORDPIECE_FAMILY  # noqa: E402
 from trietok.files.json_place import NO_NORMALIZER  # noqa: E402
-from trietok.files.tokenizer_json import TokenizerJson, read_tokenizer_json  # noqa: E402
+from trietok.files.tokenizer_json import read_tokenizer_json  # noqa: E402
+from trietok.files.tokenizer_json_content import TokenizerJson  # noqa: E402
 from trietok.files.tokenizer_json_writer import (  # noqa: E402
     tokenizer_json_object,
     tokenizer_json_text,

@@ -21,7 +21,7 @@ from tests.property.test_slow_offsets import CONTENTS, ROLES, SPECIAL, marks, op
 from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
 from trietok.text.added_tokens import AddedToken
-from trietok.text.chunk_encoder import TextEncoder
+from trietok.text.text_encoder import TextEncoder
 
 NAMES = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 

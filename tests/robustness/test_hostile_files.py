@@ -15,7 +15,7 @@ import pytest
 import trietok
 from tests.robustness.mutants import ENTRIES
 from trietok.disk import LARGEST_FILE, LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES, read_regular
-from trietok.files.formats import doubled_keys
+from trietok.files.json_files import doubled_keys
 from trietok.text.added_tokens import LONGEST_TOKEN
 from trietok.tokenizer.token_table import TokenTable
 
@@ -98,8 +98,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_would_cost_too_much_is_refused(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("trietok.files.formats.MOST_VALUES", 10_000)
-    monkeypatch.setattr("trietok.files.formats.MOST_CONTAINERS", 2_000)
+    monkeypatch.setattr("trietok.files.json_files.MOST_VALUES", 10_000)
+    monkeypatch.setattr("trietok.files.json_files.MOST_CONTAINERS", 2_000)
     files, reason = REFUSED[name]
     folder = directory(tmp_path, **files)
     kind = trietok.BertTokenizerFast if "tokenizer__json" in files else trietok.BertTokenizer

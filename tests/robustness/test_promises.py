@@ -23,7 +23,8 @@ from tests.robustness.mutants import ENTRIES
 from trietok.disk import LARGEST_FILE, LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
 from trietok.errors import MOST_SHOWN
 from trietok.files.atomic import LARGEST_JOURNAL
-from trietok.files.formats import DEEPEST, HIGHEST_ID, MOST_CONTAINERS, MOST_TEMPLATES, MOST_VALUES
+from trietok.files.formats import HIGHEST_ID, MOST_TEMPLATES
+from trietok.files.json_files import DEEPEST, MOST_CONTAINERS, MOST_VALUES
 from trietok.files.tokenizer_json import MOST_HOLES
 from trietok.text.added_tokens import LONGEST_TOKEN
 from trietok.workbench.checking.report import MOST_OF_ONE_CODE

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import SPECIAL, examples
-from trietok import BertTokenizer, InputError, add_suggestions
+from trietok import BertTokenizer, InputError, add_terms
 from trietok.workbench.suggesting import adding_words as module
 from trietok.workbench.suggesting.adding_words import Joining, PhraseCounts, WordSequences
 
@@ -39,7 +39,7 @@ def check_added(tokenizer, texts, found) -> None:
     """Adding what is suggested, all of it and the first of it, gives the tokens that were said."""
     assert number_of_tokens(tokenizer, texts) == found.tokens_before
     grown = copy.deepcopy(tokenizer)
-    add_suggestions(grown, found)
+    add_terms(grown, found)
     assert number_of_tokens(grown, texts) == found.tokens_after
     assert sum(grown.tokenize(text).count("[UNK]") for text in texts) == found.unknown_after
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import tempfile
@@ -23,8 +24,9 @@ from trietok import (
     InputTypeError,
     VocabularyError,
     WordCounts,
-    add_suggestions,
+    add_terms,
 )
+from trietok.workbench.suggesting.suggest import add_suggestions
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]
@@ -113,7 +115,7 @@ def test_a_word_never_split_without_an_id(small):
     texts = ["C.D c"]
     found = suggest(tokenizer, texts)
     assert (words(found), found.unknown_before, found.unknown_after) == (["C.D"], 1, 0)
-    add_suggestions(tokenizer, found)
+    add_terms(tokenizer, found)
     assert tokenizer.unk_token_id not in tokenizer.encode(texts[0])
 
 
@@ -147,7 +149,7 @@ def test_a_hundredth_of_harm_is_taken(small):
         assert ("covid" in words(found)) is suggested
     (worse,) = found.changed
     assert worse == ("covidien", 2, ["co", "##vidien"], ["[UNK]"])
-    add_suggestions(tokenizer, found)
+    add_terms(tokenizer, found)
     assert tokenizer.tokenize("covidien") == ["[UNK]"]
 
 
@@ -165,7 +167,7 @@ def test_one_suggestion_may_begin_with_another(small):
     texts = ["covid covids covid", "covids, covidsos"]
     found = suggest(tokenizer, texts)
     assert set(words(found)) == {"covid", "covids", "covidsos", ","}
-    add_suggestions(tokenizer, found)
+    add_terms(tokenizer, found)
     assert tokenizer.tokenize(" ".join(texts)) == [
         "covid",
         "covids",
@@ -193,7 +195,7 @@ def test_the_estimate_is_what_adding_saves(english, adding):
     assert [step.suggestions for step in found.milestones] == [50, 100, 120]
     for step in found.milestones:
         grown = BertTokenizer.from_pretrained("trietok-en")
-        add_suggestions(grown, found, most=step.suggestions)
+        add_terms(grown, words(found)[: step.suggestions], adding)
         assert (step.tokens, step.unknown) == (
             number_of_tokens(grown, texts),
             unknown_in(grown, texts),
@@ -280,7 +282,7 @@ def test_as_the_reference_says(begin, inside, texts, most, min_frequency, leave_
     assert [each[:3] for each in found.suggestions] == expected
     assert {change.text: change.after for change in found.changed} == changed
     assert found.tokens_before == reference.number_of_tokens(vocab, texts)
-    add_suggestions(tokenizer, found)
+    add_terms(tokenizer, found)
     assert found.tokens_after == reference.number_of_tokens([*vocab, *words(found)], texts)
     assert found.tokens_after == number_of_tokens(tokenizer, texts)
     assert found.unknown_after == unknown_in(tokenizer, texts)
@@ -304,7 +306,7 @@ def test_added_tokens_save_what_was_said(begin, inside, there, texts, most):
         return
     found = suggest(tokenizer, texts, way="single-word", most=most)
     assert found.tokens_before == number_of_tokens(tokenizer, texts)
-    add_suggestions(tokenizer, found)
+    add_terms(tokenizer, found)
     assert found.tokens_after == number_of_tokens(tokenizer, texts)
     assert found.unknown_after == unknown_in(tokenizer, texts)
 
@@ -348,12 +350,13 @@ def test_added_saved_and_loaded(small, tmp_path, adding):
     found = suggest(tokenizer, texts, way=adding, most=2)
     assert words(found) == ["covid", "sos"]
     then = {"wordpiece": "covid ##ien", "single-word": "co ##vidien"}
-    applied = add_suggestions(tokenizer, found)
-    assert (applied.added, applied.verified, applied.changed) == (
-        2,
-        1,
-        1 if adding == "wordpiece" else 0,
-    )
+    way = {"wordpiece": "auto", "single-word": "single-word"}[adding]
+    assert add_terms(copy.deepcopy(tokenizer), words(found), adding).added == {
+        "covid": size,
+        "sos": size + 1,
+    }
+    done = add_terms(tokenizer, found)
+    assert (done.way, done.added) == (way, {"covid": size, "sos": size + 1})
     assert tokenizer.tokenize("covidien") == then[adding].split()
     assert [tokenizer.encode(word, add_special_tokens=False) for word in words(found)] == [
         [size],

@@ -13,8 +13,8 @@ from trietok import (
     InputTypeError,
     NotSupportedError,
     UnknownWord,
-    find_unknown,
 )
+from trietok.tokenizer.unknown_words import find_unknown
 
 WORDS = ("hello", "un", "##aff", "##able", "a", "b", "##b", ",", "世")
 
@@ -117,7 +117,7 @@ def test_texts_are_read_one_after_the_other(small):
         raise KeyError("the end")
 
     with pytest.raises(KeyError):
-        find_unknown(small(*WORDS), texts())
+        small(*WORDS).find_unknown(texts())
     assert read == [0, 1, 2]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.plain import IDS, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, form_of
 from trietok.text.word_search import WordSearch
 
 APART = int(os.environ.get("TRIETOK_ALLOCATIONS_APART", "1"))
@@ -84,7 +84,10 @@ def use(compiled: Any) -> tuple[object, ...]:
     shared = bytes(compiled.rows(TEXTS, lambda forks: 2).int32_lengths(0))
     forms = [
         form_of(
-            (1, 1), {"ids": (7, [IDS], [8, 2**40]), "mask": (0, [1], [1, 1])}, multiple=8, room=40
+            (1, 1),
+            {"ids": (7, [IDS_OF_TEXT], [8, 2**40]), "mask": (0, [1], [1, 1])},
+            multiple=8,
+            room=40,
         )
     ]
     forms += [forms[0]._replace(make=()), forms[0]._replace(make=(empty, empty), dtype=None)]

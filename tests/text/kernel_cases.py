@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 import trietok
-from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.kernel import choosing as kernel
+from trietok.text.text_encoder import TextEncoder
 
 CHARACTERS = [
     chr(code)

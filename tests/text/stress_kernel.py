@@ -18,7 +18,7 @@ from array import array
 import trietok
 from tests.text.kernel_cases import compiled_kernel
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.plain import IDS, ListRows, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, ListRows, form_of
 from trietok.text.word_search import WordSearch
 
 THREADS = 4
@@ -62,7 +62,7 @@ def main(seconds: float) -> int:
         those there are.
         """
         many, ids = texts[first : first + 1000] * 8, expected[first : first + 1000] * 8
-        form = form_of((0, 0), {"ids": (0, [IDS], [])}, width=40)._replace(make=())
+        form = form_of((0, 0), {"ids": (0, [IDS_OF_TEXT], [])}, width=40)._replace(make=())
         if compiled.columns(tuple(many), form, lambda forks: 6) != ListRows(ids).columns(form):
             wrong.append("columns by several threads")
         child = os.fork()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from trietok.text.trie import MANY, bulk
+from trietok.collector import MANY, bulk
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from trietok.text.kernel import build as build_kernel
-from trietok.text.kernel.build import LIBRARY, OPTIONS, SOURCE, compile_kernel
+from trietok.text.kernel.build import COMPILER_OPTIONS, LIBRARY, SOURCE, compile_kernel
 
 pytestmark = [
     pytest.mark.faults,
@@ -66,7 +66,9 @@ def test_it_is_compiled_without_a_warning_and_encodes(compiler, options, tmp_pat
 
 def for_windows(compiler: list[str], options: tuple[str, ...], written: Path) -> None:
     """Compile the sources for Windows, as the headers of MinGW have it; nothing is linked."""
-    common = [option for option in OPTIONS if option not in ("-fPIC", "-fvisibility=hidden")]
+    common = [
+        option for option in COMPILER_OPTIONS if option not in ("-fPIC", "-fvisibility=hidden")
+    ]
     include = f"-I{sysconfig.get_path('include')}"
     command = [
         *compiler,

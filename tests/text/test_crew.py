@@ -23,7 +23,7 @@ import trietok
 from tests.text.kernel_cases import compiled_kernel, kernel_of
 from trietok import worker_pool
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.plain import IDS, ListRows, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, ListRows, form_of
 from trietok.text.word_search import WordSearch
 
 needs_kernel = pytest.mark.skipif(not kernel._IS_THERE, reason="no compiled kernel here")
@@ -120,7 +120,7 @@ def test_any_number_of_threads_gives_the_same_rows(limit):
         )
         assert rows.lists() == of_bytes
         assert (compiled.info()["helped"] > 0) == (threads > 1)
-    columns = {"ids": (7, [IDS], [1]), "mask": (0, [1], [1])}
+    columns = {"ids": (7, [IDS_OF_TEXT], [1]), "mask": (0, [1], [1])}
     form = form_of((1, 0), columns, width=1500, pads_left=True)._replace(make=())
     some = tuple(map(str, texts[:2000]))
     arrays = compiled.columns(some, form, lambda forks: 3)  # large enough for threads too

@@ -40,7 +40,7 @@ from tests.text.kernel_cases import (
 )
 from trietok.text.characters import is_chinese_char, lower_each
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.plain import IDS, NOT_PADDED, TO_LONGEST, ListRows, form_of
+from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, ListRows, form_of
 from trietok.text.word_search import WordSearch
 
 pytestmark = pytest.mark.skipif(
@@ -762,7 +762,7 @@ def forms(draw):
     form = form_of(
         specials,
         {
-            "ids": column(st.just(IDS)),
+            "ids": column(st.just(IDS_OF_TEXT)),
             "b": column(st.integers(0, 300)),
             "zeros": (0, [0] * in_row, [0] * sum(specials)),
         },
@@ -800,7 +800,7 @@ def test_columns_are_those_of_plain_python(some_letters, texts, form):
     texts=st.lists(st.text("ab [é", max_size=9), min_size=1, max_size=6), room=st.integers(-1, 5)
 )
 def test_flat_ids_are_those_of_columns(some_letters, texts, room):
-    form = form_of((1, 2), {"ids": (0, [IDS], [7, 8, 9])}, width=NOT_PADDED, room=room)
+    form = form_of((1, 2), {"ids": (0, [IDS_OF_TEXT], [7, 8, 9])}, width=NOT_PADDED, room=room)
     rows = some_letters.columns(tuple(texts), form, None)["ids"]
     ids, offsets = some_letters.flat(tuple(texts), form._replace(make=()), None)
     assert array("i", ids).tolist() == [*itertools.chain(*rows)]
@@ -814,13 +814,13 @@ def test_a_long_text_is_read_as_far_as_it_is_kept(some_letters):
         lambda code: (kernel.HAND_OVER, 0, 0, b""),
         lambda chunk: [asked.append(chunk), 3][1:],
     )
-    form = form_of((0, 0), {"ids": (0, [IDS], [])}, room=2)
+    form = form_of((0, 0), {"ids": (0, [IDS_OF_TEXT], [])}, room=2)
     assert compiled.columns((" ".join(map(str, range(1000))),), form, None) == {"ids": [[3, 3]]}
     assert len(asked) < 10
 
 
 def test_what_is_no_text_or_no_form(some_letters):
-    form = form_of((1, 1), {"ids": (0, [IDS], [1, 2])})
+    form = form_of((1, 1), {"ids": (0, [IDS_OF_TEXT], [1, 2])})
 
     class Text(str):
         pass
@@ -843,12 +843,12 @@ def test_what_is_no_text_or_no_form(some_letters):
         some_letters.columns(["a"], form, None)
     with pytest.raises(ValueError, match="several widths"):
         some_letters.rows(["a", "a a"]).columns(
-            form_of((0, 0), {"ids": (0, [IDS], [])}, width=NOT_PADDED)._replace(make=())
+            form_of((0, 0), {"ids": (0, [IDS_OF_TEXT], [])}, width=NOT_PADDED)._replace(make=())
         )
     with pytest.raises(MemoryError):
         some_letters.columns(
             ("a",),
-            form_of((1, 1), {"ids": (0, [IDS], [1, 2])}, width=2**62)._replace(make=()),
+            form_of((1, 1), {"ids": (0, [IDS_OF_TEXT], [1, 2])}, width=2**62)._replace(make=()),
             None,
         )
     for make in (

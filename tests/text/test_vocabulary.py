@@ -18,12 +18,8 @@ from trietok import (
     VocabularyError,
     load_vocab,
 )
-from trietok.files.formats import (
-    read_added_tokens_of_tokenizer_json,
-    read_json_object,
-    write_text,
-    write_vocab_lines,
-)
+from trietok.files.formats import read_added_tokens_of_tokenizer_json, write_text, write_vocab_lines
+from trietok.files.json_files import read_json_object
 
 
 def test_the_id_is_the_line(tmp_path):

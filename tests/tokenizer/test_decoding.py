@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputTypeError, TokenIdError
-from trietok.files.tokenizer_json import WordPieceDecoder
+from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.text.decoding import joints_of
 
 PROFILES = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])

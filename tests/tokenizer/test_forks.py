@@ -23,9 +23,9 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+from trietok.collector import bulk
 from trietok.text import chunk_encoder
 from trietok.text.kernel.choosing import using_kernel
-from trietok.text.trie import bulk
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 

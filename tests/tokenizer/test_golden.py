@@ -12,7 +12,7 @@ import re
 import pytest
 
 from trietok import BertTokenizer
-from trietok.files.load import BUILT_IN_NAMES, built_in_directory
+from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
 

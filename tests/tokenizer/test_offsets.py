@@ -18,9 +18,9 @@ from trietok import (
     PositionError,
     TokenSpan,
 )
-from trietok.text.chunk_encoder import TextEncoder
 from trietok.text.kernel import choosing as kernel
 from trietok.text.stages import Stages
+from trietok.text.text_encoder import TextEncoder
 
 TOKENS = ["un", "##aff", "##able", "a", "e", "##e", "i", "hello", "world", "!", "世"]
 

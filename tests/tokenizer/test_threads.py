@@ -22,7 +22,7 @@ from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.text.added_search import AddedTokens
 from trietok.text.changes import Version
 from trietok.text.kernel.choosing import using_kernel
-from trietok.tokenizer.token_table import Changes, TokenTable
+from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 TEXTS = [
     f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})"
@@ -101,7 +101,7 @@ def test_a_change_in_steps_counts_when_it_is_done_and_not_at_all_if_it_fails():
     before, after = (
         TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>")
     )
-    changes = Changes(before, Version())
+    changes = CurrentTable(before, Version())
     with changes.changing():
         changes.table = after
         assert changes.table is after

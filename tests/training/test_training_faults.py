@@ -93,7 +93,7 @@ def test_what_is_no_iterable_of_texts_is_refused(train, texts):
 def test_a_merge_scans_a_long_word_once(monkeypatch, train, word):
     from trietok.training import merging as pairs
 
-    monkeypatch.setattr(pairs, "LONG", 1_000_000)
+    monkeypatch.setattr(pairs, "LONG_FROM", 1_000_000)
     steps, merges = 0, 0
     original = pairs.Pairs._merged
 
@@ -139,7 +139,7 @@ def test_a_long_word_is_merged_as_a_short_one(words, limit):
     counts = {word: number + 1 for number, word in enumerate(words)}
     expected = train_bpe(counts, vocab_size=40)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "LONG", limit)
+        patch.setattr(pairs, "LONG_FROM", limit)
         trained = train_bpe(counts, vocab_size=40)
     assert (trained.vocab, trained.merges) == (expected.vocab, expected.merges)
 

@@ -21,11 +21,11 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
-from trietok.cli.options import Reader, choice_of, tokenizer_of
+from trietok.cli.options import FileOpener, choice_of, tokenizer_of
 from trietok.cli.output import say_choice, warn
 from trietok.cli.progress import Bars, Watched, shown_bars, shown_reading
 from trietok.cli.results import write_page, write_result
-from trietok.cli.terms import Terms, words_of
+from trietok.cli.terms import TermList, bare_terms
 from trietok.files.formats import has_tokenizer_json
 from trietok.files.save import save_files_of
 from trietok.showing.characters import first_few, number_of
@@ -186,7 +186,7 @@ def add(
     variants: str | None,
     allow_left_out: bool,
     save_plan: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
 ) -> None:
     """Add a list of terms to a tokenizer; no id moves.
@@ -207,7 +207,7 @@ def add(
             "--variants same needs --save-plan: the plan says which rows start alike."
         )
     texts = read(files) if files else None
-    given = Terms(terms, files, read)
+    given = TermList(terms, files, read)
     before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
     spellings = Spellings(given.terms if variants else ())
@@ -296,7 +296,7 @@ def trim(
     unused: str,
     check: tuple[str, ...],
     save_plan: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **what_else: Any,
 ) -> None:
@@ -316,7 +316,7 @@ def trim(
     texts = read(files)
     checked = read(check) if check else None
     tokenizer = _tokenizer_to_change(model)
-    kept = words_of(keep, read)
+    kept = bare_terms(keep, read)
     with shown_reading(texts, "looking") as shown:
         trimmed = trietok.trim(
             tokenizer,
@@ -385,7 +385,7 @@ def suggest(
     output: str | None,
     save_plan: str | None,
     leave_out: tuple[str, ...],
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **how: Any,
 ) -> None:
@@ -409,7 +409,7 @@ def suggest(
     )
     tokenizer = choice.load()
     say_choice(choice)
-    how["leave_out"] = words_of(leave_out, read)
+    how["leave_out"] = bare_terms(leave_out, read)
     with shown_reading(texts, "counting words") as shown:
         suggestions = trietok.suggest_tokens(tokenizer, shown, **how)
     applied, said = None, []
@@ -438,10 +438,10 @@ def suggest(
 
 def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: list[str]) -> None:
     """All suggestions, unknown words in red."""
-    from trietok.workbench.suggesting.suggestions import HEAD
+    from trietok.workbench.suggesting.suggestions import HEAD_OF_SUGGESTIONS
 
     if suggestions.suggestions:
-        rows = [[(name, _PIECES) for name in HEAD]]
+        rows = [[(name, _PIECES) for name in HEAD_OF_SUGGESTIONS]]
         for suggestion, row in zip(suggestions.suggestions, suggestions.rows(), strict=True):
             styles = (_WORD, "", _NUMBER, _UNKNOWN if suggestion.is_unknown else _PIECES)
             rows.append(list(zip(row, styles, strict=True)))
@@ -738,7 +738,7 @@ def adapt(
     start: str | None,
     heal: tuple[str, ...],
     page: str | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **how: Any,
 ) -> None:
@@ -758,7 +758,7 @@ def adapt(
     if terms is None and not (files or remove):
         raise click.UsageError("Give FILES to find words in, or --terms FILE, or --remove FILE.")
     _require_output(output, dry_run)
-    given = None if terms is None else Terms(terms, files, read)
+    given = None if terms is None else TermList(terms, files, read)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
     profile = choice_of(model).kind.profile
@@ -775,8 +775,8 @@ def adapt(
             None if dry_run else output,
             texts if bars is None or not files else Watched(texts, "reading", bars),
             terms=given.terms if given is not None else None if files else (),
-            remove=words_of(remove, read),
-            leave_out=words_of(leave_out, read),
+            remove=bare_terms(remove, read),
+            leave_out=bare_terms(leave_out, read),
             start=start or ("distil" if heal else "length"),
             heal=read(heal) if heal else (),
             profile=profile,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trietok.cli import options
-from trietok.cli.options import Reader
+from trietok.cli.options import FileOpener
 from trietok.cli.output import FOUND, TROUBLE, warn
 from trietok.cli.results import write_result
 from trietok.errors import InputError
@@ -64,7 +64,7 @@ def bench(
     limit: int | None,
     validate: bool,
     most: int,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
     **runs: Any,
 ) -> None:
@@ -145,15 +145,17 @@ def _progress() -> Iterator[Callable[[str], None] | None]:
 
 def _draw(screen: Screen, benchmark: Benchmark | None, agreements: list[Agreement]) -> None:
     """A table of speeds, then what differs, trietok's tokens in green, the others' in red."""
-    from trietok.workbench.benchmarking.bench import HEAD
+    from trietok.workbench.benchmarking.bench import HEAD_OF_SPEEDS
 
     if benchmark is not None:
         screen.line((benchmark.summary, "bold"))
         columns = [
             {"justify": "left" if number < 2 else "right", "overflow": "fold"}
-            for number in range(len(HEAD))
+            for number in range(len(HEAD_OF_SPEEDS))
         ]
-        head = [([each for each in (upper, lower) if each], _LINE) for upper, lower in HEAD]
+        head = [
+            ([each for each in (upper, lower) if each], _LINE) for upper, lower in HEAD_OF_SPEEDS
+        ]
         rows = ([(row[0], "bold"), *((cell, "") for cell in row[1:])] for row in benchmark.rows())
         screen.table(columns, [head, *rows])
         for result in benchmark.results:

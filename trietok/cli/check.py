@@ -12,7 +12,7 @@ from trietok.cli import options
 from trietok.cli.output import FOUND
 from trietok.cli.results import write_result
 from trietok.files import formats
-from trietok.files.load import BUILT_IN_NAMES, find_files
+from trietok.files.model_files import BUILT_IN_NAMES, find_files
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen

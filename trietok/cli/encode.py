@@ -9,8 +9,17 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import STANDARD_INPUT, Encoding, Line, ids_in, lines_of, tokenizer_of
-from trietok.cli.output import Place, Result, no_such_option, on_terminal, visible, warn, write_line
+from trietok.cli.lines import Line, ids_in, lines_asked_for
+from trietok.cli.options import STANDARD_INPUT, EncodingOptions, tokenizer_of
+from trietok.cli.output import (
+    Result,
+    TokenPlace,
+    no_such_option,
+    on_one_line,
+    on_terminal,
+    warn,
+    write_line,
+)
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import printer, shows_all
 
@@ -24,7 +33,7 @@ def encode(
     texts: tuple[str, ...],
     files: tuple[str, ...],
     model: str,
-    how: Encoding,
+    how: EncodingOptions,
     column: str,
     as_json: bool,
 ) -> None:
@@ -37,7 +46,7 @@ def encode(
       trietok encode "Is it?" --pair "It is."
     """
     how.check_arguments(texts, files)
-    lines = lines_of(texts, files, "texts", column)
+    lines = lines_asked_for(texts, files, "texts", column)
     tokenizer = tokenizer_of(model)
     how.check_length(tokenizer)
     write = printer(tokenizer, as_json, plain=lambda result: " ".join(map(str, result.ids)))
@@ -68,7 +77,7 @@ def encode(
                 )
 
 
-def _places(encoding: trietok.BatchEncoding) -> list[Place] | None:
+def _places(encoding: trietok.BatchEncoding) -> list[TokenPlace] | None:
     """Where each token is from; None where the tokenizer does not tell."""
     try:
         texts = encoding.sequence_ids()
@@ -95,7 +104,7 @@ def tokenize(
       trietok tokenize "Tokenizers turn text into ids."
       trietok tokenize -m my-tokenizer -f texts.txt
     """
-    lines = lines_of(texts, files, "texts", column)
+    lines = lines_asked_for(texts, files, "texts", column)
     tokenizer = tokenizer_of(model)
     write = printer(tokenizer, as_json, plain=lambda result: " ".join(result.tokens))
     with_ids = shows_all(as_json)
@@ -137,7 +146,7 @@ def decode(
       trietok encode --json "Hello!" | trietok decode --no-special-tokens
     """
     given = _one_sequence(ids)
-    lines = lines_of(given, files, "ids")
+    lines = lines_asked_for(given, files, "ids")
     tokenizer = tokenizer_of(model)
     with shown_reading(lines, "decoding", while_writing=True) as shown:
         for line in shown:
@@ -145,7 +154,7 @@ def decode(
             if as_json:
                 write_line(result.to_json(profile=tokenizer.profile))
             else:
-                write_line(visible(result.text) if on_terminal() else result.text)
+                write_line(on_one_line(result.text) if on_terminal() else result.text)
 
 
 def _one_sequence(arguments: tuple[str, ...]) -> list[str]:

@@ -14,15 +14,15 @@ import click
 
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
-from trietok.cli.options import Encoding, tokenizer_of
-from trietok.cli.output import FOUND, visible, warn
+from trietok.cli.options import EncodingOptions, tokenizer_of
+from trietok.cli.output import FOUND, on_one_line, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
 from trietok.files.stores import is_elsewhere
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
-    from trietok.corpus.encode_files import Progress
+    from trietok.corpus.encode_files import RunProgress
 
 _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files
@@ -130,9 +130,8 @@ def encode_files(
 
     def left() -> str:
         if resume or is_elsewhere(output) or _names_in(output) != before:
-            return (
-                f"finished shards stay in {visible(output)}, and --resume continues with the rest"
-            )
+            where = on_one_line(output)
+            return f"finished shards stay in {where}, and --resume continues with the rest"
         return "nothing was written"
 
     with stop_said(left):
@@ -147,7 +146,7 @@ def encode_files(
             settings = {"truncation": True, "max_length": max_length}
         if no_special_tokens:
             settings["add_special_tokens"] = False
-        Encoding(None, no_special_tokens, max_length).check_length(tokenizer)
+        EncodingOptions(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in include or ()})
         if engine:  # the workers are in directories of their own
             files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
@@ -251,14 +250,14 @@ def _summary(
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[tuple[Callable[[Progress], None], list[Progress]]]:
+def _progress() -> Iterator[tuple[Callable[[RunProgress], None], list[RunProgress]]]:
     """What to call with each state, and a list of the last one: a bar on a terminal, else a line
     from time to time.
     """
     began, line = time.monotonic(), "encoding: reading the first files"
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
 
-    def note(state: Progress) -> None:
+    def note(state: RunProgress) -> None:
         nonlocal line
         seen[:] = [state]
         seconds = max(time.monotonic() - began, 1e-9)

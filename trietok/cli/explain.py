@@ -12,9 +12,10 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Encoding, lines_of, tokenizer_of
+from trietok.cli.lines import lines_asked_for
+from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
-from trietok.cli.results import on_screen, write_json, write_page
+from trietok.cli.results import on_screen, print_json, write_page
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import choose
 
@@ -62,7 +63,7 @@ def explain(
     texts: tuple[str, ...],
     files: tuple[str, ...],
     model: str,
-    how: Encoding,
+    how: EncodingOptions,
     against: str | None,
     output: str | None,
     column: str,
@@ -79,7 +80,7 @@ def explain(
     how.check_arguments(texts, files)
     if output is not None and as_json:
         raise click.UsageError("Give --output or --json, not both.")
-    lines = lines_of(texts, files, "texts", column)
+    lines = lines_asked_for(texts, files, "texts", column)
     tokenizers = [tokenizer_of(model)]
     if against is not None:
         tokenizers.append(_other(against, model))
@@ -93,7 +94,7 @@ def explain(
         return
     for number, each in enumerate(explained):
         if as_json:
-            write_json(each)
+            print_json(each)
         elif on_terminal():
             on_screen(partial(_draw, each, is_first=number == 0))
         else:
@@ -109,7 +110,7 @@ def _other(against: str, model: str) -> Any:
     return tokenizer_of(against)
 
 
-def _explained(tokenizers: list[Any], text: str, how: Encoding) -> Any:
+def _explained(tokenizers: list[Any], text: str, how: EncodingOptions) -> Any:
     first, *others = (tokenizer.explain(text, how.pair, **how.settings) for tokenizer in tokenizers)
     return first.against(others[0]) if others else first
 

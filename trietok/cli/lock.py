@@ -11,15 +11,15 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Lines, Reader, tokenizer_of
+from trietok.cli.lines import Lines
+from trietok.cli.options import FileOpener, tokenizer_of
 from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_lines, write_result
 from trietok.files.formats import write_text
 from trietok.workbench.engines.worker import OTHERS
-from trietok.workbench.locking.export import FILES
-from trietok.workbench.locking.lock import LOCK_FILE, model_there
-from trietok.workbench.locking.lock import as_json as values_of
+from trietok.workbench.locking.export import EXPORT_FORMATS
+from trietok.workbench.locking.lock import LOCK_FILE, model_there, values_of
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -37,7 +37,7 @@ def _engines(what: str) -> options.Decorator:
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
 @options.reading
 @options.json_offline
-def lock(files: tuple[str, ...], model: str, output: str, read: Reader, as_json: bool) -> None:
+def lock(files: tuple[str, ...], model: str, output: str, read: FileOpener, as_json: bool) -> None:
     """Record the ids of golden texts in a lock file, which trietok verify checks.
 
     Without FILES, the golden texts are a built-in sample. --json also writes the lock to standard
@@ -169,7 +169,7 @@ def conform(
 @options.files_if_any
 @options.required_model
 @options.profile
-@options.format(known=FILES, required=True)
+@options.format(known=EXPORT_FORMATS, required=True)
 @options.writes(
     "The file to write.",
     metavar="FILE",
@@ -188,7 +188,7 @@ def export(
     output: str,
     most: int,
     engines: list[str] | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
 ) -> None:
     """Write a tokenizer as one file, and list the texts that get other ids from that file.

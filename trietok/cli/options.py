@@ -8,12 +8,9 @@ click's help does not list arguments: the docstring of a command says what they 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import re
-import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from itertools import chain
 from types import MappingProxyType
@@ -25,12 +22,11 @@ from click.shell_completion import CompletionItem
 import trietok
 from trietok.cli.former_spellings import Command
 from trietok.cli.output import reporting, say_choice
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.stores import is_elsewhere
+from trietok.files.text_files import expanded
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
-from trietok.files.texts import TextReader, expanded, has_text_suffix
 from trietok.inputs.profiles import Profile
-from trietok.text.changes import cached_property
 from trietok.tokenizer.auto import Choice, choose
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -70,7 +66,7 @@ class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8
         return super().convert(self._former.get(value, value), param, ctx)
 
 
-class _Model(click.Path):
+class _ModelName(click.Path):
     """A tokenizer: a built-in name, which the shell completes as it does paths, or whatever else
     loading takes.
     """
@@ -131,7 +127,7 @@ name = partial(click.option, metavar="NAME")
 text = partial(click.option, metavar="TEXT")
 file = partial(click.option, type=PATH, metavar="FILE")
 some_files = partial(file, multiple=True)
-MODEL = _Model(readable=False)
+MODEL = _ModelName(readable=False)
 tokenizer = partial(click.option, type=MODEL, metavar="MODEL")
 
 
@@ -285,38 +281,58 @@ def place_to_write(
     sources = [
         each for each in expanded(filter(None, read if force else ())) if os.path.exists(each)
     ]
-    what = ""
     if above != place:
-        if is_file and above != os.path.dirname(place):
-            raise trietok.FileError(
-                f"there is no folder {os.path.dirname(path)} to write to; make it", path=path
-            )
-        if not os.path.isdir(above):
-            raise trietok.FileError(
-                f"cannot write to {path!r}: {above} is not a directory", path=path
-            )
-    elif is_file and os.path.isdir(place):
-        what = f"is a directory; name a file with {option}"
-    elif not (force or is_compared) and (there or not os.path.isdir(place)):
-        what = _TAKEN.format(option)
-    elif any(
-        os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep)
-        for each in sources
-    ):
-        what = f"is what the command reads; name another place with {option}"
-    elif there and _WRITTEN.isdisjoint(there):
-        what = (
-            "holds no tokenizer and no ids, so that --force does not replace it; name another"
-            f" place with {option}"
-        )
-    if what:
-        raise trietok.FileError(f"{path} {what}", path=path)
+        _check_folder(path, above, place, is_file)
+    else:
+        what = _in_the_way(place, is_file, force or is_compared, there, sources)
+        if what:
+            raise trietok.FileError(f"{path} {what.format(option)}", path=path)
     if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):
         named = "it" if above == place else above
         raise trietok.FileError(f"cannot write to {path!r}: {named} is not writable", path=path)
-    if not there:
+    with _set_aside(place) if there else contextlib.nullcontext():
         yield
-        return
+
+
+def _check_folder(path: str, above: str, place: str, is_file: bool) -> None:
+    """Raise where a new file or directory has no folder; `above` is the nearest that is there."""
+    if is_file and above != os.path.dirname(place):
+        raise trietok.FileError(
+            f"there is no folder {os.path.dirname(path)} to write to; make it", path=path
+        )
+    if not os.path.isdir(above):
+        raise trietok.FileError(f"cannot write to {path!r}: {above} is not a directory", path=path)
+
+
+def _in_the_way(
+    place: str, is_file: bool, may_replace: bool, there: Collection[str], sources: Iterable[str]
+) -> str:
+    """Why what is at a place may not be replaced, with `{}` for the option; empty where it may.
+
+    `there` are the names in a directory, `sources` what the command reads.
+    """
+    if is_file and os.path.isdir(place):
+        return "is a directory; name a file with {}"
+    if not may_replace and (there or not os.path.isdir(place)):
+        return _TAKEN
+    if any(
+        os.path.samefile(place, each) or os.path.realpath(each).startswith(place + os.sep)
+        for each in sources
+    ):
+        return "is what the command reads; name another place with {}"
+    if there and _WRITTEN.isdisjoint(there):
+        return (
+            "holds no tokenizer and no ids, so that --force does not replace it; name another"
+            " place with {}"
+        )
+    return ""
+
+
+@contextlib.contextmanager
+def _set_aside(place: str) -> Iterator[None]:
+    """A directory under another name, until the body has written one in its place; else it comes
+    back.
+    """
     import shutil  # seldom needed
 
     aside = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.{os.getpid()}.before")
@@ -472,7 +488,7 @@ max_words = partial(
 )
 
 
-class Encoding(NamedTuple):
+class EncodingOptions(NamedTuple):
     """How `encode` and `explain` are to encode: a second text, whether special tokens are left out,
     how many tokens.
     """
@@ -515,20 +531,20 @@ class Encoding(NamedTuple):
 
 def encoding(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options `--pair`, `--no-special-tokens` and `--max-length`; the command gets `how`, an
-    `Encoding`.
+    `EncodingOptions`.
     """
 
     @wraps(command)
     def with_encoding(
         *args: Any, pair: str | None, no_special_tokens: bool, max_length: int | None, **rest: Any
     ) -> Any:
-        return command(*args, how=Encoding(pair, no_special_tokens, max_length), **rest)
+        return command(*args, how=EncodingOptions(pair, no_special_tokens, max_length), **rest)
 
     pair = text("--pair", help="Encode the text and TEXT as a pair.")
     return together(pair, no_special_tokens, max_length)(with_encoding)
 
 
-class Reader(NamedTuple):
+class FileOpener(NamedTuple):
     """Opens files, globs and standard input, as `--column` and `--on-error` say."""
 
     column: str
@@ -540,11 +556,11 @@ class Reader(NamedTuple):
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options `--column` and `--on-error`; the command gets `read`, a `Reader`."""
+    """The options `--column` and `--on-error`; the command gets `read`, a `FileOpener`."""
 
     @wraps(command)
     def with_reader(*args: Any, column: str, on_error: str, **rest: Any) -> Any:
-        return command(*args, read=Reader(column, on_error), **rest)
+        return command(*args, read=FileOpener(column, on_error), **rest)
 
     return together(column, on_error)(with_reader)
 
@@ -569,179 +585,3 @@ def choice_of(name: str, like: Profile | None = None, why: str = "") -> Choice:
 def tokenizer_of(name: str, like: Profile | None = None, why: str = "") -> Any:
     """The tokenizer that `choice_of` chooses."""
     return choice_of(name, like, why).load()
-
-
-_MOST_DIGITS = 20  # numbers of more are a mistake, and would fill an error message
-_ID = re.compile(f"[+-]?[0-9]{{1,{_MOST_DIGITS}}}")
-_NO_ID = 10**_MOST_DIGITS
-_FORMS = "separate ids with spaces or commas, or write a JSON list, or input_ids in a JSON object"
-
-
-class Line(NamedTuple):
-    """A text and the place it comes from, such as `"texts.txt, line 3"`; no place for an
-    argument.
-    """
-
-    text: str
-    where: str = ""
-    file: str = ""
-    number: int = 0  # of the line or row in the file, from 1
-
-
-class Lines:
-    """The lines of arguments and files, one after the other; they can be read once, and no file is
-    held as a whole.
-
-    Args:
-        arguments: a line each; `-` is standard input.
-        files: their paths or globs, read behind the arguments; `-` is standard input. Packed ones
-            are unpacked.
-        column: where the texts are in files that are no lines of text; None to read all as lines.
-        on_error: what to do with bytes that are not UTF-8, as `--on-error` has it.
-    """
-
-    def __init__(
-        self,
-        arguments: Sequence[str] = (),
-        files: Sequence[str] = (),
-        column: str | None = None,
-        on_error: str = "fail",
-    ) -> None:
-        self._reader = TextReader(
-            column, on_error, counts_lines=True, repair="convert the input to UTF-8"
-        )
-        self._files = [*(argument for argument in arguments if argument == STANDARD_INPUT), *files]
-        self._lines = self._all(arguments, files if column is None else expanded(files))
-
-    @property
-    def bytes_read(self) -> int:
-        return self._reader.bytes_read
-
-    def __iter__(self) -> Iterator[Line]:
-        return self._lines
-
-    @cached_property
-    def total_bytes(self) -> int | None:
-        """How many bytes the files have; None where that cannot be known, as with a pipe."""
-        try:
-            found = [
-                os.stat(sys.stdin.fileno() if path == STANDARD_INPUT else path)
-                for path in self._files
-            ]
-        # no such file; or standard input is closed, or no file
-        except (
-            OSError,
-            ValueError,
-            AttributeError,
-        ):
-            return None
-        return (
-            sum(each.st_size for each in found)
-            if all(stat.S_ISREG(each.st_mode) for each in found)
-            else None
-        )
-
-    def _all(self, arguments: Iterable[str], paths: Iterable[str]) -> Iterator[Line]:
-        for argument in arguments:
-            yield from self._of_file(argument) if argument == STANDARD_INPUT else [Line(argument)]
-        for path in paths:
-            yield from self._of_file(path)
-
-    def _of_file(self, path: str) -> Iterator[Line]:
-        """The lines of one file, or of standard input for `-`."""
-        if path != STANDARD_INPUT:
-            unit = "row" if path.lower().endswith((".parquet", ".csv", ".tsv")) else "line"
-            for text, number in self._reader.rows(path):
-                yield Line(text, f"{path}, {unit} {number}", path, number)
-        elif sys.stdin is not None:
-            name = "standard input"
-            for text, number in self._reader.rows_of_stream(sys.stdin.buffer, name):
-                yield Line(text, f"{name}, line {number}", name, number)
-
-
-def lines_of(
-    arguments: Sequence[str], files: Sequence[str], what: str, column: str | None = None
-) -> Lines:
-    """The lines to work on: the arguments, or those of the files, or those of standard input.
-
-    `what` the command wants is named in its usage errors, in the plural; `column` is as for
-    `Lines`.
-    """
-    if arguments and files:
-        raise click.UsageError(f"Give {what} as arguments or by -f, not both.")
-    if files:
-        return Lines(files=files, column=column)
-    if arguments:
-        if what == "texts":
-            _refuse_file_names(arguments)
-        return Lines(arguments)
-    if sys.stdin is None or sys.stdin.isatty():
-        raise click.UsageError(
-            f"Give {what} as arguments, by -f FILE or through a pipe; - reads what you type."
-        )
-    return Lines(files=[STANDARD_INPUT])
-
-
-def _refuse_file_names(texts: Sequence[str]) -> None:
-    """A usage error for a text that is, or looks like, the name of a file, unless a `--` says that
-    all are texts.
-    """
-    ctx = click.get_current_context()
-    for text in () if "--" in ctx.find_root().obj else texts:
-        is_file = os.path.isfile(text) and not set(text).isdisjoint("./\\")
-        if is_file or (has_text_suffix(text) and text.isprintable() and " " not in text):
-            said = (
-                "is a file; -f reads it"
-                if is_file
-                else "looks like a file, and there is none of that name"
-            )
-            raise click.UsageError(f"{text!r} {said}; put -- before it if it is the text.")
-
-
-def ids_in(text: str) -> list[int]:
-    """The ids in a text: between spaces or commas, in a JSON list, or as `input_ids` in a JSON
-    object.
-
-    >>> ids_in("2 490, 3"), ids_in("[2, 490, 3]"), ids_in('{"text": "a", "input_ids": [2, 490, 3]}')
-    ([2, 490, 3], [2, 490, 3], [2, 490, 3])
-    """
-    text = text.strip()
-    if text.startswith(("{", "[")):
-        return _ids_in_json(text)
-    words = text.replace(",", " ").split()
-    digits = "".join(words)
-    if not (digits.isascii() and digits.isdigit() and len(max(words, key=len)) <= _MOST_DIGITS):
-        for word in words:
-            if not _ID.fullmatch(word):
-                raise _not_an_id(word)
-    return list(map(int, words))
-
-
-def _ids_in_json(text: str) -> list[int]:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise trietok.InputError(
-            f"not JSON at character {error.pos + 1}: {error.msg}; {_FORMS}"
-        ) from None
-    except (ValueError, RecursionError):  # a number of too many digits, brackets nested too deeply
-        raise trietok.InputError(f"this JSON holds no list of ids; {_FORMS}") from None
-    if isinstance(value, dict):
-        if "input_ids" not in value:
-            raise trietok.InputError(f"the JSON object has no input_ids; {_FORMS}")
-        value = value["input_ids"]
-    if not isinstance(value, list):
-        raise trietok.InputError(f"input_ids should be a list of ids, not {_short(value)}")
-    for item in value:
-        if type(item) is not int or abs(item) >= _NO_ID:
-            raise _not_an_id(item)
-    return value
-
-
-def _not_an_id(value: Any) -> trietok.InputError:
-    return trietok.InputError(f"{_short(value)} is not an id; {_FORMS}")
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."

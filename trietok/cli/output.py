@@ -81,11 +81,11 @@ def writing() -> Iterator[None]:
         ) from error
 
 
-def visible(text: str) -> str:
+def on_one_line(text: str) -> str:
     r"""A text for one line of a terminal: what would move the cursor, break the line or turn the
     text is escaped.
 
-    >>> print(visible("a\tb\x1b[2J\u2028"))
+    >>> print(on_one_line("a\tb\x1b[2J\u2028"))
     a\tb\x1b[2J\u2028
     """
     if text.isascii() and text.isprintable():
@@ -97,7 +97,7 @@ def visible(text: str) -> str:
 
 
 # the text, and the half-open span in it; None for a special token
-Place = tuple[int, int, int] | None
+TokenPlace = tuple[int, int, int] | None
 
 
 class Result(NamedTuple):
@@ -110,7 +110,7 @@ class Result(NamedTuple):
     ids: list[int]
     text_pair: str | None = None
     token_type_ids: list[int] | None = None
-    places: list[Place] | None = None
+    places: list[TokenPlace] | None = None
 
     def to_json(self, **more: str) -> str:
         r"""One line of JSON.
@@ -331,7 +331,7 @@ def _write_error(message: str, error: Exception) -> None:
 
 def _say(kind: str, message: str) -> None:
     line = (  # at once: the lines of the programs of a pipeline do not mix
-        f"trietok: {kind}: {visible(message)}\n"
+        f"trietok: {kind}: {on_one_line(message)}\n"
     )
     print(line, end="", file=sys.stderr, flush=True)
 

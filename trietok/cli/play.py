@@ -23,7 +23,7 @@ from trietok.cli.app import PAGES
 from trietok.cli.options import DEFAULT_MODEL, choice_of
 from trietok.cli.output import no_such, on_terminal, write_line
 from trietok.cli.session import PROFILES, Session
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.model_files import BUILT_IN_NAMES
 
 _HOST = "127.0.0.1"
 _PORT = 8642

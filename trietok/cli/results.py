@@ -15,9 +15,9 @@ import click
 from trietok.cli.output import (
     Result,
     json_line,
+    on_one_line,
     on_terminal,
     said_of_profile,
-    visible,
     write_line,
     writing,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def write_lines(lines: Iterable[str]) -> None:
     """Write lines that may hold what a user's files hold."""
     for line in lines:
-        write_line(visible(line))
+        write_line(on_one_line(line))
 
 
 def write_result(
@@ -50,14 +50,14 @@ def write_result(
         fragments.append(result.to_html())
         write_page(ctx.meta["trietok.page"], str(ctx.info_name), fragments)
     if as_json:
-        write_json(result)
+        print_json(result)
     elif draw is not None and on_terminal():
         on_screen(draw)
     else:
         write_lines(str(result).split("\n") if lines is None else lines())
 
 
-def write_json(result: Any) -> None:
+def print_json(result: Any) -> None:
     """Write what came of a command as one line: `ok` says how it ended, `output` where it has
     written.
     """

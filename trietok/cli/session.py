@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import trietok
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.inputs.profiles import Profile
 from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose

@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from trietok.cli.output import Result, visible
+from trietok.cli.output import Result, on_one_line
 
 # a line, or several below one another in a cell; and the style
-Styled = tuple[str | Sequence[str], str]
+StyledCell = tuple[str | Sequence[str], str]
 
 
 class Screen:
@@ -36,13 +36,15 @@ class Screen:
     def __init__(self) -> None:
         self.console = Console(highlight=False, markup=False, emoji=False)
 
-    def line(self, *parts: Styled, **options: Any) -> None:
+    def line(self, *parts: StyledCell, **options: Any) -> None:
         """Write parts side by side; an empty line where there is none. `options` are those of
         rich's `print`.
         """
         self.console.print(*([_text(parts)] if parts else []), **options)
 
-    def table(self, columns: Iterable[dict[str, Any]], rows: Iterable[Sequence[Styled]]) -> None:
+    def table(
+        self, columns: Iterable[dict[str, Any]], rows: Iterable[Sequence[StyledCell]]
+    ) -> None:
         """Write rows of cells; `columns` are the options of rich's columns."""
         table = Table.grid(padding=(0, 2))
         for column in columns:
@@ -52,9 +54,12 @@ class Screen:
         self.console.print(table)
 
 
-def _text(parts: Sequence[Styled]) -> Text:
+def _text(parts: Sequence[StyledCell]) -> Text:
     shown = [
-        (visible(lines) if isinstance(lines, str) else "\n".join(map(visible, lines)), style)
+        (
+            on_one_line(lines) if isinstance(lines, str) else "\n".join(map(on_one_line, lines)),
+            style,
+        )
         for lines, style in parts
     ]
     # The style of a text as a whole is that of the space around it too.
@@ -139,7 +144,7 @@ class TokenTables:
         """What is shown of one token."""
         token = result.tokens[number]
         lines = [
-            Text(visible(token), style=self._style(token)),
+            Text(on_one_line(token), style=self._style(token)),
             Text(str(result.ids[number]), style=_ID),
         ]
         word = ""
@@ -147,7 +152,7 @@ class TokenTables:
             place = result.places[number]
             if place is not None and token == self._unknown:
                 text = result.text_pair if place[0] else result.text
-                word = visible((text or "")[place[1] : place[2]])
+                word = on_one_line((text or "")[place[1] : place[2]])
             lines.append(Text("" if place is None else f"{place[1]}-{place[2]}", style=_PLACE))
         if result.token_type_ids is not None:
             lines.append(Text(str(result.token_type_ids[number]), style=_TYPE))

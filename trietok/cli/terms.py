@@ -15,9 +15,10 @@ from dataclasses import replace
 import click
 
 import trietok
-from trietok.cli.options import STANDARD_INPUT, Line, Lines, Reader
+from trietok.cli.lines import Line, Lines
+from trietok.cli.options import STANDARD_INPUT, FileOpener
 from trietok.cli.output import FOUND, warn
-from trietok.files.texts import has_text_suffix
+from trietok.files.text_files import has_text_suffix
 from trietok.showing.characters import number_of, visible
 
 _MOST_SHOWN = 3  # doubtful lines, and their characters
@@ -57,7 +58,7 @@ _DOUBTS: tuple[tuple[Callable[[str], bool], str, str], ...] = (
 )
 
 
-def listed(files: Sequence[str], read: Reader) -> list[Line]:
+def terms_in(files: Sequence[str], read: FileOpener) -> list[Line]:
     """The terms of some files that are not blank, without spaces around, and with one space for
     several inside.
 
@@ -76,7 +77,7 @@ def listed(files: Sequence[str], read: Reader) -> list[Line]:
         found.append(line._replace(text=" ".join(text.split())))
     for (file, number), lines in doubtful.items():
         _, told, advice = _DOUBTS[number]
-        warn(f"{file}: {number_of(len(lines), 'line')} {told}: {_shown(lines)}; {advice}")
+        warn(f"{file}: {number_of(len(lines), 'line')} {told}: {_shown_lines(lines)}; {advice}")
     return found
 
 
@@ -90,7 +91,7 @@ def _is_of_lines(name: str) -> bool:
     return stem.endswith(".txt") or not has_text_suffix(stem)
 
 
-def _shown(lines: Sequence[Line]) -> str:
+def _shown_lines(lines: Sequence[Line]) -> str:
     shown = [
         f"line {each.number} ({visible(each.text[:_LONGEST_SHOWN])})"
         for each in lines[:_MOST_SHOWN]
@@ -98,15 +99,15 @@ def _shown(lines: Sequence[Line]) -> str:
     return ", ".join(shown) + (", ..." if len(lines) > _MOST_SHOWN else "")
 
 
-def words_of(files: Iterable[str], read: Reader) -> list[str]:
+def bare_terms(files: Iterable[str], read: FileOpener) -> list[str]:
     """The terms of some files alone."""
-    return [line.text for line in listed(list(files), read)]
+    return [line.text for line in terms_in(list(files), read)]
 
 
-class Terms:
+class TermList:
     """The terms of the file that `--terms` names, and which line or row each is on."""
 
-    def __init__(self, path: str, files: Sequence[str], read: Reader) -> None:
+    def __init__(self, path: str, files: Sequence[str], read: FileOpener) -> None:
         if path == STANDARD_INPUT in files:
             raise click.UsageError(
                 "Standard input is read once: give the terms or the texts in a file."
@@ -117,7 +118,7 @@ class Terms:
                 f"{path} is a directory, and --terms takes a file with a term on each line; -m"
                 f" {shlex.quote(path)} takes the tokenizer of a directory"
             )
-        lines = listed([path], read)
+        lines = terms_in([path], read)
         if not lines:
             raise trietok.InputError(f"there is no term in {self._where}; write one on each line")
         self._numbers, self.terms = [line.number for line in lines], [line.text for line in lines]

@@ -15,8 +15,8 @@ import click
 import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
-from trietok.cli.options import Reader
-from trietok.cli.output import visible
+from trietok.cli.options import FileOpener
+from trietok.cli.output import on_one_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.results import write_result
 from trietok.files.texts import STANDARD_INPUT
@@ -69,15 +69,15 @@ _tokens = options.together(
 
 
 def _training(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What is read and how it is counted: the command gets `run`, a `_Run`, and an interrupt says
-    what is left.
+    """What is read and how it is counted: the command gets `run`, a `_Training`, and an interrupt
+    says what is left.
     """
 
     @wraps(command)
     def in_run(
         files: tuple[str, ...],
         output: str,
-        read: Reader,
+        read: FileOpener,
         workers: int | None,
         engine: str | None,
         address: str | None,
@@ -86,7 +86,9 @@ def _training(command: Callable[..., Any]) -> Callable[..., Any]:
         **rest: Any,
     ) -> None:
         map_files = options.map_of(engine, address, workers)
-        run = _Run(command.__name__, files, output, read, workers, map_files, max_words, as_json)
+        run = _Training(
+            command.__name__, files, output, read, workers, map_files, max_words, as_json
+        )
         with stop_said(run.left):
             command(run, **rest)
 
@@ -131,7 +133,7 @@ def train() -> None:
 @options.tokenizer("--like", help="Split texts into words as this BERT tokenizer does.")
 @_training
 def wordpiece(
-    run: _Run,
+    run: _Training,
     special_tokens: tuple[str, ...],
     unused: int,
     model_max_length: int | None,
@@ -204,7 +206,7 @@ def _settings_of(name: str) -> dict[str, Any]:
 @_cased
 @_training
 def bpe(
-    run: _Run,
+    run: _Training,
     recipe: str | None,
     test: str | None,
     vocab_size: int | None,
@@ -255,7 +257,10 @@ def bpe(
 
 
 def _chinese(
-    run: _Run, texts: Iterable[str], sentences: Iterable[str] | None, sizes: dict[str, int | None]
+    run: _Training,
+    texts: Iterable[str],
+    sentences: Iterable[str] | None,
+    sizes: dict[str, int | None],
 ) -> None:
     log: list[str] = []
     with _progress() as progress:
@@ -293,13 +298,13 @@ def _progress() -> Iterator[OnProgress | None]:
 
 
 @dataclass
-class _Run:
+class _Training:
     """One training: what it reads, how long it takes, what it tells at the end."""
 
     kind: str
     given: tuple[str, ...]
     output: str
-    read: Reader
+    read: FileOpener
     workers: int | None
     map_files: Any
     max_words: int
@@ -331,7 +336,7 @@ class _Run:
     def left(self) -> str:
         """What is there where it is stopped: all of the files or nothing."""
         is_written = self.saving and os.path.isdir(self.output) and bool(os.listdir(self.output))
-        return f"{visible(self.output)} is complete" if is_written else "nothing was written"
+        return f"{on_one_line(self.output)} is complete" if is_written else "nothing was written"
 
     def finish(self, counted: dict[str, int], **numbers: int) -> None:
         values = {

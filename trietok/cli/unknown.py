@@ -13,12 +13,13 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.options import Line, Lines, Reader, tokenizer_of
-from trietok.cli.output import FOUND, on_terminal, visible, write_line
+from trietok.cli.lines import Line, Lines
+from trietok.cli.options import FileOpener, tokenizer_of
+from trietok.cli.output import FOUND, on_one_line, on_terminal, write_line
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import on_screen, write_json, write_result
+from trietok.cli.results import on_screen, print_json, write_result
 from trietok.inputs.profiles import Profile
-from trietok.tokenizer.unknown_words import HEAD, find_unknown
+from trietok.tokenizer.unknown_words import HEAD_OF_WORDS, find_unknown
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -49,13 +50,13 @@ def unknown(
     with shown_reading(lines, "looking") as shown:
         found = find_unknown(tokenizer_of(model), places.noted(shown))
     if as_json:
-        write_json(_named(found, places))
+        print_json(_with_places(found, places))
     elif on_terminal():
         on_screen(lambda screen: _draw(screen, found, places, most))
     else:
         write_line(found.summary)
         for row in found.rows(most, places.name):
-            write_line("\t".join(map(visible, row)))
+            write_line("\t".join(map(on_one_line, row)))
 
 
 class _Places:
@@ -87,7 +88,7 @@ class _Places:
         return f"{file}:{line_number}"
 
 
-def _named(found: trietok.UnknownWords, places: _Places) -> dict[str, Any]:
+def _with_places(found: trietok.UnknownWords, places: _Places) -> dict[str, Any]:
     """The findings for JSON, with file and line instead of the number of the text."""
     values = found.to_dict()
     for word in values["words"]:
@@ -106,13 +107,13 @@ def _draw(screen: Screen, found: trietok.UnknownWords, places: _Places, most: in
     screen.line((found.summary, "bold yellow" if found.words else "bold green"))
     if not found.words:
         return
-    styles = zip(HEAD, ("cyan", "bold", "", "dim"), strict=True)
+    styles = zip(HEAD_OF_WORDS, ("cyan", "bold", "", "dim"), strict=True)
     columns = [
         {"justify": "right" if name == "count" else "left", "style": style}
         for name, style in styles
     ]
     rows = ([(cell, "") for cell in row] for row in found.rows(most, places.name))
-    screen.table(columns, [[(name, "dim") for name in HEAD], *rows])
+    screen.table(columns, [[(name, "dim") for name in HEAD_OF_WORDS], *rows])
     if len(found.words) > most:
         screen.line((f"... and {len(found.words) - most:,} more", "dim"))
 
@@ -131,7 +132,7 @@ def diff(
     new: str,
     files: tuple[str, ...],
     new_profile: Profile | None,
-    read: Reader,
+    read: FileOpener,
     as_json: bool,
 ) -> None:
     """Compare two tokenizers, and show what differs.

@@ -23,11 +23,11 @@ import trietok
 from trietok import log
 from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, brief, told_as
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
-from trietok.files.tokenizer_json import WordPieceDecoder
+from trietok.files.tokenizer_json_content import WordPieceDecoder
+from trietok.forks import ForkableLock
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
 from trietok.inputs.template import BERT
-from trietok.text.changes import ForkableLock
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
@@ -77,10 +77,10 @@ def refuse_what_no_file_says(tokenizer: Any, name: str) -> None:
         )
 
 
-def kind_of(value: Any) -> str:
+def named_kind(value: Any) -> str:
     """What something is that is no tokenizer of trietok, for a message.
 
-    >>> kind_of("trietok-en"), kind_of(str)
+    >>> named_kind("trietok-en"), named_kind(str)
     ('a str', 'the class str')
     """
     if isinstance(value, type):
@@ -125,7 +125,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         if not isinstance(tokenizer, bert.BertTokenizer):
             message = (
                 "to_rust takes a BertTokenizer of trietok or a relative of it, not"
-                f" {kind_of(tokenizer)}"
+                f" {named_kind(tokenizer)}"
             )
             raise InputTypeError(message, value=tokenizer)
         if has_methods_of_its_own(tokenizer):
@@ -221,8 +221,8 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     with brief:
         if not isinstance(tokenizer, base.PreTrainedTokenizer):
             message = (
-                f"to_transformers takes a tokenizer of trietok, not {kind_of(tokenizer)}; load it"
-                " with "
+                f"to_transformers takes a tokenizer of trietok, not {named_kind(tokenizer)}; load"
+                " it with "
             )
             raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
         if isinstance(tokenizer, ForTransformers):

@@ -12,7 +12,7 @@ of such has what attention to each text alone needs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from trietok.errors import (
     InputError,
     InputTypeError,
     NotSupportedError,
+    OptionError,
     SpecialTokenError,
     imported,
     kind_of,
@@ -44,17 +45,13 @@ from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 
 if TYPE_CHECKING:
-    import numpy
     from numpy.typing import NDArray
 
-    Ids = NDArray[numpy.int64]
-    Flags = NDArray[numpy.bool_]
+    from trietok.corpus.masking import FlagArray, IdArray
 
 
 def _kind_of_tensors(*wanted: Tensors) -> TensorType:
-    """The first that is said; else transformers' default, torch's where it is installed, or
-    numpy's.
-    """
+    """The first that is said; else, as in transformers, torch's if it is installed; or numpy's."""
     said = next(filter(None, wanted), None)
     return TensorType(said or ("np" if find_spec("torch") is None else "pt"))
 
@@ -66,11 +63,8 @@ def _list_of_examples(features: object) -> list[object]:
         or not hasattr(features, "__iter__")
         or isinstance(features, (str, bytes))
     ):
-        raise InputTypeError(
-            "a collator takes a list of examples, such as [dataset[i] for i in range(8)], not"
-            f" {kind_of(features)}",
-            value=features,
-        )
+        told = "a collator takes a list of examples, such as [dataset[i] for i in range(8)], not"
+        raise InputTypeError(f"{told} {kind_of(features)}", value=features)
     examples = list(features)
     if not examples:
         raise InputError("a batch has at least one example; this list is empty")
@@ -84,9 +78,8 @@ _DOCUMENTS, _POSITIONS = "document_ids", "position_ids"
 def _padded(
     tokenizer: PreTrainedTokenizer, examples: list[Any], kind: TensorType, **how: Any
 ) -> BatchEncoding:
-    """A batch of dicts. Where they are packed, with `position_ids` and `document_ids`, 0 at
-    padding, and with `cu_seqlens` and `max_seqlen`: where each text begins among the tokens that
-    are no padding, and how long one is.
+    """A batch of dicts; of packed ones with `position_ids` and `document_ids`, 0 at padding, and
+    with `cu_seqlens` and `max_seqlen`: where each text begins without padding, how long one is.
     """
     if not (isinstance(examples[0], Mapping) and _DOCUMENTS in examples[0]):
         return tokenizer.pad(examples, return_tensors=kind, **how)
@@ -102,22 +95,32 @@ def _padded(
         places = numpy.zeros((len(rows), length), dtype=numpy.int64)
         for place, row in zip(places, rows, strict=True):
             place[length - len(row) if tokenizer.padding_side == "left" else 0 :][: len(row)] = row
-        batch[name] = to_tensor(places, kind) if kind is TensorType.NUMPY else _of_torch(places)
+        batch[name] = _as_kind(places, kind)
     positions = numpy.concatenate(packed[_POSITIONS])
     starts = numpy.append(numpy.flatnonzero(positions == 0), len(positions)).astype(numpy.int32)
-    batch["cu_seqlens"] = starts if kind is TensorType.NUMPY else _of_torch(starts)
+    batch["cu_seqlens"] = _as_kind(starts, kind)
     batch["max_seqlen"] = int(numpy.diff(starts).max(initial=0))
     return batch
 
 
-def _of_torch(array: NDArray[Any]) -> Any:
-    import torch
+def _as_kind(array: NDArray[Any], kind: TensorType) -> Any:
+    return array if kind is TensorType.NUMPY else imported("torch", "torch").from_numpy(array)
 
-    return torch.from_numpy(array)
+
+class _Collator:
+    """A keyword that a collator lacks is an error of ours, where its dataclass has a plain one."""
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        known = [one.name for one in fields(cls) if one.init]  # type: ignore[arg-type]
+        for name in options:
+            if name not in known:
+                told = f"{cls.__name__} has no option {name!r}; it has {', '.join(known)}"
+                raise OptionError(told, name=name)
+        return super().__new__(cls)
 
 
 @dataclass
-class DataCollatorWithPadding:
+class DataCollatorWithPadding(_Collator):
     """Pads the examples of a batch to one length, with transformers' parameters.
 
     Args:
@@ -167,13 +170,10 @@ class DataCollatorWithPadding:
             SpecialTokenError: the tokenizer has no padding token.
         """
         how = {
-            "padding": self.padding,
-            "max_length": self.max_length,
-            "pad_to_multiple_of": self.pad_to_multiple_of,
+            name: getattr(self, name) for name in ("padding", "max_length", "pad_to_multiple_of")
         }
-        batch = _padded(
-            self.tokenizer, _list_of_examples(features), TensorType(self.return_tensors), **how
-        )
+        kind = TensorType(self.return_tensors)
+        batch = _padded(self.tokenizer, _list_of_examples(features), kind, **how)
         for name in ("label", "label_ids"):
             if name in batch:
                 batch["labels"] = batch.pop(name)
@@ -181,15 +181,12 @@ class DataCollatorWithPadding:
 
 
 _CHINESE_REF = "chinese_ref"
-# of no use to a model, and no tensor where lengths differ
-_LEFT_OUT = (
-    _CHINESE_REF,
-    "offset_mapping",
-)
+_SHARES = ("mask_replace_prob", "random_replace_prob")
+_LEFT_OUT = (_CHINESE_REF, "offset_mapping")  # no use to a model, and no tensor if lengths differ
 
 
 @dataclass
-class DataCollatorForLanguageModeling:
+class DataCollatorForLanguageModeling(_Collator):
     """Makes a batch for masked language modelling, or with `mlm=False` for causal.
 
     Of the tokens that may be chosen, `mlm_probability` are; the label of a chosen token is its id,
@@ -261,17 +258,15 @@ class DataCollatorForLanguageModeling:
     seed: int | None = None
     masking: Masking = field(default="each", kw_only=True)
     epoch: int = field(default=0, init=False)
-    _known_ids: tuple[Any, int, int, Ids] | None = field(
+    _known_ids: tuple[Any, int, int, IdArray] | None = field(
         default=None, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
         if self.tf_experimental_compile:
-            raise NotSupportedError(
-                "tf_experimental_compile is for TensorFlow, which is left out; use"
-                " return_tensors='np' and convert",
-                name="tf_experimental_compile",
-            )
+            name, how = "tf_experimental_compile", "use return_tensors='np' and convert"
+            told = f"{name} is for TensorFlow, which is left out; {how}"
+            raise NotSupportedError(told, name=name)
         if self.mlm and self.tokenizer.mask_token is None:
             raise SpecialTokenError(
                 "masked language modelling needs a mask token, and the tokenizer has none; set one"
@@ -281,14 +276,12 @@ class DataCollatorForLanguageModeling:
             )
         if self.mlm:
             self.mlm_probability = _probability("mlm_probability", self.mlm_probability)
-        self.mask_replace_prob = _probability("mask_replace_prob", self.mask_replace_prob)
-        self.random_replace_prob = _probability("random_replace_prob", self.random_replace_prob)
+        for name in _SHARES:
+            setattr(self, name, _probability(name, getattr(self, name)))
         if self.mask_replace_prob + self.random_replace_prob > 1:
-            raise InputError(
-                f"mask_replace_prob={self.mask_replace_prob} and"
-                f" random_replace_prob={self.random_replace_prob} are more than 1 together; they"
-                " are shares of the same tokens"
-            )
+            shares = (f"{name}={getattr(self, name)}" for name in _SHARES)
+            told = f"{' and '.join(shares)} are more than 1 together"
+            raise InputError(f"{told}; they are shares of the same tokens")
         if self.whole_word_mask:
             if not self.mlm:
                 raise InputError("whole_word_mask=True masks, so it needs mlm=True")
@@ -308,9 +301,7 @@ class DataCollatorForLanguageModeling:
         self.return_tensors = _kind_of_tensors(self.return_tensors).value
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch it is, a whole number, so that batches that come back get other masks; 0
-        at the start.
-        """
+        """Say which epoch it is, from 0, so that batches that come back get other masks."""
         self.epoch = whole_number("epoch", epoch)
 
     def __call__(self, features: object, return_tensors: Tensors = None) -> BatchEncoding:
@@ -342,11 +333,8 @@ class DataCollatorForLanguageModeling:
         if self.mlm:
             is_maskable = self._maskable(ids, special, batch.get("attention_mask"))
             is_continuation = self._continuations(ids, examples) if self.whole_word_mask else None
-            key = (
-                drawn_key(kind is TensorType.PYTORCH)
-                if self.seed is None
-                else seeded_key(self.seed, self.epoch)
-            )
+            is_torch, seed = kind is TensorType.PYTORCH, self.seed
+            key = drawn_key(is_torch) if seed is None else seeded_key(seed, self.epoch)
             # or the collator would not have been made
             assert self.tokenizer.mask_token_id is not None
             seen, labels = mask_ids(
@@ -384,42 +372,30 @@ class DataCollatorForLanguageModeling:
                     raise InputTypeError(
                         f"item {number} is no dict, as item 0 is: {kind_of(example)}", value=example
                     )
-            examples = [
-                {key: example[key] for key in example if key not in _LEFT_OUT}
-                for example in examples
-            ]
-            return _padded(
-                self.tokenizer, examples, kind, pad_to_multiple_of=self.pad_to_multiple_of
-            )
+            examples = [{key: one[key] for key in one if key not in _LEFT_OUT} for one in examples]
+            how: dict[str, Any] = {"pad_to_multiple_of": self.pad_to_multiple_of}
+            return _padded(self.tokenizer, examples, kind, **how)
         rows = list(map(to_python, examples))
         for number, (row, example) in enumerate(zip(rows, examples, strict=True)):
             if not isinstance(row, list) or not all(isinstance(token_id, int) for token_id in row):
-                raise InputTypeError(
-                    f"item {number} is neither a dict nor a list of ids: {kind_of(example)}; encode"
-                    " texts first",
-                    value=example,
-                )
+                told = f"item {number} is neither a dict nor a list of ids: {kind_of(example)}"
+                raise InputTypeError(f"{told}; encode texts first", value=example)
         length = padded_length(max(map(len, rows)), self.pad_to_multiple_of)
         pad_token_id = self.tokenizer.pad_token_id
         if pad_token_id is None and any(len(row) < length for row in rows):
             raise no_pad_token("the examples have to be padded")
-        how: dict[str, Any] = {
-            "main_input": _IDS,
-            "fillers": {_IDS: pad_token_id},
-            "side": self.tokenizer.padding_side,
-        }
-        return BatchEncoding(
-            {_IDS: [pad_values({_IDS: row}, length, **how)[_IDS] for row in rows]}, tensor_type=kind
-        )
+        how = {"fillers": {_IDS: pad_token_id}, "side": self.tokenizer.padding_side}
+        padded = [pad_values({_IDS: row}, length, main_input=_IDS, **how)[_IDS] for row in rows]
+        return BatchEncoding({_IDS: padded}, tensor_type=kind)
 
     # ---- masking ---------------------------------------------------------------------------------
 
-    def _maskable(self, ids: Ids, special: Any, attention: Any) -> Flags:
+    def _maskable(self, ids: IdArray, special: Any, attention: Any) -> FlagArray:
         """Where a token may be chosen: it is neither special nor padding."""
         if special is None:
             mask_of = self.tokenizer.get_special_tokens_mask
             special = [mask_of(row, already_has_special_tokens=True) for row in ids.tolist()]
-        is_maskable: Flags = _like(ids, "special_tokens_mask", special) == 0
+        is_maskable: FlagArray = _like(ids, "special_tokens_mask", special) == 0
         if attention is not None:
             is_maskable &= _like(ids, "attention_mask", attention) != 0
         if self.tokenizer.pad_token_id is not None:
@@ -431,33 +407,28 @@ class DataCollatorForLanguageModeling:
         wordpiece = getattr(self.tokenizer, "wordpiece_tokenizer", None)
         return getattr(wordpiece, "continuing_subword_prefix", BERT_PREFIX)
 
-    def _continuations(self, ids: Ids, examples: list[Any]) -> Flags:
+    def _continuations(self, ids: IdArray, examples: list[Any]) -> FlagArray:
         """Where a token goes on with the word before it."""
         import numpy
 
         different, numbers = numpy.unique(ids, return_inverse=True)
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
-        goes_on: Flags = numpy.array([token.startswith(prefix) for token in tokens])[
-            numbers
-        ].reshape(ids.shape)
+        is_piece = numpy.array([token.startswith(prefix) for token in tokens])
+        goes_on: FlagArray = is_piece[numbers].reshape(ids.shape)
         for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
                 length = len(example[_IDS])
                 start = len(row) - length if self.tokenizer.padding_side == "left" else 0
                 for position in to_python(example[_CHINESE_REF]):
                     if not 0 <= position < length:
-                        raise InputError(
-                            f"{_CHINESE_REF} of item {number} holds {position}; the item has"
-                            f" {length} ids"
-                        )
+                        told = f"{_CHINESE_REF} of item {number} holds {position}"
+                        raise InputError(f"{told}; the item has {length} ids")
                     row[start + position] = True
         return goes_on
 
-    def _random_ids(self) -> int | Ids:
-        """What random tokens are drawn from: every id that a token has; the number of ids where
-        none is left out.
-        """
+    def _random_ids(self) -> int | IdArray:
+        """What random tokens are drawn from: all ids; their number, where none is left out."""
         import numpy
 
         size = len(self.tokenizer)
@@ -471,8 +442,7 @@ class DataCollatorForLanguageModeling:
 
 
 class DataCollatorForWholeWordMask(DataCollatorForLanguageModeling):
-    """`DataCollatorForLanguageModeling` with `whole_word_mask=True`, under transformers' other
-    name.
+    """`DataCollatorForLanguageModeling(whole_word_mask=True)`, under transformers' other name.
 
     Args:
         *args, **kwargs: as there; `mlm` and `whole_word_mask` are True whatever is passed.
@@ -492,7 +462,7 @@ def _probability(name: str, value: Any) -> float:
     return share
 
 
-def _like(ids: Ids, name: str, mask: Any) -> NDArray[Any]:
+def _like(ids: IdArray, name: str, mask: Any) -> NDArray[Any]:
     import numpy
 
     array: NDArray[Any] = numpy.asarray(mask)

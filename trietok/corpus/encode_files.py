@@ -35,7 +35,7 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
 from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
-from trietok.corpus.shard_plan import Shard, check_column, key_of, planned
+from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
 from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import (
@@ -49,14 +49,16 @@ from trietok.errors import (
     is_passing,
 )
 from trietok.files.stores import is_elsewhere
-from trietok.files.texts import DEFAULT_COLUMN, TextFile, import_pyarrow
+from trietok.files.tables import import_pyarrow
+from trietok.files.text_files import TextFile
+from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
 from trietok.worker_pool import cores, refuse_while_starting
 
 _MOST_NAMED = 2  # rows, and files, where too many are set aside
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is.
 
     Attributes:
@@ -94,7 +96,7 @@ def encode_files(
     resume: bool = False,
     verify: bool = False,
     shard_bytes: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
     map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
@@ -162,10 +164,8 @@ def encode_files(
     (2, 10)
     """
     import_pyarrow()
-    for name, value, known in (
-        ("file_format", file_format, FORMATS),
-        ("on_error", on_error, ("fail", "skip")),
-    ):
+    choices = ("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))
+    for name, value, known in choices:
         if value not in known:
             raise InputError(f"{name} is {value!r}; select one of {list(known)}")
     for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
@@ -179,17 +179,11 @@ def encode_files(
     if verify and not resume:
         raise InputError("verify needs resume")
     if map_shards is not None and workers is not None:
-        raise InputError(
-            "workers are those of the engine where map_shards is given; leave workers out"
-        )
+        raise InputError("map_shards has workers of its own, the engine's; leave workers out")
     out, store = place_of(output, map_shards is not None)
     workers = workers or (1 if map_shards else cores())
-    options = {
-        "return_token_type_ids": False,
-        "return_attention_mask": False,
-        **call_options,
-        "verbose": False,
-    }
+    none = dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False)
+    options = {**none, **call_options, "verbose": False}
     encoder = RowEncoder(tokenizer, options)
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
@@ -213,10 +207,8 @@ def encode_files(
         )
     for name in keep_columns:
         if name in names:
-            raise InputError(
-                f"keep_columns has {name!r}, which the ids' own columns have too; rename it in the"
-                " files"
-            )
+            told = f"keep_columns has {name!r}, which the ids' own columns have too"
+            raise InputError(f"{told}; rename it in the files")
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
@@ -275,9 +267,8 @@ def _limit_of(most_skipped: int | str | None) -> int | Fraction | None:
     if not found or (found[2] and float(found[2]) > 100):
         told = (
             f"most_skipped is {most_skipped!r}; it is a number of rows from 0, or a share of them"
-            " such as '1%'"
         )
-        raise InputError(f"{told} (--most-skipped)")
+        raise InputError(f"{told} such as '1%' (--most-skipped)")
     return int(found[1]) if found[1] else Fraction(found[2]) / 100
 
 
@@ -296,7 +287,7 @@ class _Run:
         self,
         job: ShardJob,
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[RunProgress], None] | None,
         map_shards: MapShards | None,
         limit: int | Fraction | None,
     ) -> None:
@@ -310,31 +301,23 @@ class _Run:
         # workers are in other directories
         for file in self.inputs if map_shards is not None else ():
             if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
-                told = (
-                    f"{file.name} is a path from this directory, and workers have another; give"
-                    " Path(...).resolve()"
-                )
-                raise InputError(told)
+                told = f"{file.name} is a path from this directory, and workers have another"
+                raise InputError(f"{told}; give Path(...).resolve()")
         self._order: list[str] = []  # the keys of the shards
         self._made: set[str] = set()  # those of them that were not there before
-        # those to be encoded, though there is a shard of the same: it stays where it is
-        self._anew: set[str] = set()
+        self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same
         self._failures: list[Outcome] = []
-        self._state = Progress(0, sum(file.size for file in self.inputs), 0, 0, 0)
+        self._state = RunProgress(0, sum(file.size for file in self.inputs), 0, 0, 0)
         self._sizes = {file.name: file.size for file in self.inputs}
-        self._read = self._rejected = (
-            0  # rows of the shards that are finished, and those of them without text
-        )
+        self._read = self._rejected = 0  # rows of the finished shards; those without text
 
     def _readable(self, files: list[TextFile]) -> list[TextFile]:
-        """The files that are what they say, as far as their names tell; of tables the first is
-        looked into.
-        """
+        """The files that are what their names say; of tables the first is looked into."""
         first = next((file for file in files if file.kind == "parquet"), None)
         for file in files:
             try:
                 if file is first or file.kind != "parquet":
-                    check_column(file, self._job.column, self._job.keep)
+                    check_can_be_read(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
                 if not self._job.skip_bad_rows:
                     raise
@@ -421,24 +404,20 @@ class _Run:
 
     def _until_failure(self, shards: Iterator[Shard]) -> Iterator[Shard]:
         """No shard is planned after one has failed, or too much is set aside; those at work end."""
-        while (
-            not (self._failures or self._has_too_many())
-            and (shard := next(shards, None)) is not None
-        ):
+        while not (self._failures or self._has_too_many()):
+            shard = next(shards, None)
+            if shard is None:
+                return
             yield shard
 
     # ---- how much is set aside -------------------------------------------------------------------
 
     def _has_too_many(self) -> bool:
-        """Whether more rows are set aside than a number allows; of a share that is known at the
-        end.
-        """
+        """Whether more rows are set aside than a number allows; a share is known at the end."""
         return isinstance(self._limit, int) and self._rejected + len(self._aside) > self._limit
 
     def _rows_aside(self) -> int:
-        """About how many rows the files have that are set aside: as many as others in as many
-        bytes, one at least.
-        """
+        """How many rows the files set aside may have, by what others have in as many bytes."""
         rate = self._read / max(self._state.done_bytes, 1)
         return sum(max(round(self._sizes.get(name, 0) * rate), 1) for name in self._aside)
 
@@ -450,24 +429,18 @@ class _Run:
         rows = list(itertools.islice(self._directory.rejected(self._order), _MOST_NAMED))
         reasons = [f"{row['file']}, row {row['row']}: {row['reason']}" for row in rows]
         reasons += [str(error) for _, error in sorted(self._aside.items())][:_MOST_NAMED]
-        parts = [number_of(self._rejected, "row") + " without text" if self._rejected else ""]
-        parts += [
-            number_of(len(self._aside), "file") + " that cannot be read" if self._aside else ""
-        ]
-        if isinstance(limit, int):
-            allowed, of_all = f"{limit:,}", ""
-        else:
-            allowed, of_all = (
-                f"{100 * float(limit):g}%",
-                f", about {skipped:,} of {all_rows:,} rows",
-            )
-        told = (
-            f"set aside: {' and '.join(filter(None, parts))}{of_all}; most_skipped (--most-skipped)"
-            f" allows {allowed}"
-        )
-        told += f": {'; '.join(reasons)}"
+        told = {"row": (self._rejected, " without text")}
+        told |= {"file": (len(self._aside), " that cannot be read")}
+        what = " and ".join(number_of(n, one) + which for one, (n, which) in told.items() if n)
+        is_share = not isinstance(limit, int)
+        what += f", about {skipped:,} of {all_rows:,} rows" if is_share else ""
+        allowed = f"{100 * float(limit):g}%" if is_share else f"{int(limit):,}"
         advice = f"{GOES_ON} with what is repaired, or with a higher limit"
-        raise _ReadError(f"{told}. {self._what_stays()}; {advice}", path=self._job.name)
+        raise _ReadError(
+            f"set aside: {what}; most_skipped (--most-skipped) allows {allowed}:"
+            f" {'; '.join(reasons)}. {self._what_stays()}; {advice}",
+            path=self._job.name,
+        )
 
     # ---- what becomes of the shards --------------------------------------------------------------
 
@@ -505,11 +478,8 @@ class _Run:
             if shard.key in directory.kept:
                 self._note(shard)
             else:
-                yield (
-                    shard
-                    if shard.key in self._anew
-                    else shard._replace(known=directory.similar(shard))
-                )
+                known = () if shard.key in self._anew else directory.similar(shard)
+                yield shard._replace(known=known)
 
     def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
         if not self._job.skip_bad_rows:

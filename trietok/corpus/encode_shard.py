@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, RowEncoder, Rows
+from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, EncodedRows, RowEncoder
 from trietok.corpus.shard_files import Content, FlatShard, MdsShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
 from trietok.corpus.text_inputs import (
@@ -31,14 +31,15 @@ from trietok.corpus.text_inputs import (
 from trietok.disk import TEMPORARY, checksum, flush_directory, flush_file, put_in_place
 from trietok.errors import FileError, FileFormatError, TemporaryError, TrietokError, is_passing
 from trietok.files.stores import Place
-from trietok.files.texts import BadRow, import_pyarrow
+from trietok.files.tables import import_pyarrow
+from trietok.files.text_rows import BadRow
 
 
 class Blocks:
     """Joins rows, with the special tokens that are in them, and cuts the run every `length` ids.
 
     >>> blocks = Blocks(2)
-    >>> blocks.add(Rows(array("i", [3]), bytes(4 * 3), {})).lengths, blocks.end().lengths
+    >>> blocks.add(EncodedRows(array("i", [3]), bytes(4 * 3), {})).lengths, blocks.end().lengths
     (array('i', [2]), array('i', [1]))
     """
 
@@ -47,7 +48,7 @@ class Blocks:
         self._rest: bytes | bytearray = b""
         self._rests: dict[str, bytes] = {}
 
-    def add(self, rows: Rows) -> Rows:
+    def add(self, rows: EncodedRows) -> EncodedRows:
         """The blocks that some more rows complete."""
         run = self._rest + rows.ids
         number = len(run) // (self._length * ID_BYTES)
@@ -56,16 +57,16 @@ class Blocks:
         columns = {name: self._rests.get(name, b"") + more for name, more in rows.columns.items()}
         self._rests = {name: run[cut:] for name, run in columns.items()}
         complete = {name: run[:cut] for name, run in columns.items()}
-        return Rows(array("i", [self._length] * number), run[: cut * ID_BYTES], complete)
+        return EncodedRows(array("i", [self._length] * number), run[: cut * ID_BYTES], complete)
 
-    def end(self) -> Rows:
+    def end(self) -> EncodedRows:
         """What is left: one shorter block, or none."""
         left = len(self._rest) // ID_BYTES
-        return Rows(array("i", [left] if left else []), self._rest, self._rests)
+        return EncodedRows(array("i", [left] if left else []), self._rest, self._rests)
 
 
 STATE_FOLDER = ".trietok-encode"
-RECORD = ".record.json"  # how the name of a shard's record ends
+RECORD_SUFFIX = ".record.json"  # how the name of a shard's record ends
 PART = "part-"
 GOES_ON = "--resume continues"
 
@@ -80,9 +81,7 @@ class ShardJob(NamedTuple):
     call_options: dict[str, Any]  # of the tokenizer's call
     file_format: str  # one of `shard_files.FORMATS`
     pack: int | None  # ids of a block; None for a row a text
-    # what a shard has behind its last whole block goes into blocks of all shards; the last is left
-    # out
-    drop_last: bool
+    drop_last: bool  # what shards have behind their last whole blocks goes into blocks of all
     keep: tuple[str, ...]  # columns that are carried through to the rows of their texts
     skip_bad_rows: bool  # rows without text are skipped and listed; else they raise an error
     fingerprint: str  # the tokenizer's
@@ -99,7 +98,7 @@ class ShardJob(NamedTuple):
 
     def record(self, key: str) -> Path:
         """The path of a shard's record."""
-        return self.state / f"{key}{RECORD}"
+        return self.state / f"{key}{RECORD_SUFFIX}"
 
     def put_in_store(self, key: str, suffixes: Iterable[str]) -> None:
         """Have a shard that is finished in a store: its files, and its record last."""
@@ -123,14 +122,9 @@ class Outcome(NamedTuple):
     record: dict[str, Any] | None  # what its record holds; None where it failed
     error: str | None  # why it failed, for the user to read
     advice: str = GOES_ON  # how the user can continue the run then
-    # the names of its files that cannot be read, and why
-    unreadable: tuple[tuple[str, str], ...] = ()
-    same: tuple[str, ...] | None = (
-        None  # that of the known checksums which its stretches have; nothing was encoded
-    )
-    is_temporary: bool = (
-        False  # whether it failed for a reason that passes, and that says nothing of its files
-    )
+    unreadable: tuple[tuple[str, str], ...] = ()  # its files that cannot be read, and why
+    same: tuple[str, ...] | None = None  # the known checksums that it has; nothing was encoded
+    is_temporary: bool = False  # whether the reason passes, and says nothing of its files
 
 
 class Stopped(Exception):
@@ -138,9 +132,7 @@ class Stopped(Exception):
 
 
 class ShardEncoder:
-    """Encodes the shards of a run with one tokenizer; `is_stopped` is asked between batches, and
-    ends in `Stopped`.
-    """
+    """Encodes the shards of a run; `is_stopped` is asked between batches, and ends in `Stopped`."""
 
     def __init__(
         self,
@@ -165,32 +157,19 @@ class ShardEncoder:
         except TrietokError as error:
             said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
             unreadable, is_temporary = {}, isinstance(error, TemporaryError)
-            if (
-                isinstance(error, (FileError, FileFormatError))
-                and error.path in names
-                and not _is_of_row(error)
-            ):
-                unreadable = {error.path: said}
+            if isinstance(error, (FileError, FileFormatError)) and not _is_of_row(error):
+                unreadable = {error.path: said} if error.path in names else {}
             if unreadable and self._job.skip_bad_rows:
                 try:
                     unreadable |= self._unreadable(shard)
                 except TemporaryError as trouble:
                     unreadable, said, is_temporary = {}, str(trouble).rstrip("."), True
-            advice = GOES_ON if is_temporary else advice_on(error)
-            return Outcome(
-                shard.number,
-                None,
-                said,
-                advice,
-                tuple(unreadable.items()),
-                is_temporary=is_temporary,
-            )
+            advice, files = GOES_ON if is_temporary else advice_on(error), tuple(unreadable.items())
+            return Outcome(shard.number, None, said, advice, files, is_temporary=is_temporary)
         except OSError as error:
-            reason = error.strerror or str(error)
-            # An error of reading names its file. An error of writing names none: it is about the
-            # shard's files.
+            # An error of writing names no file: it is about the shard's.
             path = error.filename or self._job.state / shard.key
-            said = f"cannot write {path}: {reason}"
+            said = f"cannot write {path}: {error.strerror or error}"
             return Outcome(shard.number, None, said, is_temporary=is_passing(error))
 
     def _checksum(self, read: Read) -> str:
@@ -199,9 +178,7 @@ class ShardEncoder:
         return str(read.digest.hexdigest())
 
     def _unreadable(self, shard: Shard) -> dict[str, str]:
-        """Which files of a shard cannot be read, and why: all at once, that the rest is not tried
-        file by file.
-        """
+        """Which files of a shard cannot be read, and why: all at once, not one with each try."""
         found: dict[str, str] = {}
         for read in map(Read, shard.stretches if len(shard.stretches) > 1 else ()):
             try:
@@ -217,20 +194,16 @@ class ShardEncoder:
     def _encode(self, key: str, reads: Sequence[Read]) -> dict[str, Any]:
         job = self._job
         blocks = None if job.pack is None else Blocks(job.pack)
-        counts = dict.fromkeys(
-            ("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text"), 0
-        )
+        names = ("rows", "rejected", "texts", "text_bytes", "tokens", "longest_text")
+        counts = dict.fromkeys(names, 0)
         rejects: list[dict[str, Any]] = []
-        rest: Rows | None = None
+        rest: EncodedRows | None = None
         is_typed = not job.keep or all(read.stretch.file.kind == "parquet" for read in reads)
         with self._shard_files(key, is_typed) as files:
-            for encoded, kept in self._encoded(
-                reads, counts, rejects, files if blocks is None else None
-            ):
+            of_rows = files if blocks is None else None
+            for encoded, kept in self._encoded(reads, counts, rejects, of_rows):
                 counts["texts"] += len(encoded.lengths)
-                counts["longest_text"] = max(
-                    counts["longest_text"], max(encoded.lengths, default=0)
-                )
+                counts["longest_text"] = max(counts["longest_text"], *encoded.lengths, 0)
                 self._write(files, counts, blocks.add(encoded) if blocks else encoded, kept)
             if blocks:
                 rest = blocks.end()
@@ -249,27 +222,25 @@ class ShardEncoder:
                 record["dropped_tokens"] = 0
             if rest is not None and job.drop_last and rest.ids:
                 columns = {IDS: bytes(rest.ids), **rest.columns}
-                record["rest"] = {
-                    name: base64.b64encode(run).decode() for name, run in columns.items()
-                }
+                encoded_runs = {name: base64.b64encode(run) for name, run in columns.items()}
+                record["rest"] = {name: run.decode() for name, run in encoded_runs.items()}
             return self._put(key, files, record, rejects)
 
     def encode_rests(self, key: str, rests: Iterable[dict[str, str]]) -> dict[str, Any]:
-        """Put the shard in place with the blocks of what other shards have behind their last ones;
-        its record.
-        """
+        """Put the shard in place that has the blocks of what others have behind their last."""
         assert self._job.pack is not None
         blocks, counts = Blocks(self._job.pack), dict.fromkeys(("rows", "tokens"), 0)
         nothing = dict.fromkeys(("rejected", "texts", "text_bytes", "longest_text"), 0)
         with self._shard_files(key, is_typed=True) as files:
             for rest in rests:
                 columns = {name: base64.b64decode(run) for name, run in rest.items()}
-                self._write(files, counts, blocks.add(Rows(array("i"), columns.pop(IDS), columns)))
+                self._write(
+                    files, counts, blocks.add(EncodedRows(array("i"), columns.pop(IDS), columns))
+                )
             files.close()
-            dropped = len(blocks.end().ids) // ID_BYTES
-            return self._put(
-                key, files, {"sources": [], **counts, **nothing, "dropped_tokens": dropped}
-            )
+            record = {"sources": [], **counts, **nothing}
+            record["dropped_tokens"] = len(blocks.end().ids) // ID_BYTES
+            return self._put(key, files, record)
 
     @contextlib.contextmanager
     def _shard_files(self, key: str, is_typed: bool) -> Iterator[Any]:
@@ -295,9 +266,7 @@ class ShardEncoder:
     def _put(
         self, key: str, files: Any, record: dict[str, Any], rejects: Sequence[dict[str, Any]] = ()
     ) -> dict[str, Any]:
-        """Put the files of a shard in place, none where it has no rows; then its record, with the
-        rows without text.
-        """
+        """Put the files of a shard in place, none where it has no rows; then its record."""
         job, made = self._job, record["rows"]
         record["files"] = [
             {"suffix": suffix, "bytes": path.stat().st_size, "sha256": checksum(path)}
@@ -308,7 +277,7 @@ class ShardEncoder:
                 put_in_place(path, job.state / f"{key}{suffix}")
             else:
                 path.unlink()
-        temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD}"
+        temporary = job.state / f"{TEMPORARY}{os.getpid()}-{platform.node()}-{key}{RECORD_SUFFIX}"
         temporary.write_text(json.dumps({**record, "rejects": rejects}), encoding="utf-8")
         flush_file(temporary)
         os.replace(temporary, job.record(key))
@@ -316,19 +285,17 @@ class ShardEncoder:
         job.put_in_store(key, files.paths)
         return record
 
-    def _write(self, files: Any, counts: dict[str, int], rows: Rows, kept: Any = None) -> None:
+    def _write(
+        self, files: Any, counts: dict[str, int], rows: EncodedRows, kept: Any = None
+    ) -> None:
         if rows.lengths or rows.ids or kept is not None:
             files.write(rows, kept)
             counts["rows"] += len(rows.lengths)
             counts["tokens"] += sum(rows.lengths)
 
     def _encoded(
-        self,
-        reads: Sequence[Read],
-        counts: dict[str, int],
-        rejects: list[dict[str, Any]],
-        files: Any,
-    ) -> Iterator[tuple[Rows, Any]]:
+        self, reads: Sequence[Read], counts: dict[str, int], rejects: list[Any], files: Any
+    ) -> Iterator[tuple[EncodedRows, Any]]:
         """The ids of a shard's texts and what is kept with them, without the rows that hold none.
 
         The ids of a long text come part by part.
@@ -356,10 +323,8 @@ class ShardEncoder:
 
     def _long_row(
         self, text: LongText, files: Any
-    ) -> Generator[tuple[Rows, Any], None, BadRow | None]:
-        """The ids of a long text, and at their end how many there are; returns why it cannot be a
-        row, if it cannot.
-        """
+    ) -> Generator[tuple[EncodedRows, Any], None, BadRow | None]:
+        """The ids of a long text, and at their end their number; or why it cannot be a row."""
         number = 0
         most = None if files is None else files.most_ids
         columns: dict[str, bytes] = {}
@@ -368,20 +333,17 @@ class ShardEncoder:
             number += len(part.ids) // ID_BYTES
             if most is not None and number > most:
                 files.drop_open_row()
-                return BadRow(
-                    f"a text of more than {most:,} tokens, too long for a row of a Parquet file;"
-                    " the formats npy and bin, pack or truncation take it"
-                )
+                told = f"a text of more than {most:,} tokens, too long for a row of a Parquet file"
+                return BadRow(f"{told}; the formats npy and bin, pack or truncation take it")
             columns = dict.fromkeys(part.columns, b"")
             yield part, None
-        yield Rows(array("i", [number]), b"", columns), None
+        yield EncodedRows(array("i", [number]), b"", columns), None
         return None
 
     def _count(
         self, parts: Parts, texts: Sequence[Any] | None, rejects: list[dict[str, Any]]
     ) -> None:
-        """Count the rows of a batch for what they were read from; those that are no texts are set
-        aside, or an error.
+        """Count the rows of a batch for what they are from; those without text are set aside.
 
         `texts` is None where all are.
         """
@@ -391,21 +353,18 @@ class ShardEncoder:
             bad = [(place, text.reason) for place, text in of_read if not isinstance(text, str)]
             name, first = read.stretch.file.name, read.row() if bad else 0
             for place, reason in bad:
+                row = first + place
                 if not self._job.skip_bad_rows:
-                    row = first + place
-                    raise FileFormatError(
-                        f"{name}, row {row}: {reason}", path=name, line_number=row
-                    )
-                rejects.append({"file": name, "row": first + place, "reason": reason})
+                    told = f"{name}, row {row}: {reason}"
+                    raise FileFormatError(told, path=name, line_number=row)
+                rejects.append({"file": name, "row": row, "reason": reason})
             read.rows += number
             read.rejected += len(bad)
             at += number
 
 
 def _is_of_row(error: TrietokError) -> bool:
-    """Whether an error says that a row of a file holds no text, and not that the file cannot be
-    read.
-    """
+    """Whether an error says that a row holds no text, and not that its file cannot be read."""
     return getattr(error, "line_number", None) is not None
 
 
@@ -414,10 +373,8 @@ def advice_on(error: TrietokError) -> str:
     if isinstance(error, ChangedFileError) or not isinstance(error, (FileFormatError, FileError)):
         return GOES_ON
     if "(--column)" in str(error):  # it says which there are
-        return (
-            "with another column a run begins anew, and --resume --on-error skip leaves out what"
-            " lacks this one"
-        )
+        anew = "with another column a run begins anew"
+        return f"{anew}, and --resume --on-error skip leaves out what lacks this one"
     once = "the row is corrected" if _is_of_row(error) else "the file is repaired or taken away"
     return f"--resume continues once {once}; --resume --on-error skip continues without it"
 
@@ -430,18 +387,13 @@ def versions_here() -> dict[str, str]:
 
 
 def source_of(read: Read) -> dict[str, Any]:
-    """What was read for a shard, as records and the manifest have it; which part of a file only
-    where it is one.
-    """
+    """What was read for a shard, as manifests have it; which part of a file where it is one."""
     file, start, end, _ = read.stretch
     return {
         **{"name": file.name, "kind": file.kind, "size": file.size, "mtime_ns": file.mtime_ns},
         **({} if end is None else {"start": start, "end": end}),
-        **{
-            "sha256": read.digest.hexdigest(),
-            "texts": read.rows - read.rejected,
-            "rejected": read.rejected,
-        },
+        **{"sha256": read.digest.hexdigest(), "texts": read.rows - read.rejected},
+        "rejected": read.rejected,
     }
 
 
@@ -453,8 +405,7 @@ _worker: ShardEncoder | None = None
 def start_worker(job: ShardJob, stop: Any) -> None:
     """Prepare this process to encode shards."""
     global _worker
-    pyarrow = import_pyarrow()
-    # other pools keep tens of megabytes of freed memory
+    pyarrow = import_pyarrow()  # whose other pools keep tens of megabytes of freed memory
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     _worker = ShardEncoder(job, stop.is_set)
 

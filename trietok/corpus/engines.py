@@ -21,10 +21,9 @@ from typing import Any
 
 from trietok.errors import InputError, TrietokError, imported
 
-Map = Callable[[Callable[[Any], Any], Iterator[Any]], Iterable[Any]]
-# jobs of a core that Spark is handed at once: few would leave cores waiting, many keep a new
-# machine out
-_WAVE = 16
+_Work = Callable[[Any], Any]
+Map = Callable[[_Work, Iterator[Any]], Iterable[Any]]
+_WAVE = 16  # jobs of a core for Spark at once: few leave cores waiting, many keep a new machine out
 _RETRIES = 10  # how often Ray does a job again whose worker or machine is lost
 
 
@@ -56,10 +55,8 @@ def map_on(engine: str, address: str | None = None) -> Map:
     return partial(maps[engine], address)
 
 
-def _tried(function: Callable[[Any], Any], job: Any) -> Any:
-    """A mistake that the function names is returned: an engine would wrap it in the traces of its
-    own workers.
-    """
+def _tried(function: _Work, job: Any) -> Any:
+    """Return an error of ours: an engine would wrap it in the traces of its own workers."""
     try:
         return function(job)
     except TrietokError as error:
@@ -81,20 +78,15 @@ def _told(engine: str, address: str | None, *kinds: type[Exception]) -> Iterator
     except TrietokError:
         raise
     except kinds as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [
-            type(error).__name__
-        ]
+        lines = [*filter(None, map(str.strip, str(error).splitlines())), type(error).__name__]
         # Java's comes second
         told = next((line[1:].strip() for line in lines if line.startswith(":")), lines[0])
-        raise TrietokError(
-            f"{engine}{f' at {address}' if address else ''} has given up: {told:.300}"
-        ) from error
+        where = f" at {address}" if address else ""
+        raise TrietokError(f"{engine}{where} has given up: {told:.300}") from error
 
 
 def _reached(engine: str, address: str | None) -> None:
-    """Say at once, by a TrietokError, where nothing listens, for which an engine would try for
-    minutes.
-    """
+    """Raise a TrietokError where nothing listens, for which an engine would try for minutes."""
     found = re.fullmatch(r"(?:\w+://)?\[?([\w.:-]+?)\]?:(\d+)", address or "")
     if found is None:
         return
@@ -105,9 +97,7 @@ def _reached(engine: str, address: str | None) -> None:
         raise TrietokError(told) from error
 
 
-def _on_ray(
-    address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]
-) -> Iterator[Any]:
+def _on_ray(address: str | None, function: _Work, jobs: Iterator[Any]) -> Iterator[Any]:
     ray = imported("ray", "ray")
     is_ours = not ray.is_initialized()
     if is_ours:
@@ -132,9 +122,7 @@ def _on_ray(
             ray.shutdown()
 
 
-def _on_spark(
-    address: str | None, function: Callable[[Any], Any], jobs: Iterator[Any]
-) -> Iterator[Any]:
+def _on_spark(address: str | None, function: _Work, jobs: Iterator[Any]) -> Iterator[Any]:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     sql, errors = imported("pyspark.sql", "spark"), imported("pyspark.errors", "spark")
@@ -154,11 +142,8 @@ def _on_spark(
     shared = context.broadcast(function)  # goes to each executor once
 
     def collect(wave: list[Any]) -> list[Any]:
-        return [
-            *context.parallelize(wave, len(wave))
-            .map(lambda job: _tried(shared.value, job))
-            .collect()
-        ]
+        tasks = context.parallelize(wave, len(wave))
+        return list(tasks.map(lambda job: _tried(shared.value, job)).collect())
 
     executor = ThreadPoolExecutor(2)
     try:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    Ids = NDArray[numpy.int64]
-    Flags = NDArray[numpy.bool_]
+    IdArray = NDArray[numpy.int64]
+    FlagArray = NDArray[numpy.bool_]
     Source = numpy.random.Philox
 
 Masking = Literal["each", "exact", "spans"]
@@ -29,9 +29,7 @@ SCHEME = b"trietok-mlm-1"  # another name where the same seed gives other masks
 
 
 class Shares(NamedTuple):
-    """Of the tokens, how many are chosen; of the chosen, how many become the mask token, and how
-    many a random one.
-    """
+    """The share of tokens to choose; of these, of the mask token, and of random ones."""
 
     chosen: float
     masked: float
@@ -87,7 +85,7 @@ def drawn_key(from_torch: bool) -> bytes:
     return b"numpy:" + numpy.random.bytes(16)
 
 
-def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[numpy.int64]:
+def word_numbers(is_maskable: FlagArray, is_continuation: FlagArray | None) -> NDArray[numpy.int64]:
     """For each token that may be chosen, row by row, the number of its word from 0.
 
     `is_continuation` says where a token goes on with the word before it, None for nowhere. One that
@@ -103,15 +101,15 @@ def word_numbers(is_maskable: Flags, is_continuation: Flags | None) -> NDArray[n
 
 
 def mask_ids(
-    ids: Ids,
-    is_maskable: Flags,
+    ids: IdArray,
+    is_maskable: FlagArray,
     words: NDArray[numpy.int64],
     shares: Shares,
     source: Source,
     mask_token_id: int,
-    random_ids: int | Ids,
+    random_ids: int | IdArray,
     masking: Masking = "each",
-) -> tuple[Ids, Ids]:
+) -> tuple[IdArray, IdArray]:
     """Choose words, and put something else in the place of their tokens.
 
     All tokens of a chosen word are chosen; what becomes of each of them is drawn for itself, in a
@@ -136,12 +134,8 @@ def mask_ids(
         ends = numpy.cumsum(numpy.count_nonzero(is_maskable, axis=1)).tolist()
         for start, end in zip([0, *ends], ends, strict=False):
             if start < end:
-                of_row = _chosen(
-                    words[start:end] - words[start],
-                    shares.chosen,
-                    draws,
-                    in_spans=masking == "spans",
-                )
+                of_words, in_spans = words[start:end] - words[start], masking == "spans"
+                of_row = _chosen(of_words, shares.chosen, draws, in_spans=in_spans)
                 spans[start:end] = numpy.where(of_row < 0, of_row, of_row + start)
         is_chosen = spans >= 0
     places = numpy.flatnonzero(is_maskable)[is_chosen]
@@ -157,9 +151,9 @@ def mask_ids(
     count = random_ids if isinstance(random_ids, int) else len(random_ids)
     # 64 bits: no id is favoured
     drawn = draws.raw(int(numpy.count_nonzero(is_random))) % numpy.uint64(count)
-    seen.flat[places[is_random]] = (
-        drawn if isinstance(random_ids, int) else random_ids[drawn.astype(numpy.int64)]
-    )
+    if not isinstance(random_ids, int):
+        drawn = random_ids[drawn.astype(numpy.int64)]
+    seen.flat[places[is_random]] = drawn
     return seen, labels
 
 
@@ -174,10 +168,8 @@ def _chosen(
     import numpy
 
     sizes = numpy.bincount(words)
-    wanted, order = (
-        share * len(words),
-        numpy.argsort(draws.uniform(len(sizes)), kind="stable").tolist(),
-    )
+    wanted = share * len(words)
+    order = numpy.argsort(draws.uniform(len(sizes)), kind="stable").tolist()
     span_of = numpy.full(len(sizes), -1)
     number, left = 0, wanted
     for start in order if wanted else ():

@@ -14,17 +14,19 @@ import os
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
+from trietok.collector import bulk
 from trietok.corpus.manifest import FORMATS_READ, REJECTS, read_manifest, rejected_rows, with_parts
 from trietok.corpus.row_encoder import IDS
 from trietok.corpus.run_directory import MANIFEST
 from trietok.corpus.shard_files import joined
 from trietok.corpus.shard_readers import FlatReader, Held, MdsReader, ParquetReader
-from trietok.corpus.training_order import Order, mixed, torch_dataset
+from trietok.corpus.torch_rows import torch_dataset
+from trietok.corpus.training_order import Order, mixed
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -35,7 +37,7 @@ from trietok.errors import (
     whole_number,
 )
 from trietok.files.stores import Place, is_elsewhere, local_path, open_bytes, status
-from trietok.files.texts import import_pyarrow
+from trietok.files.tables import import_pyarrow
 from trietok.text.changes import cached_property
 
 _OPEN_SHARDS = 64
@@ -97,10 +99,8 @@ class Corpus(Sequence[list[int]]):
         ]
         rows = (self.manifest["shards"][number]["rows"] for number in self._numbers)
         self.shard_starts: list[int] = list(accumulate(rows, initial=0))  # and the end of the last
-        # Not a method of this object: in a circle of references it would keep its files open.
-        self._open = partial(
-            _open, self._directory, self.manifest, self._lists, self._numbers, Held()
-        )
+        self._held = Held()
+        self._open = _opener(self._directory, self.manifest, self._numbers, self._lists, self._held)
         self.opened: Callable[[int], Any] = lru_cache(_OPEN_SHARDS)(self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -133,8 +133,7 @@ class Corpus(Sequence[list[int]]):
         return ids
 
     def row(self, number: int, columns: Sequence[str] | None = None) -> dict[str, Any]:
-        """A row with other columns than its ids, too: lists of numbers, and the values that were
-        kept.
+        """A row with other columns, too: lists of numbers, and the values that were kept.
 
         Args:
             number: of the row.
@@ -158,8 +157,7 @@ class Corpus(Sequence[list[int]]):
         }
 
     def source(self, number: int) -> RowSource:
-        """The file and the row of it, counted from 1, that a row has its text from. Rows that were
-        skipped count.
+        """The file and the row of it, from 1, that a row's text is from; skipped rows count.
 
         Raises:
             IndexError: there is no such row.
@@ -167,10 +165,8 @@ class Corpus(Sequence[list[int]]):
         """
         place, row = self._place(number)
         if self.manifest["options"]["pack"] is not None:
-            raise InputError(
-                "a row of packed ids has parts of several texts; encode without pack to know its"
-                " source"
-            )
+            told = "a row of packed ids has parts of several texts"
+            raise InputError(f"{told}; encode without pack to know its source")
         row += self.shard_starts[place]
         found = bisect_right(self._sources, row, key=operator.itemgetter(1))
         source, texts, before = self._sources[found]
@@ -181,8 +177,7 @@ class Corpus(Sequence[list[int]]):
 
     @cached_property
     def _sources(self) -> list[tuple[dict[str, Any], int, int]]:
-        """What shards have rows of: files, and parts of files, in their order, which follow one
-        another.
+        """The files, and parts of files, that shards have rows of, in their order.
 
         With each, how many texts there are until its end, and how many rows of its file come before
         it.
@@ -198,29 +193,21 @@ class Corpus(Sequence[list[int]]):
 
     @cached_property
     def _kept_before(self) -> list[list[int]]:
-        """For each row that was skipped, source by source, how many rows of the source before it
-        were not.
-        """
+        """For each skipped row, source by source, how many before it were not skipped."""
         path = f"{self._directory}/{REJECTS}"
         with as_file_error(f"cannot read {path}", path), open_bytes(path) as file:
             lines = file.read().splitlines()
         try:
             rows = rejected_rows(lines)
         except ValueError as error:
-            raise FileFormatError(
-                f"{path} is damaged: {error}; --resume makes it again", path=path
-            ) from error
+            told = f"{path} is damaged: {error}; --resume makes it again"
+            raise FileFormatError(told, path=path) from error
         if len(rows) != sum(source["rejected"] for source, _, _ in self._sources):
-            told = (
-                f"{path} does not list the rows that the manifest counts; --resume makes it again"
-            )
-            raise FileFormatError(told, path=path)
-        left = iter(rows)
+            told = f"{path} does not list the rows that the manifest counts"
+            raise FileFormatError(f"{told}; --resume makes it again", path=path)
+        left = (row["row"] - 1 for row in rows)
         return [
-            [
-                row["row"] - before - 1 - number
-                for number, row in enumerate(islice(left, source["rejected"]))
-            ]
+            [at - before - number for number, at in enumerate(islice(left, source["rejected"]))]
             for source, _, before in self._sources
         ]
 
@@ -229,9 +216,8 @@ class Corpus(Sequence[list[int]]):
         try:
             number = operator.index(number)
         except TypeError:
-            raise InputTypeError(
-                f"a row is named by its number, not by {number!r:.60}", value=number
-            ) from None
+            told = f"a row is named by its number, not by {number!r:.60}"
+            raise InputTypeError(told, value=number) from None
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"there is no row {number}; the corpus has {len(self):,}")
@@ -245,10 +231,8 @@ class Corpus(Sequence[list[int]]):
             )
         for name in columns or ():
             if name not in self.column_names:
-                raise InputError(
-                    f"the corpus has no column {name!r}; it has"
-                    f" {', '.join(map(repr, self.column_names))}"
-                )
+                there = ", ".join(map(repr, self.column_names))
+                raise InputError(f"the corpus has no column {name!r}; it has {there}")
         return self.column_names if columns is None else tuple(columns)
 
     def shuffled(self, seed: int, epoch: int = 0, part: int = 0, parts: int = 1) -> Iterator[int]:
@@ -336,35 +320,25 @@ class Corpus(Sequence[list[int]]):
                 raise InputError(f"{name} is {size}; it is a whole number from 1")
         if seed is None:
             if ranks > 1 or any(sizes.values()):
-                raise InputError(
-                    f"rank, ranks, {', '.join(sizes)} divide the rows of an order, so they need a"
-                    " seed"
-                )
+                told = f"rank, ranks, {', '.join(sizes)} divide the rows of an order"
+                raise InputError(f"{told}, so they need a seed")
             return torch_dataset(self, names)
         if max_tokens is not None and (pack is not None or batch_size is not None):
             raise InputError("max_tokens makes the batches: give it without batch_size and pack")
         if pack is not None:
-            names = (
-                tuple(name for name in names if name in self._lists) if columns is None else names
-            )
+            names = self._lists if columns is None else names
             kept = [name for name in names if name not in self._lists]
             if kept or IDS not in names:
-                raise InputError(
-                    f"pack joins {IDS} with masks and type ids; leave out"
-                    f" {', '.join(kept) or 'columns'}"
-                )
+                wrong = ", ".join(kept) or "columns"
+                raise InputError(f"pack joins {IDS} with masks and type ids; leave out {wrong}")
         longest = self.manifest["options"]["pack"] or self.manifest["totals"]["longest_text"]
         most = pack if max_tokens is None else max_tokens
         if most is not None and longest > most:
             told = f"the longest row has {longest:,} ids, more than {most:,}, and no text is cut"
-            raise InputError(
-                f"{told}; give more, or encode with truncation=True, max_length={most}"
-            )
-        return torch_dataset(
-            self,
-            names,
-            Order(whole_number("seed", seed), rank, ranks, batch_size, max_tokens, pack),
-        )
+            how = f"give more, or encode with truncation=True, max_length={most}"
+            raise InputError(f"{told}; {how}")
+        order = Order(whole_number("seed", seed), rank, ranks, batch_size, max_tokens, pack)
+        return torch_dataset(self, names, order)
 
     def arrow_dataset(self) -> Any:
         """A `pyarrow.dataset.Dataset` with all columns, in the order of the rows.
@@ -390,9 +364,8 @@ class Corpus(Sequence[list[int]]):
         try:
             schema = pa.unify_schemas(schemas, promote_options="permissive")
         except pa.ArrowException as error:
-            raise FileFormatError(
-                f"the shards have columns of different types: {error}", path=""
-            ) from error
+            told = f"the shards have columns of different types: {error}"
+            raise FileFormatError(told, path="") from error
         store = None
         if is_elsewhere(self._directory):
             store, files = Place(self._directory).paths(os.path.basename(file) for file in files)
@@ -400,31 +373,32 @@ class Corpus(Sequence[list[int]]):
         return dataset.dataset(files, schema=schema, filesystem=store, format=pages)
 
 
-def _open(
-    directory: str,
-    manifest: dict[str, Any],
-    lists: tuple[str, ...],
-    numbers: list[int],
-    held: Held,
-    number: int,
-) -> FlatReader | ParquetReader:
-    """One of the shards that hold rows."""
-    paths = [f"{directory}/{file['name']}" for file in manifest["shards"][numbers[number]]["files"]]
-    file_format = manifest["options"]["file_format"]
-    if file_format == "parquet":
-        return ParquetReader(paths[0], held)
-    if file_format == "mds":
-        return MdsReader(paths[0], lists)
-    return FlatReader(
-        paths, ".bin" if file_format == "megatron" else f".{file_format}", lists, held
-    )
+def _opener(
+    directory: str, manifest: dict[str, Any], numbers: list[int], lists: Sequence[str], held: Held
+) -> Callable[[int], FlatReader | ParquetReader]:
+    """What opens one of the shards that hold rows.
+
+    It is no method of a corpus: in a circle of references that would keep its files open.
+    """
+    shards, file_format = manifest["shards"], manifest["options"]["file_format"]
+
+    def opened(number: int) -> FlatReader | ParquetReader:
+        paths = [f"{directory}/{file['name']}" for file in shards[numbers[number]]["files"]]
+        if file_format == "parquet":
+            return ParquetReader(paths[0], held)
+        if file_format == "mds":
+            return MdsReader(paths[0], lists)
+        suffix = ".bin" if file_format == "megatron" else f".{file_format}"
+        return FlatReader(paths, suffix, lists, held)
+
+    return opened
 
 
 def _manifest_of(directory: str) -> dict[str, Any]:
     """The manifest of a corpus whose files are all there."""
-    sizes: dict[str, int] = {}
+    sizes, is_remote = {}, is_elsewhere(directory)
     try:
-        if is_elsewhere(directory):
+        if is_remote:
             store = Place(directory)
             with tempfile.TemporaryDirectory() as copy, told_as(copy, directory):
                 for name, raw in store.read([MANIFEST]).items():
@@ -435,27 +409,22 @@ def _manifest_of(directory: str) -> dict[str, Any]:
             manifest = _manifest_in(directory, lambda name: Path(directory, name).read_bytes())
     except FileError as error:
         if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
-            told = (
-                f"{directory} holds no finished corpus: it has no {MANIFEST}; encode-files"
-                " makes one"
-            )
-            raise FileError(told, path=f"{directory}/{MANIFEST}") from error
+            told = f"{directory} holds no finished corpus: it has no {MANIFEST}"
+            path = f"{directory}/{MANIFEST}"
+            raise FileError(f"{told}; encode-files makes one", path=path) from error
         raise
-    for entry in (entry for shard in manifest["shards"] for entry in shard["files"]):
+    for entry in chain.from_iterable([shard["files"] for shard in manifest["shards"]]):
         file = f"{directory}/{entry['name']}"
         try:
             size = sizes.get(entry["name"])
             if size is None:  # a list may be older than what is there
-                size = status(file).size if is_elsewhere(file) else os.path.getsize(file)
+                size = status(file).size if is_remote else os.stat(file).st_size
         except OSError as error:
             told = f"cannot read {file}: {error.strerror}; encode-files --resume makes it"
             raise FileError(told, path=file) from error
         if size != entry["bytes"]:
-            told = (
-                f"{file} is not of the size that the manifest says; encode-files --resume makes it"
-                " again"
-            )
-            raise FileFormatError(told, path=file)
+            told = f"{file} is not of the size that the manifest says"
+            raise FileFormatError(f"{told}; encode-files --resume makes it again", path=file)
     return manifest
 
 
@@ -463,9 +432,8 @@ def _manifest_in(directory: str, read: Callable[[str], bytes]) -> dict[str, Any]
     path = Path(directory, MANIFEST)
     manifest = read_manifest(path)
     if manifest.get("format") not in FORMATS_READ:
-        raise FileFormatError(
-            f"{path} is of the format {manifest.get('format')}, and what this version of trietok"
-            f" reads is {' and '.join(FORMATS_READ)}; encode the texts once more",
-            path=path,
-        )
-    return with_parts(manifest, path, read)
+        told = f"{path} is of the format {manifest.get('format')}, and what this version of trietok"
+        told += f" reads is {' and '.join(FORMATS_READ)}; encode the texts once more"
+        raise FileFormatError(told, path=path)
+    with bulk():  # there may be very many shards
+        return with_parts(manifest, path, read)

@@ -2,9 +2,9 @@
 else by a call.
 
 In: a tokenizer, the options of a call, and texts or pairs of texts, as strs or in an Arrow array.
-Out: `Rows`, the same either way: int32 ids in one run of bytes, and the length of each row. Options
-that make a row depend on other texts of the batch are refused, because an engine cuts batches as it
-likes.
+Out: `EncodedRows`, the same either way: int32 ids in one run of bytes, and the length of each row.
+Options that make a row depend on other texts of the batch are refused, because an engine cuts
+batches as it likes.
 
 Texts in Arrow lie one behind the other as UTF-8, with offsets. The compiled kernel reads them as
 they are: no Python object is made for a text, and whether the bytes are UTF-8 is left to who reads
@@ -24,21 +24,20 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from trietok.errors import InputError, OptionError
-from trietok.files.texts import import_pyarrow
-from trietok.inputs.builder import QuickPlan
+from trietok.files.tables import import_pyarrow
+from trietok.forks import ForkableLock
 from trietok.inputs.options import CallOptions
-from trietok.text.changes import ForkableLock
+from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
 from trietok.text.memory import LONGEST_REMEMBERED
 
 # of an entry without its characters and ids: a str, a bytes, and its share of a growing dict
-ENTRY_BYTES = 160
+_ENTRY_BYTES = 160
 
 
 class ChunkBytes(dict[str, bytes]):
-    """A cache: chunk → its ids as int32. It computes a missing value; when full, it drops entries
-    not used lately.
+    """A cache: chunk → its ids as int32. When it is full, it drops entries not used lately.
 
     There are two generations, each with half of the memory: an entry that is used moves into the
     younger one, and when that is full, the older one is dropped. `limit` is how many bytes they may
@@ -64,7 +63,7 @@ class ChunkBytes(dict[str, bytes]):
             ids = array("i", self._work_out(chunk)).tobytes()
         length = len(chunk)
         if length <= LONGEST_REMEMBERED:
-            self._held += ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
+            self._held += _ENTRY_BYTES + len(ids) + (length if chunk.isascii() else 4 * length)
             if not self._limit:
                 return ids
             if self._held > self._limit:
@@ -96,19 +95,17 @@ def _buffer_of(texts: Any) -> tuple[Any, Any, int, int]:
 
 
 def one_text(block: bytes) -> Any:
-    """A block, without the line feed at its end, as an array with one string, of which nobody has
-    looked at it.
-    """
+    """A block, without the line feed at its end, as an array with one string, not looked at."""
     pyarrow = import_pyarrow()
     bounds = struct.pack("qq", 0, len(block) - block.endswith(b"\n"))
     buffers = [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(block)]
     return pyarrow.Array.from_buffers(pyarrow.large_string(), 1, buffers)
 
 
-def lines_of(block: bytes) -> Any:
+def lines_of_block(block: bytes) -> Any:
     """The lines of a block, which may lack the line feed at its end, as an array of strings.
 
-    >>> lines_of(b"a\\n\\nb\\r\\n").to_pylist()
+    >>> lines_of_block(b"a\\n\\nb\\r\\n").to_pylist()
     ['a', '', 'b\\r']
     """
     return import_pyarrow("pyarrow.compute").split_pattern(one_text(block), "\n").values
@@ -130,29 +127,23 @@ class Overflow(NamedTuple):
     truncated: array[int]  # tokens beyond `max_length`, int32; below 0 where there was room left
 
 
-class Rows(NamedTuple):
+class EncodedRows(NamedTuple):
     """The encodings of several texts, one behind the other."""
 
     lengths: array[int]  # how many ids each row has, int32
     ids: bytes | bytearray  # those of all rows, int32
     columns: dict[str, bytes]  # masks and type ids by name: a byte for each id
-    offsets: bytes | None = (
-        None  # the span of each token in its text, two int32 for each id, if it is asked for
-    )
-    samples: array[int] | None = (
-        None  # the number of each row's text, int32; None if there is one row for each
-    )
-    overflow: Overflow | None = None  # if it is asked for
+    # These are there if they are asked for: the span of each token in its text, two int32 for each
+    # id; the number of each row's text, int32, where a text has several.
+    offsets: bytes | None = None
+    samples: array[int] | None = None
+    overflow: Overflow | None = None
 
 
 IDS, OFFSETS, LENGTH = "input_ids", "offset_mapping", "length"
 SMALL_COLUMNS = ("token_type_ids", "attention_mask", "special_tokens_mask")
 SAMPLES = "overflow_to_sample_mapping"  # a Rust tokenizer gives a row for each window of a text
-# a slow one gives what it cut off
-OVERFLOWING, TRUNCATED = (
-    "overflowing_tokens",
-    "num_truncated_tokens",
-)
+OVERFLOWING, TRUNCATED = "overflowing_tokens", "num_truncated_tokens"  # what a slow one cut off
 COLUMNS = (IDS, OFFSETS, *SMALL_COLUMNS, SAMPLES, OVERFLOWING, TRUNCATED)
 
 _REFUSED = {
@@ -162,12 +153,10 @@ _REFUSED = {
 }
 
 
-# What this process has sent, for processes that are forked from it: they have the encoder already,
-# with all that it remembers. A process itself reads its own pickle, as others do: what it sent and
-# what it gets are two tokenizers.
+# What this process has sent, for those forked from it, which have the encoder already. A process
+# itself reads its own pickle: what it sent and what it gets are two tokenizers.
 _sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
-# The encoders that this process has got last: a worker gets the same function for each of its
-# tasks.
+# The encoders that it has got last: a worker gets the same function for each of its tasks.
 _received: dict[bytes, RowEncoder] = {}
 _receiving = ForkableLock()
 
@@ -209,39 +198,27 @@ class RowEncoder:
             )
         self._tokenizer = tokenizer
         self._given = options, has_pairs
-        self._options = {
-            name: value
-            for name, value in options.items()
-            if name not in ("return_length", *_REFUSED)
-        }
+        others = ("return_length", *_REFUSED)
+        self._options = {name: value for name, value in options.items() if name not in others}
         # Encoding one text shows whether the options are valid, and which columns they give.
-        words, is_padded = (
-            options.get("is_split_into_words"),
-            options.get("padding") == "max_length",
-        )
+        words = options.get("is_split_into_words")
+        is_padded = options.get("padding") == "max_length"
         text: Any = [["a"]] if words else ["a"]
-        probe = tokenizer(
-            *([text, text] if has_pairs else [text]), **{**self._options, "verbose": False}
-        )
+        texts = [text, text] if has_pairs else [text]
+        probe = tokenizer(*texts, **{**self._options, "verbose": False})
         for name in probe:
             if name not in COLUMNS:
-                raise OptionError(
-                    f"the tokenizer returns {name!r}, which has no column here", name=name
-                )
+                told = f"the tokenizer returns {name!r}, which has no column here"
+                raise OptionError(told, name=name)
         if IDS not in probe:
             raise InputError(f"the tokenizer returns no {IDS}, only {', '.join(probe)}")
         self.names = (*probe, *([LENGTH] if options.get("return_length") else []))
         self.gives_windows = SAMPLES in self.names
-        # A slow tokenizer's call for one text, and not for a batch, leaves a text without ids as it
-        # is.
+        # A slow tokenizer's call for one text, not for a batch, leaves a text without ids as it is.
         is_slow = getattr(tokenizer, "profile", None) == "slow"
         self._leaves_empty = is_slow and is_padded and not options.get("add_special_tokens", True)
-        by_call = has_pairs or words or is_padded
-        by_call = (
-            by_call
-            or options.get("return_offsets_mapping")
-            or options.get("return_overflowing_tokens")
-        )
+        more = map(options.get, ("return_offsets_mapping", "return_overflowing_tokens"))
+        by_call = has_pairs or words or is_padded or any(more)
         has_plan = not by_call and self._options.keys() <= set(CallOptions._fields)
         self._call = CallOptions(**self._options) if has_plan else None
         self._memory_of: ChunkEncoder | None = None
@@ -254,8 +231,7 @@ class RowEncoder:
     # ---- by a plan -------------------------------------------------------------------------------
 
     def _now(self) -> tuple[ChunkEncoder, QuickPlan] | None:
-        """The tokenizer's encoder and its plan of the call; None where only a call gives the right
-        rows.
+        """The encoder and its plan of the call; None where only a call gives the right rows.
 
         It is asked each time: a user may replace a method of the tokenizer, and its calls go
         through that one then.
@@ -264,11 +240,8 @@ class RowEncoder:
             return None
         encoder = self._tokenizer.text_encoder
         plan = self._tokenizer.input_builder.plan(self._call)
-        return (
-            (encoder, plan)
-            if isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan)
-            else None
-        )
+        has_both = isinstance(encoder, ChunkEncoder) and isinstance(plan, QuickPlan)
+        return (encoder, plan) if has_both else None
 
     def make_kernel(self) -> bool:
         """Whether the compiled kernel encodes the texts; then it is made now, if it was not before.
@@ -282,7 +255,7 @@ class RowEncoder:
         now[0].make_kernel()
         return now[0].kernel is not None
 
-    def encode(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
+    def encode(self, texts: list[Any], pairs: list[Any] | None = None) -> EncodedRows:
         """The rows of some texts, or pairs of texts.
 
         >>> import trietok
@@ -296,30 +269,26 @@ class RowEncoder:
             return self.encode_by_call(texts, pairs)
         encoder, plan = now
         if encoder.may_have_kernel:
-            return Rows(*plan.byte_rows(encoder.rows(texts, self.threads)))
-        return Rows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
+            return EncodedRows(*plan.byte_rows(encoder.rows(texts, self.threads)))
+        return EncodedRows(*plan.rows_of_bytes(self._by_chunks(encoder, texts)))
 
-    def encode_column(self, column: Any) -> Rows | None:
-        """The rows of the texts of an Arrow array of `large_string`, without its nulls, by the
-        compiled kernel.
+    def encode_column(self, column: Any) -> EncodedRows | None:
+        """The rows of an Arrow array of `large_string`, without nulls, by the compiled kernel.
 
         None where the texts are needed as strs: there is no kernel, or not yet, or a text is not
         UTF-8.
         """
         now = self._now()
         rows = None if now is None else self._by_kernel(now[0], *_buffer_of(column))
-        return None if now is None or rows is None else Rows(*now[1].byte_rows(rows))
+        return None if now is None or rows is None else EncodedRows(*now[1].byte_rows(rows))
 
     def cut_characters(self) -> tuple[int, int] | None:
-        """Where a long text may be cut; see `ChunkEncoder.cut_characters`. None where it is encoded
-        whole.
-        """
+        """`ChunkEncoder.cut_characters` for long texts; None where they are encoded whole."""
         now = self._now()
         return None if now is None else now[0].cut_characters()
 
-    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[Rows]:
-        """The row of one text that comes in pieces, part by part, without its length: that of a
-        call for the text.
+    def encode_pieces(self, pieces: Iterable[bytes]) -> Iterator[EncodedRows]:
+        """The row of a text that comes in pieces, part by part, and without its length.
 
         The pieces are UTF-8, cut where `cut_characters` says. No more of them are read than are
         kept.
@@ -337,47 +306,40 @@ class RowEncoder:
 
         def ids_of(piece: bytes) -> bytes | bytearray:
             rows = self._by_kernel(encoder, piece, struct.pack("qq", 0, len(piece)), 0, 1)
-            return (
-                self._by_chunks(encoder, [piece.decode("utf-8")])[0]
-                if rows is None
-                else rows.int32(b"", b"")
-            )
+            if rows is None:
+                return self._by_chunks(encoder, [piece.decode("utf-8")])[0]
+            ids: bytes = rows.int32(b"", b"")
+            return ids
 
         for ids, columns in plan.parts_of_row(plan.kept_of(map(ids_of, pieces))):
-            yield Rows(array("i"), ids, columns)
+            yield EncodedRows(array("i"), ids, columns)
 
     def _by_kernel(
         self, encoder: ChunkEncoder, data: Any, offsets: Any, first: int, length: int
     ) -> Any:
-        """The ids of texts that lie one behind the other; None where there is no kernel, or not all
-        is UTF-8.
-        """
+        """The ids of texts one behind the other; None without a kernel, or if not all is UTF-8."""
         if not encoder.may_have_kernel:
             return None
         if len(data) + length >= TEXT_AT_ONCE_BEFORE_KERNEL:
             encoder.make_kernel()
         kernel = encoder.kernel
-        return (
-            None
-            if kernel is None
-            else kernel.rows_between(data, offsets, first, length, self.threads)
-        )
+        if kernel is None:
+            return None
+        return kernel.rows_between(data, offsets, first, length, self.threads)
 
     def _by_chunks(self, encoder: ChunkEncoder, texts: list[str]) -> list[bytes]:
         """The ids of each text: a cut into chunks, a lookup per chunk and a join."""
         if encoder is not self._memory_of:
-            # The encoder's own cache of chunks is not used: it would hold the same entries a second
-            # time.
-            self._memory = ChunkBytes(
-                encoder.work_out_chunk, _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit
-            )
+            # Not by the encoder's own cache, which would hold the same entries a second time.
+            limit = _TIMES_CACHE_LIMIT * self._tokenizer.cache_limit
+            self._memory = ChunkBytes(encoder.work_out_chunk, limit)
             self._memory_of = encoder
         bytes_of, join = self._memory.__getitem__, b"".join
         return [join(map(bytes_of, encoder.cut(text))) for text in texts]
 
     # ---- by a call -------------------------------------------------------------------------------
 
-    def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> Rows:
+    def encode_by_call(self, texts: list[Any], pairs: list[Any] | None = None) -> EncodedRows:
         """The same rows by the tokenizer's call, which works for every tokenizer."""
         encoding: Any = dict.fromkeys(self.names, ())
         if texts:
@@ -385,52 +347,39 @@ class RowEncoder:
             encoding = self._tokenizer(*given, **self._options)
             if self._leaves_empty:
                 bare = self._tokenizer(*given, **{**self._options, "padding": False})
-                encoding = {
-                    name: [
-                        b if not ids else a
-                        for ids, a, b in zip(bare[IDS], encoding[name], bare[name], strict=True)
-                    ]
-                    for name in bare
-                }
+                encoding = dict(encoding)
+                for name in bare:
+                    of_each = zip(bare[IDS], encoding[name], bare[name], strict=True)
+                    encoding[name] = [padded if ids else empty for ids, padded, empty in of_each]
         offsets = overflow = None
         if OFFSETS in self.names:
-            offsets = array(
-                "i", chain.from_iterable(chain.from_iterable(encoding[OFFSETS]))
-            ).tobytes()
+            spans = chain.from_iterable(encoding[OFFSETS])
+            offsets = array("i", chain.from_iterable(spans)).tobytes()
         if OVERFLOWING in self.names:
             overflow = Overflow(*_run(encoding[OVERFLOWING]), array("i", encoding[TRUNCATED]))
-        columns = {name: encoding[name] for name in self.names if name in SMALL_COLUMNS}
-        return Rows(
-            *_run(encoding[IDS]),
-            {
-                name: array("b", chain.from_iterable(rows)).tobytes()
-                for name, rows in columns.items()
-            },
-            offsets,
-            array("i", encoding[SAMPLES]) if self.gives_windows else None,
-            overflow,
-        )
+        columns = {
+            name: array("b", chain.from_iterable(encoding[name])).tobytes()
+            for name in self.names
+            if name in SMALL_COLUMNS
+        }
+        samples = array("i", encoding[SAMPLES]) if self.gives_windows else None
+        return EncodedRows(*_run(encoding[IDS]), columns, offsets, samples, overflow)
 
     # ---- on its way to other processes -----------------------------------------------------------
 
     def _state_now(self) -> Any:
-        """An object that is another one after each change of the tokenizer; None where changes
-        cannot be seen.
+        """Another object after each change of the tokenizer; None if they cannot be seen.
 
         They cannot where methods or stages are a user's own: such a tokenizer is pickled each time.
         """
-        return (
-            self._tokenizer.input_builder if getattr(self._tokenizer, "is_plain", False) else None
-        )
+        is_plain = getattr(self._tokenizer, "is_plain", False)
+        return self._tokenizer.input_builder if is_plain else None
 
     @property
     def is_as_sent(self) -> bool:
         """Whether the kept pickle is that of the tokenizer as it is now."""
-        return (
-            self._pickled is not None
-            and self._state is not None
-            and self._state is self._state_now()
-        )
+        is_known = self._pickled is not None and self._state is not None
+        return is_known and self._state is self._state_now()
 
     def __reduce__(self) -> Any:
         pickled = self._pickled
@@ -455,9 +404,7 @@ def _key(digest: bytes, options: dict[str, Any], has_pairs: bool) -> bytes:
 
 
 def _restored(pickled: tuple[bytes, bytes], options: dict[str, Any], has_pairs: bool) -> RowEncoder:
-    """The encoder of a pickle, the same one each time, as long as it is among the last of this
-    process.
-    """
+    """The encoder of a pickle, the same one as long as it is among the last of this process."""
     key = _key(pickled[1], options, has_pairs)
     with _receiving.held():
         encoder = _received.pop(key, None)

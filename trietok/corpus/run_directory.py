@@ -25,7 +25,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, PART, RECORD, STATE_FOLDER, ShardJob
+from trietok.corpus.encode_shard import GOES_ON, PART, RECORD_SUFFIX, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import (
     FORMER_FORMAT,
     MANIFEST_FORMAT,
@@ -34,7 +34,7 @@ from trietok.corpus.manifest import (
     SOURCES,
     check_counts,
     check_record,
-    described,
+    described_part,
     inputs_of,
     is_size,
     named_in,
@@ -47,40 +47,39 @@ from trietok.corpus.manifest import (
     totals_of,
     with_parts,
 )
-from trietok.corpus.shard_files import mds_index, suffixes
-from trietok.corpus.shard_plan import Shard
+from trietok.corpus.shard_files import mds_index, suffixes_of
+from trietok.corpus.shard_plan import Shard, text_bytes_of
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 from trietok.errors import FileError, InputError
 from trietok.files.atomic import make_directory
 from trietok.files.directory_lock import DirectoryBusyError, alone
-from trietok.files.texts import TextFile
+from trietok.files.text_files import TextFile
+from trietok.showing.characters import first_few
 from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, MDS_INDEX = "manifest.json", "plan.json", "index.json"
 # How much text a shard has where nobody says it: by how much all files have, in bytes.
 _SHARD_BYTES = ((1_000_000_000_000, 512_000_000), (2_000_000_000, 128_000_000), (0, 16_000_000))
-_UNPACKED = 4  # times its size is about what a packed file holds
 _MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
 _Checksums = tuple[str, ...]  # of what a shard was made of
 
 
-def _named(stem: Path, file: dict[str, Any]) -> Path:
+def _path_of(stem: Path, file: dict[str, Any]) -> Path:
     return stem.with_name(stem.name + file["suffix"])
 
 
-class Kept(NamedTuple):
+class KeptShard(NamedTuple):
     record: dict[str, Any]
     stem: Path  # the path of each of its files, without the suffix that the record names
     key: str  # under which it was made
 
     def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         for file in self.record["files"]:
-            yield _named(self.stem, file), file
+            yield _path_of(self.stem, file), file
 
 
 class RunDirectory:
-    """A directory that a run fills, or goes on with; its `plan` is all that shards depend on, but
-    for the files.
+    """A directory that a run fills, or goes on with; `plan` is what shards depend on beside files.
 
     Attributes:
         kept: the records of the finished shards that are there, by key; to be verified are none.
@@ -91,32 +90,23 @@ class RunDirectory:
     def __init__(self, job: ShardJob, plan: dict[str, Any], inputs: Sequence[TextFile]) -> None:
         self.kept: dict[str, dict[str, Any]] = {}
         self.removed: dict[str, int] = {}
-        self._job = job
+        self._job, self._plan = job, plan
         self._out, self._state = job.out, job.state
-        self._plan = plan
-        options = plan["options"]
-        self._suffixes = suffixes(
-            options["file_format"], options.get("columns", ()), options.get("keep", ())
-        )
+        self._suffixes = suffixes_of(plan["options"])
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: list[Kept] = []  # its shards, whole or not
-        self._shards: dict[str, Kept] = {}
+        self._earlier: list[KeptShard] = []  # its shards, whole or not
+        self._shards: dict[str, KeptShard] = {}
         self._inputs = {(file.name, file.size, file.mtime_ns) for file in inputs}
-        self._text_bytes = sum(
-            file.size * (_UNPACKED if file.compression else 1) for file in inputs
-        )
-        # Those of them that no shard of this run can be by its key, to be adopted, by shape and
-        # checksums.
-        self._free: dict[tuple[Any, ...], dict[_Checksums, list[Kept]]] = {}
-        # the rows that those of `_earlier` skipped, by key
-        self._rejects: dict[str, list[dict[str, Any]]] = {}
+        self._text_bytes = sum(map(text_bytes_of, inputs))
+        # Those that no shard of this run is by its key, to be adopted, by shape and checksums.
+        self._free: dict[tuple[Any, ...], dict[_Checksums, list[KeptShard]]] = {}
+        self._rejects: dict[str, list[dict[str, Any]]] = {}  # what `_earlier` ones skipped, by key
 
     # ---- what is there already -------------------------------------------------------------------
 
     @contextlib.contextmanager
     def opened(self, resume: bool, verify: bool) -> Iterator[None]:
-        """Be alone in the directory for the length of a `with` block, with what it holds of this
-        run.
+        """Be alone in the directory for a `with` block, with what it holds of this run.
 
         With `verify`, the checksums of the shards that are there are compared, and those of the
         files not known.
@@ -132,20 +122,16 @@ class RunDirectory:
                     if error.errno not in FULL:
                         raise
                     path = error.filename or self._out
-                    stays = f"Finished shards stay in {self._job.name}; {GOES_ON}"
-                    raise FileError(
-                        f"cannot write {path}: {error.strerror}. {stays}", path=path
-                    ) from error
+                    told = f"cannot write {path}: {error.strerror}. Finished shards stay in"
+                    raise FileError(f"{told} {self._job.name}; {GOES_ON}", path=path) from error
                 finally:
                     with interrupts_held():
                         self._clear()
-                        # there is nothing to go on with
                         if {path.name for path in self._state.glob("*")} == {PLAN}:
                             shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
-            raise InputError(
-                f"another run is at work in {self._job.name}, {error}; wait for its end"
-            ) from None
+            told = f"another run is at work in {self._job.name}, {error}; wait for its end"
+            raise InputError(told) from None
 
     def _make(self) -> None:
         out = self._out
@@ -153,9 +139,8 @@ class RunDirectory:
             make_directory(out)
             there = {path.name for path in out.iterdir()}
             if there and not there & {STATE_FOLDER, MANIFEST}:
-                raise InputError(
-                    f"{out} holds {min(there)!r}, which belongs to no run; give an empty directory"
-                )
+                told = f"{out} holds {min(there)!r}, which belongs to no run"
+                raise InputError(f"{told}; give an empty directory")
             self._state.mkdir(exist_ok=True)
             flush_directory(out)
         except (FileExistsError, NotADirectoryError) as error:
@@ -164,12 +149,10 @@ class RunDirectory:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
 
     def _agree(self, resume: bool) -> None:
-        """Check that the directory holds this run; a run without a finished shard may be replaced
-        by another.
-        """
+        """Check that the directory holds this run; one without finished shards may go."""
         out, state = self._out, self._state
         begun = (state / MANIFEST).exists()
-        if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD}")):
+        if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD_SUFFIX}")):
             if not resume:
                 raise self._is_taken()
             if begun:
@@ -187,17 +170,12 @@ class RunDirectory:
 
     @property
     def shard_bytes(self) -> Any:
-        """About how much text a shard has, in bytes; as an earlier run has it, where this one does
-        not say it.
-        """
+        """About how many bytes of text a shard has, where need be as in an earlier run."""
         return self._plan["options"]["shard_bytes"]
 
     def _is_taken(self) -> InputError:
-        how = (
-            "go on with its run (resume=True, --resume), give another directory, or replace it"
-            " (--force)"
-        )
-        return InputError(f"{self._out} is there already; {how}")
+        how = "go on with its run (resume=True, --resume), give another directory, or"
+        return InputError(f"{self._out} is there already; {how} replace it (--force)")
 
     def _begin(self, resume: bool) -> None:
         if self._manifest is None:
@@ -210,9 +188,7 @@ class RunDirectory:
         return with_parts(manifest, path, partial(self._read_part, path.parent))
 
     def _read_part(self, folder: Path, name: str) -> bytes:
-        """A part of the manifest in a folder: one that is killed may have moved it to its place
-        already.
-        """
+        """A part of the manifest in a folder; one that was killed may have moved it already."""
         return (folder / name if (folder / name).exists() else self._out / name).read_bytes()
 
     def _compare(self, earlier: dict[str, Any]) -> None:
@@ -225,37 +201,25 @@ class RunDirectory:
                 difference = _first_difference(name, earlier.get(name), value)
                 if earlier.get(name) == FORMER_FORMAT:
                     difference += "; open_corpus reads it as it is"
-                raise InputError(
-                    f"{self._job.name} holds a run that {difference}; encode into another directory"
-                )
+                told = f"{self._job.name} holds a run that {difference}"
+                raise InputError(f"{told}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
-        """Raise if there is a shard file of another run: what reads all files would read that one
-        too.
-        """
+        """Raise if there is a shard file of another run, which would be read with ours."""
         expected: set[str] = set()
         if self._manifest is not None:
             expected = named_in(self._manifest["shards"])
             expected |= {REJECTS} if self._manifest["totals"]["rejected"] else set()
-        there = {
-            path.name
-            for path in self._out.iterdir()
-            if path.name == REJECTS or path.name.startswith(PART)
-        }
-        others = sorted(there - expected)
+        there = {path.name for path in self._out.iterdir()} - expected
+        others = sorted(name for name in there if name == REJECTS or name.startswith(PART))
         if others:
-            named = ", ".join(others[:3]) + (
-                f" and {len(others) - 3} more" if len(others) > 3 else ""
-            )
-            raise InputError(
-                f"{self._out} holds files that are not of this run: {named}; encode into another"
-                " directory, or remove them"
-            )
+            told = f"{self._out} holds files that are not of this run: {first_few(others, 3)}"
+            raise InputError(f"{told}; encode into another directory, or remove them")
 
     def _find_kept(self, verify: bool) -> None:
         self._clear()
-        for path in sorted(self._state.glob(f"*{RECORD}")):
-            key = path.name.removesuffix(RECORD)
+        for path in sorted(self._state.glob(f"*{RECORD_SUFFIX}")):
+            key = path.name.removesuffix(RECORD_SUFFIX)
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 check_record(record)
@@ -265,22 +229,18 @@ class RunDirectory:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = Kept(record, self._made(key), key)
+            kept = KeptShard(record, self._made(key), key)
             if self._is_there(kept, verify):
                 self._shards[key] = kept
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
         for kept in self._shards.values():
             sources, checksums = kept.record["sources"], _checksums_of(kept)
-            if (
-                checksums
-                and not {(one["name"], one["size"], one["mtime_ns"]) for one in sources}
-                <= self._inputs
-            ):
-                shape = tuple(
-                    (one["kind"], one["size"], one.get("start", 0), one.get("end"))
-                    for one in sources
-                )
+            versions = {(one["name"], one["size"], one["mtime_ns"]) for one in sources}
+            if checksums and not versions <= self._inputs:
+                places = ((one.get("start", 0), one.get("end")) for one in sources)
+                kinds = ((one["kind"], one["size"]) for one in sources)
+                shape = tuple((*kind, *place) for kind, place in zip(kinds, places, strict=True))
                 self._free.setdefault(shape, {}).setdefault(checksums, []).append(kept)
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
@@ -291,15 +251,14 @@ class RunDirectory:
         left = iter(rejects if len(rejects) == manifest["totals"]["rejected"] else ())
         for shard in manifest["shards"]:
             key, record = record_of(shard)
-            earlier = Kept(record, self._out / stem_of(shard), key)
+            earlier = KeptShard(record, self._out / stem_of(shard), key)
             self._earlier.append(earlier)
             # A process may have moved it that was killed before the new order was there.
             moved = earlier._replace(stem=self._made(key))
             rows = [*islice(left, record["rejected"])]
             if key not in self._shards and len(rows) == record["rejected"]:
-                kept = (
-                    moved if moved.stem != earlier.stem and self._is_there(moved, True) else earlier
-                )
+                is_moved = moved.stem != earlier.stem and self._is_there(moved, True)
+                kept = moved if is_moved else earlier
                 if self._is_there(kept, verify):
                     self._shards[key], self._rejects[key] = kept, rows
 
@@ -307,13 +266,13 @@ class RunDirectory:
         """Where a shard is that was made, without the suffixes of its files."""
         return self._state / key
 
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
-        return all(
-            path.is_file()
-            and path.stat().st_size == file["bytes"]
-            and (not by_checksum or checksum(path) == file["sha256"])
-            for path, file in kept.paths()
-        )
+    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
+        for path, file in kept.paths():
+            if not path.is_file() or path.stat().st_size != file["bytes"]:
+                return False
+            if by_checksum and checksum(path) != file["sha256"]:
+                return False
+        return True
 
     @property
     def finished(self) -> int:
@@ -321,16 +280,13 @@ class RunDirectory:
         return len({kept.stem for kept in self._shards.values()})
 
     def similar(self, shard: Shard) -> tuple[_Checksums, ...]:
-        """The checksums of what shards were made of that are there, and may be what a planned one
-        would be.
-        """
+        """The checksums of what shards were made of that a planned one may be the same as."""
         own = self._shards.get(shard.key)  # to be verified
         free = islice(self._free.get(_shape_of(shard), ()), _MOST_SIMILAR)
         return tuple(filter(None, ((), *free) if own is None else (_checksums_of(own), *free)))
 
     def adopt(self, shard: Shard, checksums: _Checksums) -> bool:
-        """Have a shard be one that is there, of files with the same bytes; False where that one is
-        taken, or damaged.
+        """Have a shard be one that is there, of the same bytes; False if it is taken or damaged.
 
         It is its own, or one whose files are not in the run as they were: so no two shards are one.
         """
@@ -342,8 +298,7 @@ class RunDirectory:
             kept = free[checksums].pop()
             if not free[checksums]:
                 del free[checksums]
-        # its files were read for it, so this costs little beside
-        if not self._is_there(kept, True):
+        if not self._is_there(kept, True):  # its files were read, so this costs little beside
             return False
         sources = [
             {**source, "name": one.file.name, "mtime_ns": one.file.mtime_ns}
@@ -355,7 +310,7 @@ class RunDirectory:
 
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Have a shard that was made now."""
-        self._shards[key] = Kept(record, self._made(key), key)
+        self._shards[key] = KeptShard(record, self._made(key), key)
         self._rejects.pop(key, None)
         self.kept[key] = record
 
@@ -368,9 +323,7 @@ class RunDirectory:
     # ---- what shall be there ---------------------------------------------------------------------
 
     def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
-        """Put the shards with some keys in place, in this order, and others away; what is in the
-        manifest.
-        """
+        """Put the shards with some keys in place, in order, and others away; the manifest."""
         self._refuse_other_files()
         self._require_all_there(order)
         places = self._places(order)
@@ -380,9 +333,8 @@ class RunDirectory:
         totals = totals_of(shards)
         whole = {**self._plan, "set_aside": set_aside, "totals": totals, "shards": shards}
         whole["inputs"] = inputs_of(shards)
-        if whole != self._manifest or any(
-            self._shards[key].stem != place for key, place in places.items()
-        ):
+        is_elsewhere = any(self._shards[key].stem != place for key, place in places.items())
+        if whole != self._manifest or is_elsewhere:
             if totals["rejected"]:
                 with replacing(self._state / REJECTS) as rejects:
                     for row in self.rejected(order):
@@ -392,7 +344,7 @@ class RunDirectory:
             for begin, number, raw in parts_of(shards):
                 name = f"{begin}-{self._mark(number, raw)}.jsonl"
                 write_whole(self._state / name, raw)
-                parts.append(described(name, raw))
+                parts.append(described_part(name, raw))
             small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
             # From here on the new order is decided: a run that is killed now is brought to its end
             # by the next one.
@@ -402,8 +354,7 @@ class RunDirectory:
         return whole
 
     def _require_all_there(self, order: list[str]) -> None:
-        """Raise where a file that the manifest will name is not there, or has another size, or is
-        that of two shards.
+        """Raise where a file is not there, has another size, or would be of two shards.
 
         The checksum of what was there before is compared with `verify` only: it takes as long as to
         read all of it.
@@ -417,9 +368,7 @@ class RunDirectory:
             seen |= paths
 
     def _end(self, manifest: dict[str, Any]) -> None:
-        """Take away what the run needs no more; list the shards for those who read them without the
-        manifest.
-        """
+        """Take away what the run needs no more; for MDS, list the shards."""
         index = self._index(manifest)
         if index is not None:
             write_whole(self._out / MDS_INDEX, index)
@@ -435,9 +384,7 @@ class RunDirectory:
         return f"{number:05}"
 
     def _places(self, order: list[str]) -> dict[str, Path]:
-        """Where the files of each shard shall be, without what their names end with; shards without
-        files have none.
-        """
+        """Where each shard's files shall be, without suffixes; only those with files have one."""
         numbers = count()
         has_files = {key: bool(self._shards[key].record["files"]) for key in order}
         return {
@@ -448,16 +395,9 @@ class RunDirectory:
     def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
         """How many shards go of each file that is not listed any more, by its name."""
         stay = {self._shards[key].stem for key in order}
-        gone = {
-            kept.stem: kept
-            for kept in (*self._earlier, *self._shards.values())
-            if kept.stem not in stay
-        }
-        names = (
-            name
-            for kept in gone.values()
-            for name in {source["name"] for source in kept.record["sources"]}
-        )
+        there = {kept.stem: kept for kept in (*self._earlier, *self._shards.values())}
+        gone = (kept.record["sources"] for stem, kept in there.items() if stem not in stay)
+        names = chain.from_iterable({source["name"] for source in sources} for sources in gone)
         return dict(Counter(name for name in names if name not in listed))
 
     def _entry(self, key: str, place: Path) -> dict[str, Any]:
@@ -473,11 +413,9 @@ class RunDirectory:
         """The rows without text of the shards with some keys, as far as these are finished."""
         for kept in filter(None, map(self._shards.get, order)):
             if kept.record["rejected"]:
-                rows = (
-                    self._rejects.get(kept.key)
-                    or json.loads(self._job.record(kept.key).read_bytes())["rejects"]
-                )
-                left = iter(rows)
+                rows = self._rejects.get(kept.key)
+                record = self._job.record(kept.key)
+                left = iter(rows or json.loads(record.read_bytes())["rejects"])
                 for source in kept.record["sources"]:  # a file may have another name now
                     for row in islice(left, source["rejected"]):
                         yield {**row, "file": source["name"]}
@@ -488,32 +426,26 @@ class RunDirectory:
         What is renamed later replaces a file of its name; the other files of shards that are not
         wanted go.
         """
-        stay = {
-            path
-            for key, place in places.items()
-            for path, _ in self._shards[key]._replace(stem=place).paths()
-        }
+        placed = (self._shards[key]._replace(stem=place) for key, place in places.items())
+        stay = {path for kept in placed for path, _ in kept.paths()}
         for key, place in places.items():
             kept = self._shards[key]
             if kept.stem not in (place, self._state / key):
                 stay |= {path for path, _ in kept.paths()}
                 for path, file in kept.paths():
-                    os.replace(path, _named(self._state / key, file))
+                    os.replace(path, _path_of(self._state / key, file))
         for path in (path for earlier in self._earlier for path, _ in earlier.paths()):
             if path not in stay:
                 path.unlink(missing_ok=True)
         flush_directory(self._out)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Rename what a manifest names from the folder of the run; what is in its place already
-        stays.
-        """
+        """Rename from the run's folder what a manifest names; what is in place already stays."""
         out, state, parts = self._out, self._state, parts_in(self._state / MANIFEST)
         named = {name: name for name in (REJECTS, *parts)}
         for shard in manifest["shards"]:
-            named |= {
-                f"{shard['key']}.{name.partition('.')[2]}": name for name in named_in([shard])
-            }
+            key = shard["key"]
+            named |= {f"{key}.{name.partition('.')[2]}": name for name in named_in([shard])}
         for made, name in named.items():
             if (state / made).exists():
                 put_in_place(state / made, out / name)
@@ -533,16 +465,14 @@ def write_whole(path: Path, raw: bytes) -> None:
         file.write(raw)
 
 
-def _checksums_of(kept: Kept) -> _Checksums:
-    """What says whether a shard is the same; nothing where that depends on what its files hold
-    elsewhere, too.
+def _checksums_of(kept: KeptShard) -> _Checksums:
+    """What says whether a shard is the same; nothing where that depends on what is elsewhere.
 
     Rows without text are told by their numbers: those depend on the lines before.
     """
     sources = kept.record["sources"]
-    has_numbers = kept.record["rejected"] and any(
-        one.get("start") and one["kind"] != "parquet" for one in sources
-    )
+    in_middle = any(one.get("start") and one["kind"] != "parquet" for one in sources)
+    has_numbers = kept.record["rejected"] and in_middle
     return () if has_numbers else tuple(one["sha256"] for one in sources)
 
 
@@ -552,9 +482,7 @@ def _shape_of(shard: Shard) -> tuple[Any, ...]:
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:
-    """Where two plans of a run differ, for the user to read: what the run was made with, and what
-    this call has.
-    """
+    """Where two plans of a run differ: what the run was made with, and what this call has."""
     what = name
     if isinstance(was, dict) and isinstance(now, dict):
         key = next(key for key in [*now, *was] if now.get(key) != was.get(key))
@@ -564,11 +492,8 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"was made {made}; this call has {_plain(now) or 'none'}"
 
 
-_SAID = {
-    "call": "options of the tokenizer's call",
-    "columns": "masks and type ids",
-    "keep": "kept columns",
-}
+_SAID = {"columns": "masks and type ids", "keep": "kept columns"}
+_SAID["call"] = "options of the tokenizer's call"
 
 
 def _plain(value: Any) -> str:

@@ -26,20 +26,27 @@ from typing import Any
 
 from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import REJECTS, named_in, parts_in
-from trietok.corpus.run_directory import MANIFEST, MDS_INDEX, PLAN, Kept, RunDirectory, write_whole
+from trietok.corpus.run_directory import (
+    MANIFEST,
+    MDS_INDEX,
+    PLAN,
+    KeptShard,
+    RunDirectory,
+    write_whole,
+)
 from trietok.errors import InputError, as_file_error, told_as
 from trietok.files.stores import Place, local_path, status
-from trietok.files.texts import TextFile
+from trietok.files.text_files import TextFile
 
 _IN_STATE = f"{STATE_FOLDER}/"
 _SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")
-_OURS = re.compile(rf"{_SHARD.pattern}|(shards|sources)-[0-9]{{15}}[.]jsonl$")
+_OURS = re.compile(
+    rf"{re.escape(_IN_STATE)}|{_SHARD.pattern}|{REJECTS}$|(shards|sources)-[0-9]{{15}}[.]jsonl$"
+)
 
 
 class RunInStore(RunDirectory):
-    """A place in a store that a run fills, or goes on with; `job.out` is a directory of this
-    machine for its use.
-    """
+    """A place in a store that a run fills, or goes on with; `job.out` is a directory here."""
 
     def __init__(
         self, store: Place, job: ShardJob, plan: dict[str, Any], inputs: Sequence[TextFile]
@@ -66,19 +73,15 @@ class RunInStore(RunDirectory):
             ours | {name for name in self._sizes if name == REJECTS or name.startswith(_IN_STATE)}
         )
         if self._sizes and not any(Path(self._out, name).exists() for name in ours):
-            other = min(self._sizes)
-            raise InputError(
-                f"{self._store.name} holds {other!r}, which belongs to no run; give an empty place"
-            )
+            told = f"{self._store.name} holds {min(self._sizes)!r}, which belongs to no run"
+            raise InputError(f"{told}; give an empty place")
 
     def _copy(self, names: Iterable[str]) -> None:
         for name, raw in self._store.read(names).items():
             Path(self._out, name).write_bytes(raw)
 
     def _put(self, name: str, new: bool = False) -> None:
-        """Put a file of the folder of the run; one that is to be new, and is there, is that of
-        another run.
-        """
+        """Put a file of the run's folder; one to be new that is there is of another run."""
         full = self._store.at(name)
         with as_file_error(f"cannot write {full}", full):
             if not self._store.put(self._state / Path(name).name, name, new):
@@ -86,19 +89,15 @@ class RunInStore(RunDirectory):
         self._sizes[name] = 0
 
     def _is_taken(self) -> InputError:
-        return InputError(
-            f"{self._store.name} holds a run already; go on with it (resume=True, --resume), give"
-            " another place, or remove what is there"
-        )
+        how = "go on with it (resume=True, --resume), give another place, or remove what is there"
+        return InputError(f"{self._store.name} holds a run already; {how}")
 
     def _agree(self, resume: bool) -> None:
         with told_as(self._out, self._store.name):
             super()._agree(resume)
 
     def _begin(self, resume: bool) -> None:
-        """Note that this is the run of the place from now on; one that was at work there finds out
-        at its end.
-        """
+        """Note that this run has the place now; another one at work finds out at its end."""
         if not resume and (self._state / PLAN).exists():
             raise self._is_taken()
         write_whole(self._state / PLAN, json.dumps({**self._plan, "run": self._run}).encode())
@@ -107,11 +106,8 @@ class RunInStore(RunDirectory):
     def _refuse_other_files(self) -> None:
         for name in sorted(self._sizes.keys() - self._named_earlier()):
             if name.startswith(PART) and not _SHARD.match(name):
-                place = self._store.name
-                raise InputError(
-                    f"{place} holds {name}, which is not of this run; encode elsewhere, or"
-                    " remove it"
-                )
+                told = f"{self._store.name} holds {name}, which is not of this run"
+                raise InputError(f"{told}; encode elsewhere, or remove it")
 
     def _named_earlier(self) -> set[str]:
         return named_in(self._manifest["shards"] if self._manifest else ())
@@ -121,8 +117,7 @@ class RunInStore(RunDirectory):
 
     def _places(self, order: list[str]) -> dict[str, Path]:
         stems = {key: self._shards[key].stem for key in order}
-        # A shard that was adopted is copied to a name of its own: who makes one by the other's key
-        # writes over that.
+        # An adopted shard is copied to a name of its own: who makes the other writes over that.
         return {
             key: self._made(key) if _SHARD.match(f"{stem.name}.") else stem
             for key, stem in stems.items()
@@ -132,12 +127,10 @@ class RunInStore(RunDirectory):
         return self._store.read_one(name)
 
     def _mark(self, number: int, part: bytes) -> str:
-        """It follows from what the part holds: those of an earlier manifest stay until that is
-        replaced.
-        """
+        """It follows from what the part holds: earlier ones stay until they are replaced."""
         return f"{int(hashlib.sha256(part).hexdigest()[:12], 16):015}"
 
-    def _is_there(self, kept: Kept, by_checksum: bool) -> bool:
+    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
         return all(
             self._sizes.get(path.name) == file["bytes"]
             and (
@@ -150,10 +143,8 @@ class RunInStore(RunDirectory):
     def finish(self, order: list[str], set_aside: list[dict[str, str]]) -> dict[str, Any]:
         plan = self._store.read([_IN_STATE + PLAN]).get(_IN_STATE + PLAN, b"{}")
         if json.loads(plan).get("run") != self._run:
-            raise InputError(
-                f"another run has gone on with the run in {self._store.name} meanwhile, and this"
-                " one ends; its finished shards stay"
-            )
+            told = f"another run has gone on with the run in {self._store.name} meanwhile"
+            raise InputError(f"{told}, and this one ends; its finished shards stay")
         listed = self._store.sizes()
         for path in (path for key in order for path, _ in self._shards[key].paths()):
             if path.name not in listed:  # the list is older than it, or it is not there
@@ -162,41 +153,29 @@ class RunInStore(RunDirectory):
         return super().finish(order, set_aside)
 
     def rejected(self, order: list[str]) -> Iterator[dict[str, Any]]:
-        skipped = (
-            kept.key
-            for kept in filter(None, map(self._shards.get, order))
-            if kept.record["rejected"]
-        )
+        there = filter(None, map(self._shards.get, order))
+        skipped = (kept.key for kept in there if kept.record["rejected"])
         records = (self._job.record(key) for key in skipped if key not in self._rejects)
         self._copy(_IN_STATE + record.name for record in records if not record.exists())
         yield from super().rejected(order)
 
     def _make_room(self, places: dict[str, Path]) -> None:
-        moved = {
-            path.name: (place.name + file["suffix"], file["bytes"])
-            for key, place in places.items()
-            for path, file in self._shards[key].paths()
-            if path.name != place.name + file["suffix"]
-        }
-        self._store.copy({name: new for name, (new, _) in moved.items()})
-        self._sizes |= dict(moved.values())
+        moved = {}
+        for key, place in places.items():
+            for path, file in self._shards[key].paths():
+                if path.name != place.name + file["suffix"]:
+                    moved[path.name] = place.name + file["suffix"]
+                    self._sizes[moved[path.name]] = file["bytes"]
+        self._store.copy(moved)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
-        """Put the manifest last; where rows were skipped, so that one who is killed meanwhile can
-        be gone on with.
-        """
+        """Put the manifest last; where rows were skipped, so that a kill leaves a whole run."""
         new = not (self._out / MANIFEST).exists()
-        skipped = (
-            [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS]
-            if manifest["totals"]["rejected"]
-            else []
-        )
         parts = parts_in(self._state / MANIFEST)
-        for name in (
-            *(part for part in parts if (self._state / part).exists()),
-            *skipped,
-            MANIFEST,
-        ):
+        names = [part for part in parts if (self._state / part).exists()]
+        if manifest["totals"]["rejected"]:
+            names += [_IN_STATE + REJECTS, _IN_STATE + MANIFEST, REJECTS]
+        for name in (*names, MANIFEST):
             self._put(name, new and name == MANIFEST)
         shutil.copy(self._state / MANIFEST, self._out)
 
@@ -207,19 +186,13 @@ class RunInStore(RunDirectory):
             self._put(MDS_INDEX)
         wanted = named_in(manifest["shards"]) | parts_in(self._out / MANIFEST)
         wanted |= {REJECTS} if manifest["totals"]["rejected"] else set()
-        here = {
-            name
-            for name in self._sizes
-            if name.startswith(_IN_STATE) or name == REJECTS or _OURS.match(name)
-        }
-        here |= self._named_earlier() & self._sizes.keys()
+        earlier = self._named_earlier()
+        here = {name for name in self._sizes if name in earlier or _OURS.match(name)}
         self._store.remove(sorted(here - wanted))
 
 
 def place_of(output: str | os.PathLike[str], is_shared: bool) -> tuple[Path, Place | None]:
-    """The directory of a run and its store; where it has one, the directory is to be made, for
-    unfinished files.
-    """
+    """The directory of a run and its store; with one, the directory is for unfinished files."""
     path = local_path(os.fspath(output))
     if path is None:
         return Path(tempfile.gettempdir(), f"trietok-{uuid.uuid4().hex}"), Place(os.fspath(output))

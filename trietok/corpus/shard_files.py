@@ -37,15 +37,13 @@ from trietok.corpus.row_encoder import (
     OVERFLOWING,
     SAMPLES,
     TRUNCATED,
-    Rows,
+    EncodedRows,
 )
 from trietok.errors import FileFormatError, InputError, InputTypeError
-from trietok.files.texts import import_pyarrow, is_text_type
+from trietok.files.tables import import_pyarrow, is_text_type
 
 FORMATS = ("parquet", "npy", "bin", "megatron", "mds")
-KEPT = (  # how the name ends of the file with the columns that are kept beside `npy` and `bin`
-    ".kept.parquet"
-)
+KEPT = ".kept.parquet"  # how the file's name ends with the columns kept beside `npy` and `bin`
 NPY_HEADER = 128  # bytes
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
 _MOST_MDS = 2**32 - 1  # bytes of a file
@@ -65,17 +63,15 @@ def check_text_type(kind: Any, column: str, words: bool = False) -> None:
     texts = kind
     if words:
         inner = kind.value_type if types.is_dictionary(kind) else kind
-        if not (
-            types.is_list(inner) or types.is_large_list(inner) or types.is_fixed_size_list(inner)
+        if not any(
+            is_(inner) for is_ in (types.is_list, types.is_large_list, types.is_fixed_size_list)
         ):
-            raise InputTypeError(
-                f"column {column!r} holds {kind}; is_split_into_words wants lists of strings"
-            )
+            told = f"column {column!r} holds {kind}; is_split_into_words wants lists of strings"
+            raise InputTypeError(told)
         texts = inner.value_type
     if not is_text_type(texts):
-        raise InputTypeError(
-            f"column {column!r} holds {kind}, not text; cast it to string first", value=str(kind)
-        )
+        told = f"column {column!r} holds {kind}, not text; cast it to string first"
+        raise InputTypeError(told, value=str(kind))
 
 
 def column_types(names: tuple[str, ...]) -> dict[str, Any]:
@@ -89,17 +85,15 @@ def column_types(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: types.get(name, pa.list_(pa.int8())) for name in names}
 
 
-def require_room(number: int) -> None:
+def require_list_room(number: int) -> None:
     """Raise where an array of lists cannot hold so many ids."""
     if number > _MOST_OFFSET:
-        raise InputError(
-            f"a batch with {number:,} ids is too large for an Arrow array of lists; give smaller"
-            " batches"
-        )
+        told = f"a batch with {number:,} ids is too large for an Arrow array of lists"
+        raise InputError(f"{told}; give smaller batches")
 
 
 def arrow_columns(
-    rows: Rows, names: tuple[str, ...], present: list[bool] | None = None
+    rows: EncodedRows, names: tuple[str, ...], present: list[bool] | None = None
 ) -> dict[str, Any]:
     """Rows as Arrow arrays, made from buffers, so that no token becomes a Python object.
 
@@ -107,7 +101,9 @@ def arrow_columns(
     null in every column.
 
     >>> columns = arrow_columns(
-    ...     Rows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}), ("input_ids",), [True, False, True]
+    ...     EncodedRows(array("i", [2, 1]), b"\\1\\0\\0\\0" * 3, {}),
+    ...     ("input_ids",),
+    ...     [True, False, True],
     ... )
     >>> columns["input_ids"].to_pylist()
     [[1, 1], None, [1]]
@@ -121,17 +117,14 @@ def arrow_columns(
     def spread(values: array[int]) -> array[int]:
         """The values of the rows there are, and 0 for the others."""
         following = iter(values)
-        return (
-            array("i", [next(following) if there else 0 for there in present or ()])
-            if nulls
-            else values
-        )
+        found = (next(following) if there else 0 for there in present or ())
+        return array("i", found) if nulls else values
 
     def flat(kind: Any, values: Any, number: int, validity: Any = None, nulls: int = 0) -> Any:
         return pa.Array.from_buffers(kind, number, [validity, pa.py_buffer(values)], nulls)
 
     def starts_of(lengths: array[int]) -> Any:
-        require_room(sum(lengths))
+        require_list_room(sum(lengths))
         steps = flat(pa.int32(), array("i", [0]) + lengths, 1 + len(lengths))
         return import_pyarrow("pyarrow.compute").cumulative_sum(steps).buffers()[1]
 
@@ -149,10 +142,9 @@ def arrow_columns(
         if name == IDS:
             made[name] = lists(kind, flat(pa.int32(), rows.ids, total))
         elif name == OFFSETS:
-            pairs = flat(pa.int32(), rows.offsets or b"", 2 * total)
-            made[name] = lists(
-                kind, pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [pairs])
-            )
+            ends = flat(pa.int32(), rows.offsets or b"", 2 * total)
+            pairs = pa.Array.from_buffers(kind.value_type, total, [None], 0, 0, [ends])
+            made[name] = lists(kind, pairs)
         elif name == OVERFLOWING and rows.overflow is not None:
             cut_off = flat(pa.int32(), rows.overflow.ids, len(rows.overflow.ids) // ID_BYTES)
             made[name] = lists(kind, cut_off, starts_of(spread(rows.overflow.lengths)))
@@ -185,6 +177,11 @@ def suffixes(file_format: str, columns: Sequence[str], keep: Sequence[str]) -> l
     return [suffix, index, *(f".{name}{suffix}" for name in columns), *([KEPT] if keep else [])]
 
 
+def suffixes_of(options: dict[str, Any]) -> list[str]:
+    """`suffixes` by the options of a manifest."""
+    return suffixes(options["file_format"], options.get("columns", ()), options.get("keep", ()))
+
+
 class ParquetShard:
     """A Parquet file that grows some row groups at a time."""
 
@@ -204,10 +201,8 @@ class ParquetShard:
         self._columns = {name: bytearray() for name in self._content.columns}
         self._ended = 0  # bytes of the ids that are of rows with a length
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
-        """Append rows, and a table of what is kept with them; the ids of a row may come before its
-        length, in parts.
-        """
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
+        """Append rows, and a table of what is kept; ids may come in parts, before a length."""
         self._lengths += rows.lengths
         self._ids += rows.ids
         for name, run in self._columns.items():
@@ -225,11 +220,9 @@ class ParquetShard:
             del run[self._ended // ID_BYTES :]
 
     def _write_groups(self) -> None:
-        names = (IDS, *self._content.columns)
         columns = {name: bytes(run) for name, run in self._columns.items()}
-        table = import_pyarrow().table(
-            arrow_columns(Rows(self._lengths, self._ids, columns), names)
-        )
+        rows = EncodedRows(self._lengths, self._ids, columns)
+        table = import_pyarrow().table(arrow_columns(rows, (IDS, *columns)))
         self._forget()
         self._table.write(beside(table, self._table.kept()))
 
@@ -241,8 +234,7 @@ class ParquetShard:
 
 
 class FlatShard:
-    """Ids in a run, an index beside them, masks and type ids in runs of their own, kept columns in
-    a Parquet file.
+    """Ids, masks and type ids in a run each, an index, and kept columns in a Parquet file.
 
     Once they are closed, `.npy` files have their headers.
     """
@@ -266,7 +258,7 @@ class FlatShard:
         if not self._is_megatron:
             self._index.write(array("q", [0]).tobytes())
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows; the ids of a row may come before its length, in parts."""
         self._ids.write(rows.ids)
         for name, file in self._columns.items():
@@ -299,8 +291,7 @@ class FlatShard:
 
 
 def megatron_index(lengths: array[int]) -> bytes:
-    """The index of a file of int32 ids, as Megatron-LM's `IndexedDataset` reads it: each row is a
-    document.
+    """The index of int32 ids for Megatron-LM's `IndexedDataset`: each row is a document.
 
     A magic, the version 1, the code 4 for int32, how many rows and how many ends of documents with
     the first; the lengths, int32; where each row begins, in bytes, and the numbers of the
@@ -313,8 +304,7 @@ def megatron_index(lengths: array[int]) -> bytes:
 
 
 class MdsShard:
-    """A file of MosaicML Streaming's format MDS: how many rows, where each begins, what columns,
-    and the rows.
+    """A file of MosaicML Streaming's MDS: how many rows, where each begins, columns, rows.
 
     The rows wait in files of their own, since the beginning says where all of them are.
     """
@@ -327,7 +317,7 @@ class MdsShard:
         self._waiting = {name: tempfile.TemporaryFile(dir=folder) for name in self._names}  # noqa: SIM115 - closed by close
         self._lengths = array("i")
 
-    def write(self, rows: Rows, kept: Any = None) -> None:
+    def write(self, rows: EncodedRows, kept: Any = None) -> None:
         """Append rows; the ids of a row may come before its length, in parts."""
         for name, file in self._waiting.items():
             file.write(rows.ids if name == IDS else rows.columns[name])
@@ -346,19 +336,16 @@ class MdsShard:
         )
         offsets = list(accumulate(each, initial=begin))
         if offsets[-1] > _MOST_MDS:
-            told = (
-                f"a shard of the format mds has {offsets[-1]:,} bytes, more than {_MOST_MDS:,};"
-                " divide the file"
-            )
-            raise FileFormatError(f"{told}, or give less with shard_bytes (--shard-size)", path="")
+            told = f"a shard of the format mds has {offsets[-1]:,} bytes, more than {_MOST_MDS:,}"
+            how = "divide the file, or give less with shard_bytes (--shard-size)"
+            raise FileFormatError(f"{told}; {how}", path="")
         with open(self.paths[".mds"], "wb") as out:
             out.write(struct.pack("<I", rows) + array("I", offsets).tobytes() + config)
             for file in self._waiting.values():
                 file.seek(0)
             for head, length in zip(heads, self._lengths, strict=True):
-                out.write(
-                    b"".join(struct.pack("<I", len(head) + size * length) for _, size in sizes)
-                )
+                in_row = [len(head) + size * length for _, size in sizes]
+                out.write(struct.pack(f"<{len(in_row)}I", *in_row))
                 for name, size in sizes:
                     out.write(head + self._waiting[name].read(size * length))
             for file in self._waiting.values():
@@ -367,54 +354,32 @@ class MdsShard:
 
 
 def _mds_shape(length: int) -> bytes:
-    """What stands before an array of one dimension: that, and its length in as few bytes as hold
-    it.
-    """
-    kind, code = next(
-        (kind, code)
-        for kind, code in (("B", 0), ("H", 1), ("I", 2))
-        if length < 1 << 8 * (1 << code)
-    )
-    return struct.pack(f"<B{kind}", 1 << 2 | code, length)
+    """What stands before an array of one dimension: its length, in as few bytes as hold it."""
+    code = next(code for code in range(3) if length < 1 << 8 * (1 << code))
+    return struct.pack(f"<B{'BHI'[code]}", 1 << 2 | code, length)
 
 
 def mds_columns(names: Sequence[str]) -> dict[str, Any]:
     """What an MDS shard says of its columns."""
     kinds = [f"ndarray:{'int32' if name == IDS else 'int8'}" for name in names]
-    told = {
-        "column_names": [*names],
-        "column_encodings": kinds,
-        "column_sizes": [None] * len(kinds),
-    }
-    return {
-        **told,
-        "compression": None,
-        "format": "mds",
-        "hashes": [],
-        "size_limit": None,
-        "version": 2,
-    }
+    told: dict[str, Any] = {"column_names": [*names], "column_encodings": kinds}
+    told |= {"column_sizes": [None] * len(kinds), "compression": None, "size_limit": None}
+    return {**told, "format": "mds", "hashes": [], "version": 2}
 
 
 def mds_index(shards: Iterable[dict[str, Any]], columns: Sequence[str]) -> bytes:
     """`index.json`, which lists the shards of a manifest for MosaicML Streaming."""
-    told = mds_columns(sorted((IDS, *columns)))
-    listed = [
-        {
-            **told,
-            "samples": shard["rows"],
-            "raw_data": {"basename": file["name"], "bytes": file["bytes"], "hashes": {}},
-        }
-        | {"zip_data": None}
-        for shard in shards
-        for file in shard["files"]
-    ]
+    told = {**mds_columns(sorted((IDS, *columns))), "zip_data": None}
+    files = [(shard["rows"], file) for shard in shards for file in shard["files"]]
+    listed = []
+    for rows, file in files:
+        data = {"basename": file["name"], "bytes": file["bytes"], "hashes": {}}
+        listed.append({**told, "samples": rows, "raw_data": data})
     return json.dumps({"shards": listed, "version": 2}, sort_keys=True).encode()
 
 
 class _ParquetTable:
-    """A Parquet file, written table by table, in row groups; and the kept columns of the rows of
-    the next table.
+    """A Parquet file, written table by table; and the kept columns of the next rows.
 
     The types of values from JSON are known only when all have been seen: then all tables wait for
     the end.
@@ -441,9 +406,8 @@ class _ParquetTable:
         if not tables:
             return pa.table({name: pa.nulls(0) for name in self._content.keep})
         table = joined(tables).select(self._content.keep)
-        return pa.table(
-            table.columns, pa.schema([field.remove_metadata() for field in table.schema])
-        )
+        fields = [field.remove_metadata() for field in table.schema]
+        return pa.table(table.columns, pa.schema(fields))
 
     @property
     def is_empty(self) -> bool:
@@ -458,20 +422,15 @@ class _ParquetTable:
     def _write(self, table: Any) -> None:
         if self._writer is None:
             schema = table.schema.with_metadata({"trietok.fingerprint": self._content.fingerprint})
+            # Differences of ids are written in half the time of zstd, in a sixth more bytes, for
+            # all readers.
+            ours = [name for name in (IDS, *self._content.columns) if name in schema.names]
+            encodings = {f"{name}.list.element": "DELTA_BINARY_PACKED" for name in ours}
             try:
                 self._writer = import_pyarrow("pyarrow.parquet").ParquetWriter(
                     self._file,
                     schema,
-                    # Differences of ids are written in half the time of zstd, in a sixth more
-                    # bytes, for all readers.
-                    column_encoding=(
-                        {
-                            f"{name}.list.element": "DELTA_BINARY_PACKED"
-                            for name in (IDS, *self._content.columns)
-                        }
-                        if IDS in schema.names
-                        else None
-                    ),
+                    column_encoding=encodings or None,
                     compression="zstd" if self._content.keep else "none",
                     use_dictionary=[*self._content.keep] or False,
                     write_statistics=False,
@@ -479,9 +438,8 @@ class _ParquetTable:
                 )
             # of objects without keys within others
             except import_pyarrow().ArrowNotImplementedError as error:
-                raise FileFormatError(
-                    f"a column to keep cannot be written: {error}", path=""
-                ) from error
+                told = f"a column to keep cannot be written: {error}"
+                raise FileFormatError(told, path="") from error
         size = GROUP_BYTES * max(_FEW_COLUMNS, table.num_columns) // _FEW_COLUMNS
         self._writer.write_table(table, max(1, len(table) * size // max(table.nbytes, 1)))
 
@@ -495,8 +453,7 @@ class _ParquetTable:
 
 
 def joined(tables: list[Any]) -> Any:
-    """Tables one behind the other; types that differ become one that holds both, such as numbers
-    with a point.
+    """Tables one behind the other; types that differ become one that holds both.
 
     Where no type holds both, that is a FileFormatError that names no file.
     """
@@ -517,9 +474,7 @@ def beside(table: Any, other: Any) -> Any:
 
 
 def npy_header(kind: str, number: int) -> bytes:
-    """The first 128 bytes of a `.npy` file that holds `number` values in one dimension (format
-    version 1.0).
-    """
+    """The first 128 bytes of a `.npy` file (version 1.0) of so many values in one dimension."""
     says = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({number},), }}"
     magic = b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little")
     return magic + says.ljust(NPY_HEADER - 11).encode("ascii") + b"\n"

@@ -26,14 +26,9 @@ from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
 from trietok.errors import FileError, FileFormatError, InputError, TemporaryError, is_passing
-from trietok.files.texts import (
-    TABLES,
-    TextFile,
-    import_pyarrow,
-    import_zstandard,
-    open_parquet,
-    type_of_column,
-)
+from trietok.files.packed import import_zstandard
+from trietok.files.tables import import_pyarrow, open_parquet, type_of_column
+from trietok.files.text_files import TABLES, TextFile
 
 _BATCH_BYTES = 1 << 20
 _COLUMN_BYTES = 1 << 12  # of a batch, at least about: each column of each takes time of its own
@@ -46,9 +41,7 @@ _UNPACKED = 4  # times its size is about what a packed file holds
 def read_batches(
     file: TextFile, table: Any, start: int, end: int | None, names: list[str]
 ) -> Iterator[Any]:
-    """The rows of a Parquet file from one to before another, None for all, in batches of about the
-    same size.
-    """
+    """Rows of a Parquet file, from one to before another, in batches of about the same size."""
     metadata, groups, first, last = table.metadata, [], 0, 0
     end = metadata.num_rows if end is None else end
     for group in range(metadata.num_row_groups):
@@ -75,9 +68,7 @@ def read_batches(
 
 
 def check_rows(read: int, wanted: int) -> None:
-    """Raise an OSError where fewer rows, or more, were read: the checksum of a page does not cover
-    its header.
-    """
+    """Raise an OSError for too few or many rows: no checksum covers the header of a page."""
     if read != wanted:
         raise OSError(f"it has {wanted:,} rows there, and {read:,} could be read")
 
@@ -86,9 +77,8 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     """How many rows make a batch of about the same size, whatever the length of the texts."""
     rows = size = 0
     wanted = {*names}
-    numbers = [
-        number for number, leaf in enumerate(_leaves(table)) if {leaf, leaf.split(".")[0]} & wanted
-    ]
+    leaves = enumerate(_leaves(table))
+    numbers = [number for number, leaf in leaves if {leaf, leaf.split(".")[0]} & wanted]
     for group in row_groups:
         metadata = table.metadata.row_group(group)
         rows += metadata.num_rows
@@ -97,7 +87,7 @@ def _rows_of_batch(table: Any, row_groups: Sequence[int], names: list[str]) -> i
     return max(_LEAST_ROWS, min(_MOST_ROWS, most * rows // max(size, 1)))
 
 
-class Stretch(NamedTuple):
+class FileStretch(NamedTuple):
     """Rows of a file that follow one another, those that begin from `start` on and before `end`."""
 
     file: TextFile  # holds the rows
@@ -111,18 +101,16 @@ class Shard(NamedTuple):
 
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
-    stretches: tuple[Stretch, ...]
-    # checksums of such stretches, with which there is a shard already
-    known: tuple[tuple[str, ...], ...] = ()
+    stretches: tuple[FileStretch, ...]
+    known: tuple[tuple[str, ...], ...] = ()  # checksums of which there is a shard already
 
 
-def key_of(stretches: Iterable[Stretch]) -> str:
-    """What names a shard: the names, sizes and versions of its files, and which stretches of them
-    it has.
+def key_of(stretches: Iterable[FileStretch]) -> str:
+    """What names a shard: names, sizes and versions of its files, and which stretches it has.
 
     >>> file = TextFile("a.txt", "txt", None, 9, 17)
-    >>> key_of([Stretch(file)]) == key_of([Stretch(file)]) != key_of(
-    ...     [Stretch(file._replace(size=10))]
+    >>> key_of([FileStretch(file)]) == key_of([FileStretch(file)]) != key_of(
+    ...     [FileStretch(file._replace(size=10))]
     ... )
     True
     """
@@ -136,23 +124,23 @@ def planned(
     most: int,
     apart: bool,
     set_aside: Callable[[TextFile, FileError | FileFormatError], None],
-) -> Iterator[tuple[Stretch, ...]]:
+) -> Iterator[tuple[FileStretch, ...]]:
     """The stretches of each shard, of about `most` bytes of text.
 
     A shard has rows of one file only where files are kept `apart`, however small they are;
     `set_aside` is told of a file of which the plan cannot be made, and why.
     """
-    together: list[Stretch] = []
+    together: list[FileStretch] = []
     held = 0
     for file in files:
-        size = file.size * (1 if file.compression is None else _UNPACKED)
+        size = text_bytes_of(file)
         is_large = size >= most or apart
         is_full = 2 * held >= most and (held + size > most or _begins_a_shard(file, size, most))
         if together and (is_large or is_full):
             yield tuple(together)
             together, held = [], 0
         if not is_large:
-            together.append(Stretch(file, weight=file.size))
+            together.append(FileStretch(file, weight=file.size))
             held += size
             continue
         try:
@@ -163,55 +151,49 @@ def planned(
         yield tuple(together)
 
 
+def text_bytes_of(file: TextFile) -> int:
+    """About how many bytes of text a file holds."""
+    return file.size * (1 if file.compression is None else _UNPACKED)
+
+
 def _begins_a_shard(file: TextFile, size: int, most: int) -> bool:
-    """Whether a shard that is half full ends before a file: twice in the bytes of a shard, on
-    average.
-    """
-    return (
-        crc32(os.path.basename(file.name).encode("utf-8", "surrogateescape")) * most
-        < 2 * size << 32
-    )
+    """Whether a half full shard ends before a file: twice in a shard's bytes, on average."""
+    name = os.path.basename(file.name).encode("utf-8", "surrogateescape")
+    return crc32(name) * most < 2 * size << 32
 
 
-def stretches_of(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def stretches_of(file: TextFile, column: str, most: int) -> Iterator[FileStretch]:
     """The stretches of a file, each with about so much text."""
     # A line end may be within a value of a table.
     if file.compression is not None or file.kind in TABLES or file.size <= most:
-        yield Stretch(file, weight=file.size)
+        yield FileStretch(file, weight=file.size)
     elif file.kind == "parquet":
         yield from _of_parquet(file, column, most)
     else:
         number = max(round(file.size / most), 1)
         ends = [file.size * part // number for part in range(number + 1)]
-        yield from (Stretch(file, start, end, end - start) for start, end in pairwise(ends))
+        yield from (FileStretch(file, start, end, end - start) for start, end in pairwise(ends))
 
 
-def check_column(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
-    """See that a file can be unpacked, and has the column with the texts and those to keep, as far
-    as can be seen.
-    """
+def check_can_be_read(file: TextFile, column: str, keep: tuple[str, ...] = ()) -> None:
+    """See that a file can be unpacked, and has the columns, as far as can be seen."""
     if file.compression == "zstd":
         import_zstandard(file)
     if keep and file.kind == "txt":
-        told = (
-            f"{file.name} holds lines of text, which have no columns to keep; .jsonl, .csv and"
-            " .parquet have"
-        )
-        raise InputError(told)
+        told = f"{file.name} holds lines of text, which have no columns to keep"
+        raise InputError(f"{told}; .jsonl, .csv and .parquet have")
     if file.kind == "parquet":
         with open_parquet(file.name) as table:
             check_table(table, file, column, keep)
 
 
 def check_table(table: Any, file: TextFile, column: str, keep: tuple[str, ...]) -> None:
-    """Raise an InputError where an open Parquet file lacks the column with the texts, or one to
-    keep.
-    """
+    """Raise an InputError where an open Parquet file lacks a column."""
     _leaf_of(table, file, column)
     _check_names(table, file, keep)
 
 
-def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
+def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[FileStretch]:
     with damage_told(file.name), open_parquet(file.name) as table:
         index = _leaf_of(table, file, column)
         groups = [table.metadata.row_group(group) for group in range(table.metadata.num_row_groups)]
@@ -227,14 +209,12 @@ def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[Stretch]:
         at += rows
     for start, end in zip(ends, [*ends[1:], at], strict=True):
         if end > start:
-            yield Stretch(file, start, end, file.size * end // at - file.size * start // at)
+            yield FileStretch(file, start, end, file.size * end // at - file.size * start // at)
 
 
 @contextlib.contextmanager
 def damage_told(name: str, advice: str = "") -> Iterator[None]:
-    """Have an error of reading a Parquet file, which lacks a column or is damaged, say which file
-    it is.
-    """
+    """Have an error of reading a Parquet file say which file it is."""
     try:
         yield
     except InputError as error:
@@ -269,6 +249,5 @@ def _check_names(table: Any, file: TextFile, columns: Iterable[str]) -> None:
     counts = Counter(names)
     for column in columns:
         if counts[column] != 1:
-            raise InputError(
-                f"{file.name} has no column {column!r}; it has {', '.join(map(repr, names))}"
-            )
+            there = ", ".join(map(repr, names))
+            raise InputError(f"{file.name} has no column {column!r}; it has {there}")

@@ -39,17 +39,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _AHEAD = 2  # shards handed out beyond those being worked on
+Shards = Iterator[Shard]
 EncodeShard = Callable[[Shard], Outcome]
-MapShards = Callable[[EncodeShard, Iterator[Shard]], Iterable[Outcome]]
+MapShards = Callable[[EncodeShard, Shards], Iterable[Outcome]]
 Finished = Callable[[Shard, Outcome], None]  # is told what has become of each shard
 
 
-def run_in_threads(
-    job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished
-) -> None:
-    """Encode shards on so many threads of this process; after Ctrl-C unfinished ones are
-    abandoned.
-    """
+def run_in_threads(job: ShardJob, shards: Shards, workers: int, finished: Finished) -> None:
+    """Encode shards on threads of this process; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures import ThreadPoolExecutor
 
     stop = threading.Event()
@@ -58,7 +55,7 @@ def run_in_threads(
         _hand_out(partial(submit, encoder.encode), shards, workers, finished)
 
 
-def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: Finished) -> None:
+def run_in_pool(job: ShardJob, shards: Shards, workers: int, finished: Finished) -> None:
     """Encode shards on so many processes; after Ctrl-C unfinished ones are abandoned."""
     from concurrent.futures.process import BrokenProcessPool
 
@@ -73,10 +70,7 @@ def run_in_pool(job: ShardJob, shards: Iterator[Shard], workers: int, finished: 
 
 
 def _hand_out(
-    submit: Callable[[Shard], Future[Outcome]],
-    shards: Iterator[Shard],
-    workers: int,
-    finished: Finished,
+    submit: Callable[[Shard], Future[Outcome]], shards: Shards, workers: int, finished: Finished
 ) -> None:
     from concurrent.futures import FIRST_COMPLETED, wait
 
@@ -94,16 +88,17 @@ def _hand_out(
     collect(0)
 
 
+_GIVES_BACK = "it has to give back what the function returns for each"
+
+
 class EncodeElsewhere:
-    """A function of a shard, to be pickled: it puts the shard's files in place, in whatever process
-    it is called.
+    """A function of a shard, to be pickled: it puts the shard's files in place.
 
     Where other versions are installed, which may write other bytes, a call is an InputError.
     """
 
     def __init__(self, job: ShardJob) -> None:
-        # its pickle is made once, and read once a process
-        self._encoder = RowEncoder(job.tokenizer, job.call_options)
+        self._encoder = RowEncoder(job.tokenizer, job.call_options)  # pickled once, read once
         self._job = job._replace(tokenizer=None)
         self._versions = versions_here()
 
@@ -112,10 +107,9 @@ class EncodeElsewhere:
         for name, version in self._versions.items():
             if here[name] != version:
                 told = (
-                    f"this worker has {name} {here[name]}, and the run began with {name} {version};"
-                    " install that one"
+                    f"this worker has {name} {here[name]}, and the run began with {name} {version}"
                 )
-                raise InputError(told)
+                raise InputError(f"{told}; install that one")
         if self._job.store is None:
             return ShardEncoder(self._job, encoder=self._encoder).encode(shard)
         with tempfile.TemporaryDirectory() as folder:
@@ -124,18 +118,15 @@ class EncodeElsewhere:
             return ShardEncoder(job, encoder=self._encoder).encode(shard)
 
 
-def run_by_map(
-    map_shards: MapShards, job: ShardJob, shards: Iterator[Shard], finished: Finished
-) -> None:
-    """Encode shards by an engine's map, which takes a function of a shard and an iterator of
-    shards.
+def run_by_map(map_shards: MapShards, job: ShardJob, shards: Shards, finished: Finished) -> None:
+    """Encode shards by an engine's map: of a function of a shard, and an iterator of shards.
 
     It gives the outcomes, in any order, and another thread may take the shards.
     """
     handed_out: dict[int, Shard] = {}
     one_at_a_time = threading.Lock()  # planning and counting concern the same run
 
-    def to_do() -> Iterator[Shard]:
+    def to_do() -> Shards:
         while True:
             with one_at_a_time:
                 shard = next(shards, None)
@@ -148,14 +139,13 @@ def run_by_map(
         with one_at_a_time:
             shard = handed_out.pop(outcome.number, None) if isinstance(outcome, Outcome) else None
             if shard is None:
-                raise TrietokError(
-                    f"map_shards has given {type(outcome).__name__} for no shard that it was given;"
-                    " it has to give back what the function returns for each, once"
+                told = (
+                    f"map_shards has given {type(outcome).__name__} for no shard that it was given"
                 )
+                raise TrietokError(f"{told}; {_GIVES_BACK}, once")
             finished(shard, outcome)
     if handed_out:
-        raise TrietokError(
-            f"map_shards has ended without the outcome of {len(handed_out)} shards; it has to give"
-            f" back what the function returns for each. Finished shards stay in {job.name};"
-            " resume=True goes on"
+        told = (
+            f"map_shards has ended without the outcome of {len(handed_out)} shards; {_GIVES_BACK}"
         )
+        raise TrietokError(f"{told}. Finished shards stay in {job.name}; resume=True goes on")

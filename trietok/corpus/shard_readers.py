@@ -18,8 +18,8 @@ from trietok.corpus.shard_files import GROUP_BYTES, KEPT, MEGATRON_MAGIC, NPY_HE
 from trietok.corpus.shard_plan import check_rows, damage_told
 from trietok.errors import as_file_error
 from trietok.files.stores import is_elsewhere, open_bytes
-from trietok.files.texts import import_pyarrow, open_parquet
-from trietok.text.changes import ForkableLock
+from trietok.files.tables import import_pyarrow, open_parquet
+from trietok.forks import ForkableLock
 
 _HELD_BYTES = 1 << 26  # of row groups of Parquet files, in a corpus
 # of the rows that are mixed in an order for training: they are held meanwhile
@@ -53,16 +53,12 @@ class Held:
 
 
 class FlatReader:
-    """A run of ids, and where each row starts in it; masks and type ids in runs that start in the
-    same places.
-    """
+    """A run of ids, and where each row starts in it and in the runs of masks and type ids."""
 
     def __init__(self, paths: Sequence[str], suffix: str, lists: Sequence[str], held: Held) -> None:
         ids, index, *others = paths
-        header = NPY_HEADER if suffix == ".npy" else 0
-        self._starts = (
-            _megatron_starts(index) if index.endswith(".idx") else _mapped(index, header).cast("q")
-        )
+        header, is_megatron = NPY_HEADER if suffix == ".npy" else 0, index.endswith(".idx")
+        self._starts = _megatron_starts(index) if is_megatron else _mapped(index, header).cast("q")
         self._runs = {IDS: _mapped(ids, header).cast("i")}
         self._kept: ParquetReader | None = None
         for path in others:
@@ -93,19 +89,14 @@ class FlatReader:
 
     def table(self) -> Any:
         pa = import_pyarrow()
-        columns = {}
+        columns, rows, starts = {}, len(self._starts) - 1, [None, pa.py_buffer(self._starts)]
         for name, run in self._runs.items():
             kind = pa.int32() if name == IDS else pa.int8()
             values = pa.Array.from_buffers(kind, len(run), [None, pa.py_buffer(run)])
-            starts = [None, pa.py_buffer(self._starts)]
-            columns[name] = pa.Array.from_buffers(
-                pa.large_list(kind), len(self._starts) - 1, starts, children=[values]
-            )
-        return (
-            pa.table(columns)
-            if self._kept is None
-            else beside(pa.table(columns), self._kept.table())
-        )
+            lists = pa.large_list(kind)
+            columns[name] = pa.Array.from_buffers(lists, rows, starts, children=[values])
+        table = pa.table(columns)
+        return table if self._kept is None else beside(table, self._kept.table())
 
 
 def _megatron_starts(path: str) -> memoryview[int]:
@@ -125,6 +116,7 @@ class MdsReader(FlatReader):
         rows = struct.unpack_from("<I", self._all)[0]
         self._offsets = self._all[4 : 4 * (rows + 2)].cast("I")
         self._names, self._lists = sorted(lists), lists
+        self._runs, self._kept = {}, None
 
     def run(self, name: str, row: int) -> memoryview[int]:
         at, place = self._offsets[row], self._names.index(name)
@@ -144,15 +136,9 @@ class MdsReader(FlatReader):
     def table(self) -> Any:
         rows = range(len(self._offsets) - 1)
         self._starts = memoryview(array("q", accumulate(self.lengths(0, len(rows)), initial=0)))
-        self._runs = {
-            name: (
-                memoryview(b"".join(self.run(name, row) for row in rows)).cast(
-                    "i" if name == IDS else "b"
-                )
-            )
-            for name in self._lists
-        }
-        self._kept = None
+        for name in self._lists:
+            run = memoryview(b"".join(self.run(name, row) for row in rows))
+            self._runs[name] = run.cast("i" if name == IDS else "b")
         return super().table()
 
 
@@ -166,10 +152,10 @@ def _mapped(path: str, header: int) -> memoryview[int]:
         return memoryview(file.read_buffer())[header:]
 
 
-def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None) -> Any:
-    """Columns of row groups of a Parquet file; an error where the damaged header of a page has cut
-    them short.
-    """
+def _read_columns(
+    file: Any, path: str, groups: Sequence[int], names: Sequence[str] | None = None
+) -> Any:
+    """Columns of row groups of a Parquet file; an error where a damaged page cuts them short."""
     compute = import_pyarrow("pyarrow.compute")
     with damage_told(path, _MADE_AGAIN):
         table = file.read_row_groups(groups, columns=names, use_threads=len(groups) > 1)
@@ -177,20 +163,16 @@ def _read(file: Any, path: str, groups: Sequence[int], names: Sequence[str] | No
         check_rows(len(table), sum(group.num_rows for group in metadata))
         chunks = [group.column(number) for group in metadata for number in range(group.num_columns)]
         for name, column in zip(table.column_names, table.columns, strict=True):
-            items = [
-                chunk.num_values
-                for chunk in chunks
-                if chunk.path_in_schema.startswith(f"{name}.list.")
-            ]
+            begin = f"{name}.list."
+            items = [chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(begin)]
             # it is of lists of numbers
             if items and not import_pyarrow().types.is_nested(column.type.value_type):
                 lengths = compute.list_value_length(column).to_pylist()
                 # A list without items counts as one, as in the file.
                 read = sum(filter(None, lengths)) + lengths.count(0) + lengths.count(None)
                 if read != sum(items):
-                    raise OSError(
-                        f"its lists have {sum(items):,} items there, and {read:,} could be read"
-                    )
+                    told = f"its lists have {sum(items):,} items there"
+                    raise OSError(f"{told}, and {read:,} could be read")
     return table
 
 
@@ -219,14 +201,12 @@ class ParquetReader:
 
     def _read_group(self, name: str, group: int) -> tuple[Any, int]:
         """A column and its bytes; of lists of numbers, where each starts, and all numbers."""
-        column = _read(self._file, self.path, [group], [name]).column(0).combine_chunks()
+        column = _read_columns(self._file, self.path, [group], [name]).column(0).combine_chunks()
         column = column.chunk(0) if hasattr(column, "num_chunks") else column
         if name not in COLUMNS:
             return column, column.nbytes
-        starts, numbers = (
-            _numbers(column.offsets, "i"),
-            _numbers(column.values, "i" if name == IDS else "b"),
-        )
+        starts = _numbers(column.offsets, "i")
+        numbers = _numbers(column.values, "i" if name == IDS else "b")
         return (starts, numbers), starts.nbytes + numbers.nbytes
 
     def run(self, name: str, row: int) -> memoryview[int]:
@@ -244,7 +224,7 @@ class ParquetReader:
         return column[at].as_py()
 
     def table(self) -> Any:
-        return _read(self._file, self.path, range(self._file.metadata.num_row_groups))
+        return _read_columns(self._file, self.path, range(self._file.metadata.num_row_groups))
 
 
 def _numbers(values: Any, kind: str) -> memoryview[int]:

@@ -15,13 +15,13 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.row_encoder import lines_of, one_text
-from trietok.corpus.shard_plan import Stretch, check_table, damage_told, read_batches
+from trietok.corpus.row_encoder import lines_of_block, one_text
+from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
     FileError,
@@ -32,24 +32,32 @@ from trietok.errors import (
     as_file_error,
     imported,
 )
-from trietok.files import texts as text_files
+from trietok.files import text_rows
+from trietok.files.packed import decompressed
 from trietok.files.stores import Status, identity, is_elsewhere, open_bytes
-from trietok.files.texts import (
+from trietok.files.tables import column_of, import_pyarrow, open_parquet, rows_of_csv, texts_of
+from trietok.files.text_files import (
+    FIRST_BYTES,
     TABLES,
-    BadRow,
-    Text,
     TextFile,
+    compression_of,
+    files_listed,
+    refuse_other_than_text,
+)
+from trietok.files.text_rows import (
+    NONE_BAD,
+    BadRow,
+    TextOrBad,
     decoded,
-    import_pyarrow,
-    listed,
-    open_parquet,
-    texts_of,
+    object_of_json,
+    text_in_object,
 )
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
-# is told the name of a file, and why it is left out
-SetAside = Callable[[str, TrietokError], object]
+SetAside = Callable[[str, TrietokError], object]  # is told of a file, and why it is left out
+_ENDS = "files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also with .gz or .zst"
+_SHEETS = (".xlsx", ".xls", ".ods")
 
 
 class ChangedFileError(FileError):
@@ -57,9 +65,7 @@ class ChangedFileError(FileError):
 
 
 def check_unchanged(file: TextFile, told: Status | None = None) -> None:
-    """Raise where a file is not what it was any more, by what a list has `told` of it, or by
-    asking.
-    """
+    """Raise where a file is not what it was, by what a list has `told` of it, or by asking."""
     if file.is_changed(told):
         raise ChangedFileError(f"{file.name} has changed while it was read", path=file.name)
 
@@ -74,7 +80,7 @@ def find_inputs(
     """
     found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
-    for path, told in listed(paths):
+    for path, told in files_listed(paths):
         is_direct = not (is_elsewhere(path) or os.path.islink(path))
         folder, name = os.path.split(path if is_direct else identity(path))
         real = real_folder(folder) if is_direct else folder, name
@@ -89,14 +95,12 @@ def find_inputs(
             found[real] = None
             continue
         if not file.size and not is_elsewhere(path) and not os.path.isfile(path):
-            raise InputError(
-                f"{path} is no regular file, and texts are read more than once; copy them to a file"
-            )
+            what = f"{path} is no regular file, and texts are read more than once"
+            raise InputError(f"{what}; copy them to a file")
         if file.kind is None:
-            raise InputError(
-                f"{path} is of an unknown kind; files end in .parquet, or in .txt, .jsonl, .csv or"
-                " .tsv, these also with .gz or .zst"
-            )
+            is_sheet = path.lower().endswith(_SHEETS)
+            kind = "a spreadsheet; save it as .csv in UTF-8" if is_sheet else "of an unknown kind"
+            raise InputError(f"{path} is {kind}; {_ENDS}")
     if not found:
         raise InputError("no files are given; give at least one")
     return [file for file in found.values() if file is not None]
@@ -106,10 +110,11 @@ def changed_since(
     paths: Iterable[str | os.PathLike[str]], files: Iterable[TextFile]
 ) -> Iterator[FileError]:
     """What is to be said of the files that are not what they were, by listing all of them again."""
-    told: dict[str, Status | None] = {}
-    # there is no such file any more; where a store is out, that is an error
+    told: dict[str, Status | None] = {}  # a glob may find no file any more
     with contextlib.suppress(FileError):
-        told.update(listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True))
+        told.update(
+            files_listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True)
+        )
     for file in files:
         try:
             check_unchanged(file, told.get(file.name))
@@ -120,8 +125,7 @@ def changed_since(
 # ---- lines too long to be held -------------------------------------------------------------------
 
 LONG = 1 << 23  # bytes of a line that is read in pieces, and of a piece, about
-# of three bytes each in UTF-8
-_PAIR = re.compile(rb"[\xe4-\xe9][\x80-\xbf]{2}(?=[\xe4-\xe9][\x80-\xbf]{2})")
+_PAIR = re.compile(rb"[\xe4-\xe9][\x80-\xbf]{2}(?=[\xe4-\xe9][\x80-\xbf]{2})")  # of Chinese
 _WINDOW = 1 << 12  # bytes
 
 
@@ -135,19 +139,16 @@ class LongText(NamedTuple):
     path: str
     start: int  # of the line, in bytes
     end: int  # without its line feed
-    # the first and the last of the characters between which it may be cut too
-    alone: tuple[int, int]
+    alone: tuple[int, int]  # the first and the last of the characters it may be cut between too
     text_bytes: int  # of the line, with its line feed
 
     def bad_row(self) -> BadRow | None:
         """What is wrong with the text, if it cannot be encoded; it is read through for that."""
         at = self.start
         for piece in self.pieces():
-            if len(piece) > text_files.LONGEST_LINE:
-                return BadRow(
-                    f"more than {text_files.LONGEST_LINE:,} bytes without a space; break the line"
-                    " somewhere there"
-                )
+            if len(piece) > text_rows.LONGEST_TEXT_LINE:
+                told = f"more than {text_rows.LONGEST_TEXT_LINE:,} bytes without a space"
+                return BadRow(f"{told}; break the line somewhere there")
             text = decoded(piece, offset=at - self.start)
             if isinstance(text, BadRow):
                 return text
@@ -155,9 +156,7 @@ class LongText(NamedTuple):
         return None
 
     def pieces(self) -> Iterator[bytes]:
-        """The pieces, each with the space that it ends at; one of more than `LONGEST_LINE` bytes is
-        cut anywhere.
-        """
+        """The pieces, each to a space; one of more than `LONGEST_LINE` bytes is cut anywhere."""
         held = b""
         with open_bytes(self.path) as file:
             file.seek(self.start)
@@ -170,7 +169,7 @@ class LongText(NamedTuple):
                 searched = max(len(held) - 6, 0)
                 held += block
                 end = len(held) if not left else last_chunk_end(held, searched, self.alone)
-                if end or len(held) > text_files.LONGEST_LINE:
+                if end or len(held) > text_rows.LONGEST_TEXT_LINE:
                     yield held[: end or len(held)]
                     held = held[end:] if end else b""
         if held:
@@ -178,8 +177,7 @@ class LongText(NamedTuple):
 
 
 def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
-    """The last place of a block, from `start` on, at which a text may be cut; 0 where there is
-    none.
+    """The last place of a block, from `start` on, where a text may be cut; 0 if there is none.
 
     It is after a space, or between two of the characters from the first to the last of `alone`. The
     block is UTF-8, which may be cut off within a character.
@@ -196,20 +194,15 @@ def last_chunk_end(block: bytes, start: int, alone: tuple[int, int]) -> int:
     window = _WINDOW
     while True:
         first = max(len(block) - window, start)
-        pairs = [
-            match.end()
-            for match in _PAIR.finditer(block, first)
-            if _are_alone(block, match.start(), alone)
-        ]
+        places = [match.start() for match in _PAIR.finditer(block, first)]
+        pairs = [place + 3 for place in places if _are_alone(block, place, alone)]
         if pairs or first == start:
             return pairs[-1] if pairs else 0
         window *= 16
 
 
 def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
-    """Whether the two characters of three bytes each at a place are among those that stand
-    alone.
-    """
+    """Whether the two characters of three bytes each at a place stand alone."""
     try:
         return all(alone[0] <= ord(char) <= alone[1] for char in block[at : at + 6].decode())
     except UnicodeDecodeError:
@@ -224,15 +217,11 @@ _HALF = re.compile("[\ud800-\udfff]")
 class TextBatch(NamedTuple):
     """Rows that follow one another."""
 
-    # an Arrow array of `large_string`, of which nobody has looked whether it is UTF-8; or a list of
-    # texts
-    rows: Any
+    rows: Any  # an Arrow array of `large_string`, which may not be UTF-8; or a list of texts
     text_bytes: int  # in UTF-8; of whole lines where the texts come from lines
-    kept: Any = (
-        None  # a table with the columns to keep, a row for each row; None where there are none
-    )
+    kept: Any = None  # a table with the columns to keep, a row for each row, if there are any
 
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[TextOrBad]:
         """The rows, one by one."""
         texts = self.rows if isinstance(self.rows, list) else texts_of(self.rows)
         return [BadRow("null") if text is None else text for text in texts]
@@ -241,40 +230,33 @@ class TextBatch(NamedTuple):
 class Read:
     """What has been read of a stretch."""
 
-    def __init__(self, stretch: Stretch) -> None:
+    def __init__(self, stretch: FileStretch) -> None:
         self.stretch = stretch
-        # Of the bytes of its lines, of a packed file, or of the columns of a table in Arrow's
-        # format for streams.
+        # Of the bytes of its lines, of a packed file, or of columns in Arrow's format for streams.
         self.digest = hashlib.sha256()
         self.rows = self.rejected = 0  # how many were handed out, and which of them hold no text
 
     def row(self) -> int:
-        """The number in its file of the row that is handed out next, from 1; lines before a stretch
-        are counted now.
-        """
+        """The number in its file, from 1, of the row that is handed out next."""
         file, start = self.stretch.file, self.stretch.start
         if not start or file.kind == "parquet":
             return start + self.rows + 1
         with as_file_error(f"cannot read {file.name}", file.name), open_bytes(file.name) as lines:
-            # a line that ends with the last byte before the stretch counts
-            left, before = (
-                start - 1,
-                1,
-            )
+            left, before = start - 1, 1  # a line that ends with the last byte before it counts
             while left and (block := lines.read(min(left, _BLOCK))):
                 left -= len(block)
                 before += block.count(b"\n")
         return before + self.rows + 1
 
 
-Cut = Callable[[], tuple[int, int] | None]
+CutCharacters = Callable[[], tuple[int, int] | None]
 Parts = list[tuple[Read, int]]  # how many rows are of which stretch, in their order
 
 
 def read_texts(
     reads: Iterable[Read],
     column: str,
-    cut_characters: Cut = lambda: None,
+    cut_characters: CutCharacters = lambda: None,
     keep: tuple[str, ...] = (),
 ) -> Iterator[tuple[TextBatch | LongText, Parts]]:
     """All rows of stretches, in batches, which may have rows of several small files.
@@ -286,22 +268,20 @@ def read_texts(
 
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
-        parts = [
-            (read, block.count(b"\n") + (not block.endswith(b"\n"))) for read, block in waiting
-        ]
-        block = b"".join(block if block.endswith(b"\n") else block + b"\n" for _, block in waiting)
+        whole = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
+        parts = [(read, one.count(b"\n")) for (read, _), one in zip(waiting, whole, strict=True)]
+        block = b"".join(whole)
         waiting.clear()
         if file.kind != "jsonl":
-            return TextBatch(lines_of(block), held), parts
+            return TextBatch(lines_of_block(block), held), parts
         batch = _rows_of_json(block, sum(number for _, number in parts), file, column, keep)
         return batch._replace(text_bytes=held), parts
 
     for read in reads:
+        kind = read.stretch.file.kind
         for block in read_blocks(read, column, cut_characters, keep):
             size = len(block) if isinstance(block, bytes) else _BLOCK
-            is_other = waiting and (
-                keep or waiting[0][0].stretch.file.kind != read.stretch.file.kind
-            )
+            is_other = keep or {one.stretch.file.kind for one, _ in waiting[:1]} != {kind}
             if waiting and (is_other or held + size > _BLOCK):
                 yield joined()
                 held = 0
@@ -315,11 +295,12 @@ def read_texts(
 
 
 def read_blocks(
-    read: Read, column: str, cut_characters: Cut = lambda: None, keep: tuple[str, ...] = ()
+    read: Read,
+    column: str,
+    cut_characters: CutCharacters = lambda: None,
+    keep: tuple[str, ...] = (),
 ) -> Iterator[bytes | TextBatch | LongText]:
-    """The rows of a stretch: whole lines as bytes, the rows of tables in batches, and lines too
-    long to be held.
-    """
+    """The rows of a stretch: whole lines, batches of tables, lines too long to be held."""
     file = read.stretch.file
     content = _small_file(read)
     if content is not None:
@@ -331,9 +312,8 @@ def read_blocks(
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
-                    yield from _of_batches(
-                        read, text_files.rows_of_csv(raw, file, [column, *keep]), column, keep
-                    )
+                    batches = rows_of_csv(raw, file, [column, *keep])
+                    yield from _of_batches(read, batches, column, keep)
             else:
                 yield from _of_lines(read, cut_characters, keep)
     except (FileError, FileFormatError):
@@ -346,9 +326,7 @@ def read_blocks(
 
 
 def _small_file(read: Read) -> bytes | None:
-    """All of a small file of lines, read at once; None for others, and where it is not what it
-    was.
-    """
+    """All of a small file of lines; None for others, and where it is not what it was."""
     file = read.stretch.file
     is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
     if not is_small or file.kind not in ("txt", "jsonl") or is_elsewhere(file.name):
@@ -358,27 +336,27 @@ def _small_file(read: Read) -> bytes | None:
             content, status = raw.read(file.size + 1), os.fstat(raw.fileno())
     except OSError:  # which comes again, and is told of then
         return None
-    if (len(content), status.st_mtime_ns) != file[3:] or text_files.compression_of(content):
+    if (len(content), status.st_mtime_ns) != file[3:] or compression_of(content):
         return None
+    refuse_other_than_text(content, file.name)
     read.digest.update(content)
     return content
 
 
 def _of_lines(
-    read: Read, cut_characters: Cut, keep: tuple[str, ...]
+    read: Read, cut_characters: CutCharacters, keep: tuple[str, ...]
 ) -> Iterator[bytes | TextBatch | LongText]:
     file, start = read.stretch.file, read.stretch.start
     with open_bytes(file.name) as raw:
-        compression = (
-            text_files.compression_of(raw.read(text_files.FIRST_BYTES)) or file.compression
-        )
+        first = raw.read(FIRST_BYTES)
+        refuse_other_than_text(first, file.name)
+        compression = compression_of(first) or file.compression
         raw.seek(0)
         if compression is not None:
-            # a packed file whose name does not say so: the stretch at its start has all of it
-            if start:
+            if start:  # a packed file by another name: the stretch at its start has all of it
                 return
-            content: Any = _Summed(read.digest, raw)
-            blocks = text_files.decompressed(content, file._replace(compression=compression))
+            content: Any = _SummedReading(read.digest, raw)
+            blocks = decompressed(content, file._replace(compression=compression))
         else:
             end = file.size if read.stretch.end is None else read.stretch.end
             start = _first_line(raw, start, end)
@@ -388,9 +366,8 @@ def _of_lines(
             if block is not None:
                 yield block
             else:
-                yield from _long_line(
-                    lines, file, cut_characters, keep, is_packed=compression is not None
-                )
+                is_packed = compression is not None
+                yield from _long_line(lines, file, cut_characters, keep, is_packed=is_packed)
 
 
 def _first_line(raw: BinaryIO, start: int, end: int) -> int:
@@ -407,9 +384,7 @@ def _first_line(raw: BinaryIO, start: int, end: int) -> int:
 
 
 def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
-    """The bytes from a place to the end of the line that has the last byte before another, with
-    their checksum.
-    """
+    """The bytes from a place to the end of the line with the last byte before another."""
     raw.seek(start)
     at = start
     while start < end and (block := raw.read(min(max(end - at, _LITTLE), _BLOCK))):
@@ -424,10 +399,8 @@ def _range(raw: BinaryIO, start: int, end: int, read: Read) -> Iterator[bytes]:
         raise ChangedFileError(f"{name} has become shorter while it was read", path=name)
 
 
-class _Summed:
-    """A file whose bytes go into a checksum as they are read; also one for Arrow, which writes into
-    it.
-    """
+class _SummedReading:
+    """A file whose bytes go into a checksum as they are read, or as Arrow writes them."""
 
     closed = False
 
@@ -485,14 +458,17 @@ class _Lines:
 
 
 def _long_line(
-    lines: _Lines, file: TextFile, cut_characters: Cut, keep: tuple[str, ...], *, is_packed: bool
+    lines: _Lines,
+    file: TextFile,
+    cut_characters: CutCharacters,
+    keep: tuple[str, ...],
+    *,
+    is_packed: bool,
 ) -> Iterator[bytes | TextBatch | LongText]:
-    """A line that is longer than a block: as it is, or in pieces where it is too long to be
-    held.
-    """
+    """A line that is longer than a block: as it is, or in pieces if it is too long."""
     start, held, size = lines.position, [], 0
     alone = cut_characters() if file.kind == "txt" else None
-    most = text_files.LONGEST_LINE if alone is None else LONG
+    most = text_rows.LONGEST_TEXT_LINE if alone is None else LONG
     for part in (parts := lines.line()):
         held.append(part)
         size += len(part)
@@ -503,7 +479,7 @@ def _long_line(
         return
     if alone is None:
         size += sum(map(len, parts))
-        bad = BadRow(text_files.TOO_LONG.format(text_files.LONGEST_LINE))
+        bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE))
         yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
@@ -527,9 +503,7 @@ _DIGIT = re.compile(rb"[0-9]")
 def _rows_of_json(
     block: bytes, number: int, file: TextFile, column: str, keep: tuple[str, ...]
 ) -> TextBatch:
-    """The rows of so many lines of JSON, and the values to keep: by msgspec, and by `json` what
-    that does not read.
-    """
+    """The rows of lines of JSON, and values to keep: by msgspec, or what that leaves by `json`."""
     keys = keep if "." in column else tuple(key for key in keep if key != column)
     rows: list[Any] = [None] * number
     values: list[list[Any]] = [[None] * number for _ in keys]
@@ -538,10 +512,10 @@ def _rows_of_json(
     if reader is not None and not _may_have_long_number(block):
         with contextlib.suppress(RecursionError):
             rows, values, others = reader.read(block, number)
-    lines = texts_of(lines_of(block)) if others else []
+    lines = texts_of(lines_of_block(block)) if others else []
     for place in others:
         line = lines[place]
-        found: Any = text_files.object_of_json(line, column) if isinstance(line, str) else line
+        found: Any = object_of_json(line, column) if isinstance(line, str) else line
         rows[place] = _text_to_keep(found, column, keep)
         # what is kept of rows without a text goes with them
         for key, of_key in zip(keys, values, strict=True):
@@ -560,8 +534,7 @@ def _may_have_long_number(block: bytes) -> bool:
 
 
 class _JsonReader:
-    """Finds texts and values to keep in lines of JSON, by msgspec, which makes nothing of what else
-    is in them.
+    """Finds texts and values to keep in lines of JSON, by msgspec, which passes over the rest.
 
     It leaves lines out that `json` takes, such as with NaN. Others it takes where what it passes
     over is not UTF-8, or is a number of too many digits.
@@ -576,34 +549,23 @@ class _JsonReader:
         names = {"text": first, **{f"kept{place}": key for place, key in enumerate(keep)}}
         if inner:  # a field whose own name has the points goes first
             names["whole"] = column
-        fields = [
-            ("text", kind),
-            *((name, Any, msgspec.UNSET if name == "whole" else None) for name in [*names][1:]),
-        ]
+        none = {"whole": msgspec.UNSET}
+        fields = [("text", kind), *((name, Any, none.get(name)) for name in [*names][1:])]
         line = msgspec.defstruct("Line", fields, rename=names, gc=False)
         self._decoder = msgspec.json.Decoder(line)
         self._nothing = line(nothing)  # stands for a line that is left out
         self._text = attrgetter(".".join(["text"] * (1 + len(inner))))
         self._kept = [attrgetter(f"kept{place}") for place in range(len(keep))]
         self._whole, self._unset = attrgetter("whole") if inner else None, msgspec.UNSET
-        self._errors = (
-            msgspec.MsgspecError,
-            UnicodeDecodeError,
-            RecursionError,
-            import_pyarrow().ArrowInvalid,
-        )
+        ours = (UnicodeDecodeError, RecursionError)
+        self._errors = (msgspec.MsgspecError, import_pyarrow().ArrowInvalid, *ours)
 
     def read(self, block: bytes, number: int) -> tuple[list[Any], list[list[Any]], list[int]]:
-        """The texts of so many lines, the values to keep under each key, and the places of the
-        lines left out.
-        """
+        """The texts of lines, the values to keep by key, and the places of lines left out."""
         objects, others = self._objects(block, number)
         if self._whole is not None:
-            others += [
-                place
-                for place, one in enumerate(map(self._whole, objects))
-                if one is not self._unset
-            ]
+            whole = enumerate(map(self._whole, objects))
+            others += [place for place, one in whole if one is not self._unset]
         values = [list(map(value_of, objects)) for value_of in self._kept]
         for of_key in values:
             if not {dict, list}.isdisjoint(map(type, of_key)):
@@ -611,8 +573,7 @@ class _JsonReader:
         return list(map(self._text, objects)), values, others
 
     def _objects(self, block: bytes, number: int) -> tuple[list[Any], list[int]]:
-        # Within an object no brace that closes is followed by one that opens: so each line is an
-        # object, or several.
+        # In an object no closing brace is before an opening one: each line is one, or several.
         if block.startswith(b"{") and block.count(b"}\n{") == number - 1:
             with contextlib.suppress(*self._errors):
                 one_text(block).validate(full=True)  # whether it is UTF-8
@@ -629,24 +590,22 @@ class _JsonReader:
 
 @lru_cache(maxsize=8)
 def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
-    """The reader of lines; None where msgspec is not installed, or cannot have such keys: as one
-    that comes twice.
-    """
+    """The reader of lines; None without msgspec, or for keys it cannot have, as one twice."""
     try:
         return _JsonReader(imported("msgspec", "corpus"), column, keep)
     except (MissingDependencyError, ValueError):
         return None
 
 
-def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> Text:
-    text = text_files.text_in_object(values, column)
+def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> TextOrBad:
+    text = text_in_object(values, column)
     if text is None:
         return BadRow(f"{column!r} is null, not a text")
     if isinstance(text, BadRow) or isinstance(values, BadRow):
         return text
-    bad = next((key for key in keep if not _can_be_kept(values.get(key))), None)
     why = f"half of a surrogate pair, or more than {_MOST_NESTED} brackets within one another"
-    return text if bad is None else BadRow(f"{bad!r} cannot be kept: it has {why}")
+    bad = (key for key in keep if not _can_be_kept(values.get(key)))
+    return next((BadRow(f"{key!r} cannot be kept: it has {why}") for key in bad), text)
 
 
 def _can_be_kept(value: Any, nested: int = _MOST_NESTED) -> bool:
@@ -681,37 +640,28 @@ def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[Text
     with damage_told(file.name), open_parquet(file.name) as table:
         check_table(table, file, column, keep)
         batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
-        yield from _of_batches(
-            read, ((batch, text_files.NONE_BAD) for batch in batches), column, keep
-        )
+        yield from _of_batches(read, zip(batches, repeat(NONE_BAD)), column, keep)
+
+
+_Batches = Iterable[tuple[Any, Mapping[int, BadRow]]]
 
 
 def _of_batches(
-    read: Read,
-    batches: Iterable[tuple[Any, Mapping[int, BadRow]]],
-    column: str,
-    keep: tuple[str, ...],
+    read: Read, batches: _Batches, column: str, keep: tuple[str, ...]
 ) -> Iterator[TextBatch]:
-    pyarrow, compute, ipc = (
-        import_pyarrow(),
-        import_pyarrow("pyarrow.compute"),
-        import_pyarrow("pyarrow.ipc"),
-    )
+    pyarrow, ipc = import_pyarrow(), import_pyarrow("pyarrow.ipc")
+    lengths_of = import_pyarrow("pyarrow.compute").binary_length
     writer = None
     for batch, bad in batches:
         if writer is None:
-            writer = ipc.new_stream(pyarrow.PythonFile(_Summed(read.digest), "w"), batch.schema)
+            writer = ipc.new_stream(
+                pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
+            )
         writer.write_batch(batch)
-        texts = text_files.column_of(batch, column).cast("large_string")
-        size = (
-            0
-            if texts.null_count == len(texts)
-            else compute.sum(compute.binary_length(texts)).as_py()
-        )
-        rows = texts
+        rows = texts = column_of(batch, column).cast("large_string")
+        size = lengths_of(texts).sum(min_count=0).as_py()
         if bad:
             read.digest.update(repr(bad).encode())
             rows = [bad.get(place, text) for place, text in enumerate(texts_of(texts))]
-        yield TextBatch(
-            rows, size, pyarrow.Table.from_batches([batch]).select(keep) if keep else None
-        )
+        kept = pyarrow.Table.from_batches([batch]).select(keep) if keep else None
+        yield TextBatch(rows, size, kept)

@@ -12,10 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import RowEncoder, Rows
-from trietok.corpus.shard_files import arrow_columns, check_text_type, column_types, require_room
+from trietok.corpus.row_encoder import EncodedRows, RowEncoder
+from trietok.corpus.shard_files import (
+    arrow_columns,
+    check_text_type,
+    column_types,
+    require_list_room,
+)
 from trietok.errors import InputError, InputTypeError
-from trietok.files.texts import BadRow, import_pyarrow, texts_of
+from trietok.files.tables import import_pyarrow, texts_of
+from trietok.files.text_rows import BadRow
 from trietok.log import renamed
 
 _SLICE = 4096  # rows whose texts are strs at one time
@@ -94,8 +100,7 @@ class TokenizeBatch:
         return self._encoder.names
 
     def output_schema(self, schema: Any) -> Any:
-        """The schema of the result for batches with a given schema, which some engines need
-        beforehand.
+        """The schema of the result for a schema of batches; some engines need it beforehand.
 
         Args:
             schema: a pyarrow.Schema that has the column.
@@ -132,10 +137,8 @@ class TokenizeBatch:
         if not isinstance(batch, pa.Table):
             hint = "give it as a pyarrow RecordBatch or Table"
             if isinstance(batch, Mapping):
-                hint = (
-                    "ask the engine for Arrow batches: dataset.with_format('arrow').map(...),"
-                    " batch_format='pyarrow'"
-                )
+                how = "dataset.with_format('arrow').map(...), batch_format='pyarrow'"
+                hint = f"ask the engine for Arrow batches: {how}"
             raise InputTypeError(f"the batch is a {type(batch).__name__}; {hint}", value=batch)
         schema = self.output_schema(batch.schema)
         done, parts = 0, []
@@ -165,17 +168,12 @@ class TokenizeBatch:
         names = schema.names
         for column in (*self._texts, *(self.keep or ())):
             if names.count(column) != 1:
-                there = "is there twice" if column in names else "is missing"
-                raise InputError(
-                    f"column {column!r} {there}; the batch has {', '.join(map(repr, names))}"
-                )
+                told = f"column {column!r} {'is there twice' if column in names else 'is missing'}"
+                raise InputError(f"{told}; the batch has {', '.join(map(repr, names))}")
         clash = [name for name in self.names if name in (names if self.keep is None else self.keep)]
         if clash:
-            told = (
-                f"the batch has a column {clash[0]!r} already; rename it, or take it out before"
-                " texts are encoded"
-            )
-            raise InputError(told)
+            told = f"the batch has a column {clash[0]!r} already"
+            raise InputError(f"{told}; rename it, or take it out before texts are encoded")
         for column in self._texts:
             check_text_type(schema.field(column).type, column, self._words)
 
@@ -200,44 +198,33 @@ class TokenizeBatch:
                 rows_of = _sources(there, rows.samples)
                 sources += [start + source for source in rows_of]
                 there = [there[source] for source in rows_of]
-                rows = rows._replace(
-                    samples=array("i", [first + start + row for row in compress(rows_of, there)])
-                )
+                of_whole = (first + start + row for row in compress(rows_of, there))
+                rows = rows._replace(samples=array("i", of_whole))
             made.append(arrow_columns(rows, self.names, there).values())
             number += sum(rows.lengths)
-        require_room(number)
-        joined = [
-            each[0] if len(each) == 1 else pa.concat_arrays(each)
-            for each in zip(*made, strict=True)
-        ]
+        require_list_room(number)
+        each = zip(*made, strict=True)
+        joined = [one[0] if len(one) == 1 else pa.concat_arrays(one) for one in each]
         return joined, sources if len(sources) > len(columns[0]) else None
 
-    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> Rows:
-        """The rows of arrays of texts by way of Python's objects, which tell what is wrong with a
-        text.
-        """
+    def _encoded_one_by_one(self, columns: list[Any], there: list[bool], first: int) -> EncodedRows:
+        """The rows by way of Python's objects, which tell what is wrong with a text."""
         lists = list(map(texts_of, columns))
         for name, texts in zip(self._texts, lists, strict=True):
             for row, text in enumerate(texts, first):
                 if isinstance(text, BadRow):
                     raise InputError(f"row {row} of column {name!r}: {text.reason}")
                 if self._words and text is not None and None in text:
-                    raise InputError(
-                        f"row {row} of column {name!r}: word {text.index(None)} is null; take nulls"
-                        " out of the lists of words"
-                    )
+                    told = f"row {row} of column {name!r}: word {text.index(None)} is null"
+                    raise InputError(f"{told}; take nulls out of the lists of words")
         return self._encoder.encode(*(list(compress(texts, there)) for texts in lists))
 
     def __repr__(self) -> str:
         options = {"keep_columns": self.keep and list(self.keep), "pair_column": self.pair_column}
-        shown = {
-            **{name: value for name, value in options.items() if value is not None},
-            **self.call_options,
-        }
-        return (
-            f"TokenizeBatch({self._class_name},"
-            f" {self.column!r}{''.join(f', {k}={v!r}' for k, v in shown.items())})"
-        )
+        given = {name: value for name, value in options.items() if value is not None}
+        shown = {**given, **self.call_options}
+        more = "".join(f", {name}={value!r}" for name, value in shown.items())
+        return f"TokenizeBatch({self._class_name}, {self.column!r}{more})"
 
 
 def _all_valid(columns: list[Any]) -> list[bool]:
@@ -245,17 +232,13 @@ def _all_valid(columns: list[Any]) -> list[bool]:
     pa = import_pyarrow()
     # With its values in place: pyarrow does not count nulls among the values of a dictionary.
     is_coded = pa.types.is_dictionary
-    columns = [
-        column.cast(column.type.value_type) if is_coded(column.type) else column
-        for column in columns
-    ]
+    columns = [one.cast(one.type.value_type) if is_coded(one.type) else one for one in columns]
     valid = [column.is_valid().to_pylist() for column in columns if column.null_count]
     return list(map(all, zip(*valid, strict=True))) if valid else [True] * len(columns[0])
 
 
 def _sources(there: list[bool], samples: Sequence[int]) -> list[int]:
-    """For each row of ids the row it is from: that of its text, or one without a text, which has
-    one row too.
+    """For each row of ids the row it is from; one without a text has one row too.
 
     >>> _sources([True, False, True], [0, 0, 1])
     [0, 0, 1, 2]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.explaining.values import TITLES, Lazy, Token
-from trietok.explaining.views import HINT, Explained, Line, hung, listed, mono, plain, rows_html
-from trietok.showing.characters import code_point, cut_to, described, padded, visible, wrapped
+from trietok.explaining.html_view import HINT, mono, rows_html
+from trietok.explaining.values import TITLES, ExplainedToken, Lazy
+from trietok.explaining.views import Explained, StyledLine, first_names, hung, plain
+from trietok.showing.characters import code_point, cut_to, described, filled_to, visible, wrapped
 from trietok.showing.html import (
     escaped,
     fragment,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # ---- which stage made the difference, where two tokenizers cut a stretch of a text otherwise -----
 
 Names = tuple[str, str]  # what the two sides are called
-Sides = tuple[Sequence[Token], Sequence[Token]]  # the tokens of both
+Sides = tuple[Sequence[ExplainedToken], Sequence[ExplainedToken]]  # the tokens of both
 
 _MOST = 3  # words that a sentence lists
 _MOST_CODE_POINTS = 6
@@ -42,8 +43,8 @@ LEFT_AND_RIGHT = ("the left", "the right")
 def why_differ(
     left: ExplainedText,
     right: ExplainedText,
-    left_tokens: Sequence[Token],
-    right_tokens: Sequence[Token],
+    left_tokens: Sequence[ExplainedToken],
+    right_tokens: Sequence[ExplainedToken],
     span: tuple[int, int],
     names: Names = LEFT_AND_RIGHT,
 ) -> str:
@@ -185,7 +186,7 @@ def _one_sided(
     names: Names, stage: str, verb: str, left: Iterable[str], right: Iterable[str]
 ) -> str:
     """A reason for what one side alone does, or each by itself; nothing where neither does."""
-    shown = [listed(list(dict.fromkeys(each))) for each in (left, right)]
+    shown = [first_names(list(dict.fromkeys(each))) for each in (left, right)]
     if shown[0] and shown[1]:
         return f"{TITLES[stage]}: {names[0]} {verb} {shown[0]}, {names[1]} {shown[1]}"
     for side, other, found in ((*names, shown[0]), (*reversed(names), shown[1])):
@@ -201,7 +202,7 @@ _MOST_PARTS = 400
 _MOST_TOKENS = 40  # of a stretch that is alike
 
 
-def contrast_lines(contrast: Contrast, columns: int) -> Iterator[Line]:
+def contrast_lines(contrast: Contrast, columns: int) -> Iterator[StyledLine]:
     """The contrast, line by line, for a terminal of so many columns."""
     columns = max(columns, 20)
     for mark, style, side in (("left ", "left", contrast.left), ("right", "right", contrast.right)):
@@ -222,8 +223,10 @@ def _name(side: Explained) -> str:
     return f"{side.tokenizer} ({side.profile})" + (f" · {visible(side.name)}" if side.name else "")
 
 
-def _part(part: Stretch, columns: int, is_pair: bool) -> Iterator[Line]:
-    where = padded(("AB"[part.text] + " " if is_pair else "") + f"{part.start}-{part.end}", 9) + " "
+def _part(part: TextStretch, columns: int, is_pair: bool) -> Iterator[StyledLine]:
+    where = (
+        filled_to(("AB"[part.text] + " " if is_pair else "") + f"{part.start}-{part.end}", 9) + " "
+    )
     if not part.differs:
         yield [
             ("= ", "dim"),
@@ -238,11 +241,11 @@ def _part(part: Stretch, columns: int, is_pair: bool) -> Iterator[Line]:
     ]
     for style, tokens in (("left", part.left), ("right", part.right)):
         for number, line in enumerate(wrapped(_tokens_of_part(tokens), columns - 12)):
-            yield [(padded(f"    {style}" if number == 0 else "", 12), style), (line, style)]
+            yield [(filled_to(f"    {style}" if number == 0 else "", 12), style), (line, style)]
     yield from hung([(" " * 12, "")], part.why, "", columns)
 
 
-def _tokens_of_part(tokens: Sequence[Token]) -> str:
+def _tokens_of_part(tokens: Sequence[ExplainedToken]) -> str:
     if not tokens:
         return "(no token)"
     return " ".join(visible(each.token) for each in tokens[:_MOST_TOKENS]) + " …" * (
@@ -250,7 +253,7 @@ def _tokens_of_part(tokens: Sequence[Token]) -> str:
     )
 
 
-def _alike(tokens: Sequence[Token]) -> str:
+def _alike(tokens: Sequence[ExplainedToken]) -> str:
     """The tokens of a stretch that is alike; of a long one its ends."""
     if len(tokens) <= _MOST_TOKENS:
         return _tokens_of_part(tokens)
@@ -258,7 +261,7 @@ def _alike(tokens: Sequence[Token]) -> str:
     return f"{_tokens_of_part(tokens[:3])} … {ends}  ({len(tokens):,} tokens)"
 
 
-def _row(part: Stretch) -> str:
+def _row_html(part: TextStretch) -> str:
     where = f'<td class="tt-idle tt-place">{part.start}-{part.end}</td>'
     cells = "".join(
         f"<td>{mono(_tokens_of_part(tokens))}</td>" for tokens in (part.left, part.right)
@@ -273,7 +276,7 @@ Range = tuple[int, int]
 Placed = tuple[int, int, str]  # start and end of a token, and the token
 
 
-class Stretch(NamedTuple):
+class TextStretch(NamedTuple):
     """A stretch of a text, and the tokens that stand for it on either side.
 
     Attributes:
@@ -289,8 +292,8 @@ class Stretch(NamedTuple):
     start: int
     end: int
     source: str
-    left: tuple[Token, ...]
-    right: tuple[Token, ...]
+    left: tuple[ExplainedToken, ...]
+    right: tuple[ExplainedToken, ...]
     differs: bool
     why: str
 
@@ -303,7 +306,7 @@ class Stretch(NamedTuple):
         return {**self._asdict(), **sides}
 
 
-class Stretches(Lazy[Stretch]):
+class Stretches(Lazy[TextStretch]):
     """The stretches of all texts: what is alike in a row is one, and so is what differs in a
     row.
     """
@@ -322,7 +325,7 @@ class Stretches(Lazy[Stretch]):
     def __len__(self) -> int:
         return len(self._ranges)
 
-    def item(self, index: int) -> Stretch:
+    def item(self, index: int) -> TextStretch:
         number, left_range, right_range, differs = self._ranges[index]
         left, right = self._texts[number]
         left_tokens, right_tokens = (
@@ -336,7 +339,7 @@ class Stretches(Lazy[Stretch]):
             if differs
             else ""
         )
-        return Stretch(
+        return TextStretch(
             number, start, end, left.text[start:end], left_tokens, right_tokens, differs, why
         )
 
@@ -465,7 +468,7 @@ class Contrast(Report):
         parts += map(note, self.notes)
         if differing:
             heads = "".join(f"<th>{head}</th>" for head in ("", "text", *self.names))
-            rows = "".join(map(_row, differing[:_MOST_PARTS]))
+            rows = "".join(map(_row_html, differing[:_MOST_PARTS]))
             parts.append(
                 f'<div class="tt-wrap"><table><thead><tr>{heads}</tr></thead>'
                 f"<tbody>{rows}</tbody></table></div>"

@@ -13,6 +13,7 @@ from typing import Any
 
 from trietok.errors import InputError, NotSupportedError
 from trietok.explaining.contrast import Contrast, Stretches
+from trietok.explaining.html_view import explanation_parts
 from trietok.explaining.tokens import (
     Entries,
     ExplainedText,
@@ -20,15 +21,15 @@ from trietok.explaining.tokens import (
     RowTokens,
     Stage,
     TextTokens,
-    Truncation,
+    TruncatedTexts,
     found_at,
     rejected_at,
 )
 from trietok.explaining.trace import Trace
 from trietok.explaining.values import (
-    Token,
+    ExplainedToken,
 )
-from trietok.explaining.views import explanation_lines, explanation_parts, plain
+from trietok.explaining.views import explanation_lines, plain
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
@@ -69,7 +70,7 @@ class Explanation(Report):
     texts: tuple[ExplainedText, ...]
     rows: tuple[RowTokens, ...]
     template: tuple[str, ...]
-    truncation: Truncation
+    truncation: TruncatedTexts
     input_ids: list[Any]
 
     @property
@@ -209,7 +210,7 @@ def explain(
     `stages_for` gives the stages of a text, and the text that they are given. Other ids than theirs
     are of methods of the user's own, and cannot be explained.
     """
-    settings = plan.builder.settings
+    settings = plan.state.settings
     traced = [_traced(stages_for, text) for text in texts]
     own_ids = [located.ids for *_, located in traced]
     rows = plan.rows(own_ids)
@@ -228,7 +229,7 @@ def explain(
         entries = Entries(stages.wordpiece, vocabulary)
         tokens = TextTokens(number, text, located, trace, stages, entries, window, type_id)
         explained += (ExplainedText(text, tuple(_reports(text, stages, trace)), tokens, window),)
-    padding = Token(
+    padding = ExplainedToken(
         str(settings.pad_token),
         settings.pad_token_id or 0,
         "padding",
@@ -241,7 +242,7 @@ def explain(
     removed = tuple(len(text.tokens) - size(text.window) for text in explained)
     how, stride = plan.strategies, plan.options.stride
     side = "middle" if how.truncation is TruncationStrategy.HEAD_TAIL else settings.truncation_side
-    truncation = Truncation(how.truncation.value, how.max_length, stride, side, removed)
+    truncation = TruncatedTexts(how.truncation.value, how.max_length, stride, side, removed)
     return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)
 
 
@@ -292,12 +293,14 @@ def _reports(text: str, stages: Stages, trace: Trace) -> Iterator[Stage]:
         given = gave
 
 
-def _row(row: Row, texts: tuple[ExplainedText, ...], padding: Token) -> RowTokens:
+def _row(row: Row, texts: tuple[ExplainedText, ...], padding: ExplainedToken) -> RowTokens:
     """The tokens of a row of ids."""
     parts: list[Any] = []
     for piece in row.pieces:
         if piece.sequence is None:
-            special = Token(str(piece.token), piece.token_id or 0, "special", type_id=piece.type_id)
+            special = ExplainedToken(
+                str(piece.token), piece.token_id or 0, "special", type_id=piece.type_id
+            )
             parts.append(((special,), 0, 1))
         else:
             tokens = texts[piece.sequence].tokens

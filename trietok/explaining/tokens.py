@@ -19,11 +19,11 @@ from trietok.explaining.values import (
     AddedMatch,
     Change,
     Changes,
+    ExplainedToken,
     Found,
     Lazy,
     Match,
     Rejected,
-    Token,
     Unknown,
     Value,
 )
@@ -64,7 +64,7 @@ class Entries:
 
 
 @dataclass(eq=False, repr=False)
-class TextTokens(Lazy[Token]):
+class TextTokens(Lazy[ExplainedToken]):
     """The tokens of one text, those that truncation removed among them."""
 
     _number: int  # 0 or 1, which text of a pair it is
@@ -129,13 +129,13 @@ class TextTokens(Lazy[Token]):
         """Whether WordPiece has an entry."""
         return entry in self._stages.wordpiece.vocab
 
-    def item(self, index: int) -> Token:
+    def item(self, index: int) -> ExplainedToken:
         located, trace = self._located, self._trace
         word, (start, end) = located.words[index], located.spans[index]
         number = trace.word_of[index]
         values: dict[str, Any] = self._reasons(index, number)
         at = trace.at[index]
-        return Token(
+        return ExplainedToken(
             token=trace.words[number] if values["kind"] == "added" else located.tokens[index],
             id=located.ids[index],
             text=self._number,
@@ -227,10 +227,10 @@ def _touching(text: str, start: int, end: int) -> tuple[str, str]:
     return before, after
 
 
-class RowTokens(Lazy[Token]):
+class RowTokens(Lazy[ExplainedToken]):
     """Stretches of tokens in a row: those of a row of ids, or those that truncation removed."""
 
-    def __init__(self, stretches: Sequence[tuple[Sequence[Token], int, int]]) -> None:
+    def __init__(self, stretches: Sequence[tuple[Sequence[ExplainedToken], int, int]]) -> None:
         self._stretches = [stretch for stretch in stretches if stretch[2] > stretch[1]]
         self._ends = list(accumulate(end - start for _, start, end in self._stretches))
 
@@ -238,14 +238,14 @@ class RowTokens(Lazy[Token]):
         return self._ends[-1] if self._ends else 0
 
     @property
-    def specials(self) -> list[Token]:
+    def specials(self) -> list[ExplainedToken]:
         """The special tokens of the template, in order."""
         return [
             tokens[start] for tokens, start, _ in self._stretches if tokens[start].kind == "special"
         ]
 
     @property
-    def padding(self) -> tuple[Token, int, bool] | None:
+    def padding(self) -> tuple[ExplainedToken, int, bool] | None:
         """The padding token, how many there are, and whether they stand before the texts; None for
         a row without.
         """
@@ -254,7 +254,7 @@ class RowTokens(Lazy[Token]):
                 return tokens[start], end - start, number == 0
         return None
 
-    def item(self, index: int) -> Token:
+    def item(self, index: int) -> ExplainedToken:
         number = bisect_right(self._ends, index)
         tokens, _, end = self._stretches[number]
         return tokens[end - (self._ends[number] - index)]
@@ -312,7 +312,7 @@ class ExplainedText(NamedTuple):
         return tuple(change for stage in self.stages for change in stage.changes)
 
 
-class Truncation(NamedTuple):
+class TruncatedTexts(NamedTuple):
     """How truncation cut the texts.
 
     Attributes:

@@ -24,7 +24,7 @@ from trietok.text.characters import REPLACEMENT_CHARACTER, normalize
 _MOST_ENTRIES = 8
 
 
-def _sentences(token: Token) -> Iterator[str]:
+def _sentences(token: ExplainedToken) -> Iterator[str]:
     match token.kind:
         case "special":
             yield "The template puts this special token here."
@@ -79,7 +79,7 @@ def _of_match(match: Match, word: str) -> Iterator[str]:
         )
 
 
-def _of_unknown(unknown: Unknown, token: Token) -> str:
+def _of_unknown(unknown: Unknown, token: ExplainedToken) -> str:
     word = f"The word {_quoted(token.word_text)} is unknown:"
     if unknown.reason == "too-long":
         return f"{word} its {len(token.word_text)} characters are more than WordPiece tries."
@@ -236,11 +236,11 @@ class Changes(Lazy[Change]):
             and not after.replace(before, "", 1).strip()
         ):
             kind = "inserted"
-        why = _why(self._stage, before, after)
+        why = _why_changed(self._stage, before, after)
         return Change(self._stage, kind, self._starts[index], self._ends[index], before, after, why)
 
 
-def _why(stage: str, before: str, after: str) -> str:
+def _why_changed(stage: str, before: str, after: str) -> str:
     match stage:
         case "clean":
             if after:
@@ -440,7 +440,7 @@ class Rejected(NamedTuple):
     touching: tuple[str, str]
 
 
-class Token(NamedTuple):
+class ExplainedToken(NamedTuple):
     """A token of a text, or one that stands around texts, and why it is there.
 
     Attributes:

@@ -5,26 +5,26 @@ In: an `Explanation`. Out: its views, whose parts are short enough to be looked 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from trietok.explaining.values import Change, Token, touch
-from trietok.showing.characters import cut_to, described, is_hidden, padded, visible, width, wrapped
+from trietok.explaining.values import Change, ExplainedToken, touch
+from trietok.showing.characters import (
+    cut_to,
+    described,
+    filled_to,
+    is_hidden,
+    visible,
+    width,
+    wrapped,
+)
 from trietok.showing.html import (
     COLOURS,
-    coloured_token,
-    escaped,
-    gap,
-    heading,
-    note,
-    padding_tokens,
-    table,
-    title,
 )
 
 if TYPE_CHECKING:
-    from trietok.explaining.tokens import ExplainedText, RowTokens, Stage, Truncation
+    from trietok.explaining.tokens import ExplainedText, RowTokens, Stage, TruncatedTexts
 
 
 class Explained(Protocol):
@@ -47,7 +47,7 @@ class Explained(Protocol):
     @property
     def template(self) -> tuple[str, ...]: ...
     @property
-    def truncation(self) -> Truncation: ...
+    def truncation(self) -> TruncatedTexts: ...
     @property
     def input_ids(self) -> list[Any]: ...
     @property
@@ -56,7 +56,7 @@ class Explained(Protocol):
 
 # ---- what every view shows: the first tokens; changes that belong together, as one ---------------
 
-MOST_SHOWN = 2000  # tokens of a view
+MOST_TOKENS_SHOWN = 2000  # tokens of a view
 _MOST_REASONS = 60  # of a stage
 _MOST_PLACES = 12  # of a reason
 # stages whose changes are plain without names
@@ -75,11 +75,11 @@ class Segment(NamedTuple):
     """A stretch of the original text: what one token stands for, or what is between tokens."""
 
     text: str
-    token: Token | None = None  # None between tokens
+    token: ExplainedToken | None = None  # None between tokens
     colour: int = 0  # the number of the token's colour
 
 
-def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
+def segments(text: ExplainedText, tokens: Sequence[ExplainedToken]) -> list[Segment]:
     """The original text, cut into what its first tokens stand for and what is between them, up to
     the last of them.
     """
@@ -92,11 +92,13 @@ def segments(text: ExplainedText, tokens: Sequence[Token]) -> list[Segment]:
         found.append(Segment(text.text[start : token.end], token, number % COLOURS))
         position = max(position, token.end)
     if len(tokens) == len(text.tokens) and position < len(text.text):
-        found.append(Segment(text.text[position : position + 10 * MOST_SHOWN]))
+        found.append(Segment(text.text[position : position + 10 * MOST_TOKENS_SHOWN]))
     return found
 
 
-Place = tuple[int, int, str]  # where something is in the original, and what became of it, to read
+PlaceOfChange = tuple[
+    int, int, str
+]  # where something is in the original, and what became of it, to read
 
 
 class ShownChange(NamedTuple):
@@ -104,7 +106,7 @@ class ShownChange(NamedTuple):
 
     kind: str  # "deleted", "changed" or "inserted"; of added tokens "changed" or "rejected"
     why: str  # the reason, with the names of the characters; "" for added tokens that were found
-    places: list[Place]  # the first places; those side by side are one
+    places: list[PlaceOfChange]  # the first places; those side by side are one
     more: int  # how many places there are beside these
 
 
@@ -118,7 +120,7 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
             runs[-1].append(change)
         else:
             runs.append([change])
-    groups: dict[tuple[str, str], list[Place]] = {}
+    groups: dict[tuple[str, str], list[PlaceOfChange]] = {}
     left_out = max(len(stage.changes) - _MOST_LOOKED_AT, 0)
     for run in runs:
         before, after = (
@@ -126,7 +128,7 @@ def shown_changes(stage: Stage) -> tuple[list[ShownChange], int]:
             for chars in zip(*((each.before, each.after) for each in run), strict=True)
         )
         names = list(dict.fromkeys(map(described, before)))
-        why = run[0].why if run[0].stage in _NAMELESS else f"{listed(names)}: {run[0].why}"
+        why = run[0].why if run[0].stage in _NAMELESS else f"{first_names(names)}: {run[0].why}"
         key = run[0].kind, why
         if key not in groups and len(groups) == _MOST_REASONS:
             left_out += len(run)
@@ -161,18 +163,18 @@ def _became(kind: str, before: str, after: str) -> str:
     return f"{visible(before)} → {after.replace(' ', '␣') if is_spaced else after}"
 
 
-def listed(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str]) -> str:
     """Some names; of many the first, and how many more there are."""
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     return ", ".join(names[:_MOST]) + more
 
 
-def _title(explanation: Explained, number: int) -> str:
+def title_of(explanation: Explained, number: int) -> str:
     """What stands over the stages of a text."""
     return f"Stages of text {'AB'[number]}" if len(explanation.texts) > 1 else "Stages"
 
 
-def _in_runs(stages: Sequence[Stage]) -> Iterator[tuple[bool, list[tuple[int, Stage]]]]:
+def in_runs(stages: Sequence[Stage]) -> Iterator[tuple[bool, list[tuple[int, Stage]]]]:
     """The stages with their numbers; those in a row that changed nothing, which share a line, are
     together.
     """
@@ -207,8 +209,8 @@ def notes(explanation: Explained) -> Iterator[str]:
 # ---- an explanation for a terminal: lines of pieces, each with the name of a style, which the
 # command gives a colour -
 
-Styled = tuple[str, str]  # a text, and the name of its style
-Line = list[Styled]
+StyledText = tuple[str, str]  # a text, and the name of its style
+StyledLine = list[StyledText]
 
 _GLUE = (  # for a space at which no line is to be broken; `visible` leaves none in a text
     "\N{NO-BREAK SPACE}"
@@ -218,12 +220,14 @@ _WIDEST_TOKEN, _WIDEST_SOURCE = 18, 16
 _MOST_TEXT = 4000  # characters of the text at the top
 
 
-def plain(lines: Iterable[Line]) -> str:
+def plain(lines: Iterable[StyledLine]) -> str:
     """The lines without styles."""
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
-def explanation_lines(explanation: Explained, columns: int, *, bars: bool = True) -> Iterator[Line]:
+def explanation_lines(
+    explanation: Explained, columns: int, *, bars: bool = True
+) -> Iterator[StyledLine]:
     """The explanation, line by line, with `bars` between the tokens of the text where no colours
     tell them apart.
     """
@@ -233,17 +237,19 @@ def explanation_lines(explanation: Explained, columns: int, *, bars: bool = True
     for number, text in enumerate(explanation.texts):
         yield []
         label = f"{'AB'[number]}  " if len(explanation.texts) > 1 else ""
-        yield from _coloured_text(label, segments(text, text.tokens[:MOST_SHOWN]), columns, bars)
+        yield from _coloured_text(
+            label, segments(text, text.tokens[:MOST_TOKENS_SHOWN]), columns, bars
+        )
     for number, text in enumerate(explanation.texts):
         yield []
-        yield [(_title(explanation, number), "title")]
-        for is_idle, run in _in_runs(text.stages):
+        yield [(title_of(explanation, number), "title")]
+        for is_idle, run in in_runs(text.stages):
             if is_idle:
                 yield from _idle(run, columns)
             else:
                 yield from (line for each, stage in run for line in _stage(each, stage, columns))
-    yield from _around(explanation, columns)
-    left = MOST_SHOWN
+    yield from _lines_of_call(explanation, columns)
+    left = MOST_TOKENS_SHOWN
     for head, tokens, what in (
         ("Tokens", explanation.tokens, " tokens"),
         ("Truncated", explanation.truncated, ""),
@@ -260,12 +266,12 @@ def explanation_lines(explanation: Explained, columns: int, *, bars: bool = True
 
 def _coloured_text(
     label: str, parts: Sequence[Segment], columns: int, bars: bool
-) -> Iterator[Line]:
+) -> Iterator[StyledLine]:
     """The text, each token in its colour, broken into lines."""
-    line: Line = [(label, "dim")] if label else []
+    line: StyledLine = [(label, "dim")] if label else []
     used = width(label)
     left = _MOST_TEXT
-    before: Token | None = None
+    before: ExplainedToken | None = None
     if not any(part.text for part in parts):
         yield [*line, ("(empty text)", "dim")]
         return
@@ -290,7 +296,7 @@ def _coloured_text(
     yield line
 
 
-def _style(token: Token | None, colour: int, char: str = "") -> str:
+def _style(token: ExplainedToken | None, colour: int, char: str = "") -> str:
     """The style of a token, or of a character between tokens."""
     if token is None:
         return "hidden" if is_hidden(char) else ""
@@ -301,7 +307,7 @@ def _style(token: Token | None, colour: int, char: str = "") -> str:
     )
 
 
-def hung(front: Line, text: str, style: str, columns: int) -> Iterator[Line]:
+def hung(front: StyledLine, text: str, style: str, columns: int) -> Iterator[StyledLine]:
     """A text behind the front of a line, broken into lines that begin below where it begins."""
     used = sum(width(part) for part, _ in front)
     for line in wrapped(text, columns - used):
@@ -309,14 +315,14 @@ def hung(front: Line, text: str, style: str, columns: int) -> Iterator[Line]:
         front = [(" " * used, front[-1][1])]
 
 
-def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[Line]:
+def _idle(stages: Sequence[tuple[int, Stage]], columns: int) -> Iterator[StyledLine]:
     first, last = stages[0][0], stages[-1][0]
     numbers = f"{first:>3} " if first == last else f"  {first}-{last} "
     titles = "; ".join(stage.title for _, stage in stages)
     yield from hung([(numbers, "dim")], f"no change: {titles}", "dim", columns)
 
 
-def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
+def _stage(number: int, stage: Stage, columns: int) -> Iterator[StyledLine]:
     yield [(f"{number:>3} ", "dim"), (cut_to(stage.title, columns - 4), "stage")]
     if stage.gave != stage.given:
         yield [("    ", ""), (cut_to(visible(stage.gave[: 2 * columns]), columns - 4), "gave")]
@@ -328,8 +334,8 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
             yield from _with_text(front, text, change.kind, change.why, columns)
             continue
         places = [f"{start}-{end} {text}".replace(" ", _GLUE) for start, end, text in change.places]
-        listed = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
-        for line_number, line in enumerate(wrapped(listed, columns - 8)):
+        first_names = ", ".join(places) + (f", … {change.more:,} more" if change.more else "")
+        for line_number, line in enumerate(wrapped(first_names, columns - 8)):
             yield [
                 ("      " if line_number == 0 else "        ", ""),
                 (line.replace(_GLUE, " "), change.kind),
@@ -340,7 +346,9 @@ def _stage(number: int, stage: Stage, columns: int) -> Iterator[Line]:
         yield [(f"      … and {more:,} more", "dim")]
 
 
-def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> Iterator[Line]:
+def _with_text(
+    front: StyledLine, what: str, style: str, why: str, columns: int
+) -> Iterator[StyledLine]:
     """A line of columns with a text that is broken below itself."""
     used = sum(width(text) for text, _ in front)
     what = cut_to(what, max(columns - used, 2))
@@ -352,7 +360,7 @@ def _with_text(front: Line, what: str, style: str, why: str, columns: int) -> It
     yield from hung(front, why, "story", columns)
 
 
-def _around(explanation: Explained, columns: int) -> Iterator[Line]:
+def _lines_of_call(explanation: Explained, columns: int) -> Iterator[StyledLine]:
     """The stages of the whole call: template and truncation."""
     yield []
     yield from hung(
@@ -363,11 +371,13 @@ def _around(explanation: Explained, columns: int) -> Iterator[Line]:
             yield [("    " if number == 0 else "      ", ""), (part, "stage")]
 
 
-def _tokens(explanation: Explained, tokens: Sequence[Token], columns: int) -> Iterator[Line]:
+def _tokens(
+    explanation: Explained, tokens: Sequence[ExplainedToken], columns: int
+) -> Iterator[StyledLine]:
     """A table of tokens; where the terminal is narrow, each story is below its token."""
     is_pair = len(explanation.texts) > 1
-    rows: list[tuple[list[str], Token, str]] = []
-    for token, count in _runs(tokens):
+    rows: list[tuple[list[str], ExplainedToken, str]] = []
+    for token, count in token_runs(tokens):
         cells = [
             visible(token.token) + (f" × {count}" if count > 1 else ""),
             str(token.id),
@@ -399,19 +409,19 @@ def _tokens(explanation: Explained, tokens: Sequence[Token], columns: int) -> It
         yield from hung(front, sentences, "story", columns)
 
 
-def _cells(cells: list[str], widths: list[int], style: str) -> Line:
+def _cells(cells: list[str], widths: list[int], style: str) -> StyledLine:
     token, *others = map(cut_to, cells, widths)
     line = [(token, style), (" " * (widths[0] - width(token) + 2), "")]
     styles = ["id", *["dim"] * (len(others) - 3), "place", ""]
     columns = zip(others, widths[1:], styles, strict=True)
     return line + [
-        (padded(cell, size, right=look == "id") + "  ", look) for cell, size, look in columns
+        (filled_to(cell, size, right=look == "id") + "  ", look) for cell, size, look in columns
     ]
 
 
-def _fitting(line: Line, columns: int) -> Line:
+def _fitting(line: StyledLine, columns: int) -> StyledLine:
     """The front of a line that fits."""
-    fitting: Line = []
+    fitting: StyledLine = []
     left = columns
     for text, style in line:
         if width(text) > left:
@@ -422,7 +432,7 @@ def _fitting(line: Line, columns: int) -> Line:
     return fitting
 
 
-def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
+def token_runs(tokens: Sequence[ExplainedToken]) -> Iterator[tuple[ExplainedToken, int]]:
     """The tokens, with padding counted."""
     for is_padding, run in groupby(tokens, lambda token: token.kind == "padding"):
         same = list(run)
@@ -431,186 +441,3 @@ def _runs(tokens: Sequence[Token]) -> Iterator[tuple[Token, int]]:
 
 # ---- an explanation as one fragment of HTML without scripts; a click on a token opens its story
 # beside it ------------
-
-_MOST_GAVE = 2000  # characters of the text after a stage
-_MOST_SEARCHES = 60  # words
-_MOST_TRIED = 8  # entries looked up in vain, of each piece
-HINT = "Click a token to see why it is one."
-
-
-def explanation_parts(explanation: Explained, reasons: bool) -> Iterator[str]:
-    """The parts of the fragment; with `reasons`, those of all tokens are a table, and none is at
-    its token.
-    """
-    named = f" · {explanation.name}" if explanation.name else ""
-    counts = ", ".join(
-        f"{n:,} {what.removesuffix('s' * (n == 1))}" for what, n in explanation.counts.items()
-    )
-    yield heading(explanation.tokenizer, aside=f"{explanation.profile} profile{named} · {counts}")
-    yield from rows_html(explanation, "" if reasons else HINT)
-    for line in notes(explanation):
-        yield note(line)
-    tokens, truncated = explanation.tokens, explanation.truncated
-    count = len(tokens) + len(truncated)
-    if count > MOST_SHOWN:
-        yield note(f"The first {MOST_SHOWN:,} of {count:,} tokens are shown.")
-    if reasons:
-        listed = _runs([*tokens[:MOST_SHOWN], *truncated[: max(MOST_SHOWN - len(tokens), 0)]])
-        rows = [
-            (
-                visible(each.token) + (f" × {number}" if number > 1 else ""),
-                str(each.id),
-                "" if each.text is None else f"{each.start}-{each.end}",
-                " ".join(each.story),
-            )
-            for each, number in listed
-        ]
-        yield title("Reasons") + table(["token", "id", "place", "why"], rows, right=[1], mono=[0])
-    for number, text in enumerate(explanation.texts):
-        yield title(_title(explanation, number)) + _stages_html(text, reasons)
-
-
-def rows_html(
-    explanation: Explained, hint: str, marked: Collection[tuple[int | None, int | None]] = ()
-) -> Iterator[str]:
-    """The row of ids, with tokens marked by text and position; without a hint to read them they
-    have no stories.
-    """
-
-    def shown(each: Token, colour: int = 0, source: str = "") -> str:
-        look = f"tt-c{colour}"
-        if each.kind in ("special", "unknown"):
-            look = f"tt-{each.kind}"
-        elif each.kind in ("added", "kept"):
-            look += " tt-added"
-        look += " tt-cut" * each.is_truncated + " tt-differs" * (
-            (each.text, each.position) in marked
-        )
-        return coloured_token(source, each.token, each.id, look, _story(each) if hint else "")
-
-    left = MOST_SHOWN
-    specials = iter(explanation.tokens.specials)
-    lines: list[list[str]] = [[]]
-    pad, count, is_left = explanation.tokens.padding or (None, 0, False)
-    filling = (
-        []
-        if pad is None
-        else [padding_tokens(pad.token, count, pad.id, _story(pad) if hint else "")]
-    )
-    if is_left:
-        lines[-1] += filling
-    for name in explanation.template:
-        if name not in ("A", "B"):
-            lines[-1].append(shown(next(specials)))
-            continue
-        if name == "B":
-            lines.append([])
-        text = explanation.texts["AB".index(name)]
-        parts = segments(text, text.tokens[:left])
-        left -= min(len(text.tokens), left)
-        lines[-1] += [
-            gap(part.text) if part.token is None else shown(part.token, part.colour, part.text)
-            for part in parts
-        ]
-    if not is_left:
-        lines[-1] += filling
-    rows = "".join(f'<div class="tt-text">{"".join(line)}</div>' for line in lines)
-    told = f'<p class="tt-hint">{hint}</p>' if hint else ""
-    yield f'<div class="tt-stage-area">{rows}{told}</div>'
-
-
-def _story(each: Token) -> str:
-    where = "" if each.text is None else f" <em>{each.start}-{each.end}</em>"
-    types = f" <em>type {each.type_id}</em>" if each.type_id else ""
-    sentences = "".join(f"<p>{escaped(sentence)}</p>" for sentence in each.story)
-    return f"<b>{escaped(each.token)}</b> <em>id {each.id}</em>{where}{types}{sentences}"
-
-
-def _stages_html(text: ExplainedText, open_all: bool) -> str:
-    """What each stage did, as a numbered list, with what can be opened open where nobody can open
-    it.
-    """
-    items: list[str] = []
-    for is_idle, run in _in_runs(text.stages):
-        if is_idle:
-            titles = "; ".join(stage.title for _, stage in run)
-            first, last = run[0][0], run[-1][0]
-            span, look = (f"{first}–{last}, ", " tt-span") if last > first else ("", "")
-            items.append(
-                f'<li class="tt-idle{look}" value="{first}">{span}no change: {escaped(titles)}</li>'
-            )
-        else:
-            items += [f'<li value="{number}">{_stage_html(stage)}</li>' for number, stage in run]
-    opened = [items[-1].removesuffix("</li>"), *_searches(text, open_all), "</li>"]
-    return f"<ol>{''.join([*items[:-1], *opened])}</ol>"
-
-
-def _stage_html(stage: Stage) -> str:
-    gave = stage.gave[:_MOST_GAVE] + ("…" if len(stage.gave) > _MOST_GAVE else "")
-    shown = (
-        f' <span class="tt-gave tt-mono">{escaped(gave)}</span>'
-        if stage.gave != stage.given
-        else ""
-    )
-    return f'<b class="tt-n">{escaped(stage.title)}</b>{shown}{"".join(_changes_html(stage))}'
-
-
-def _searches(text: ExplainedText, open_all: bool) -> Iterator[str]:
-    """How WordPiece searched each word that is no entry: what it looked up, the longest first, and
-    what it found.
-    """
-    if text.tokens.has_own_matcher:
-        return
-    tokens = [token for token in text.tokens[:MOST_SHOWN] if token.kind in ("wordpiece", "unknown")]
-    words = {
-        token.word_text: token.unknown
-        for token in tokens
-        if token.unknown or token.token != token.word_text
-    }
-    for word, unknown in list(words.items())[:_MOST_SEARCHES]:
-        if unknown and unknown.reason != "no-piece":
-            continue
-        searches = text.tokens.searched(word)
-        pieces = [match.entries[-1] if match.entries else "" for _, match in searches]
-        lines = []
-        for piece, (covered, match) in zip(pieces, searches, strict=True):
-            # of nothing but what marks a rest
-            shortest = len(piece) or len(match.left) - (len(word) - covered)
-            tried = [escaped(match.left[:end]) for end in range(len(match.left), shortest, -1)]
-            if len(tried) > _MOST_TRIED:
-                tried[_MOST_TRIED // 2 : 1 - _MOST_TRIED // 2] = ["…"]
-            vain = f"no entry: {', '.join(f'<s>{each}</s>' for each in tried)}" if tried else ""
-            end = f"found: <b>{escaped(piece)}</b>" if piece else "nothing is left to try"
-            lines.append(f'<p class="tt-mono">{"; ".join(filter(None, [vain, end]))}</p>')
-        shown = mono(f"{word} → {' '.join(pieces) if pieces[-1] else 'unknown'}")
-        yield (
-            f'<details class="tt-search"{" open" * open_all}><summary>{shown}</summary>'
-            f"{''.join(lines)}</details>"
-        )
-    if len(words) > _MOST_SEARCHES:
-        yield _why(f"… and {len(words) - _MOST_SEARCHES:,} more words")
-
-
-def _changes_html(stage: Stage) -> Iterator[str]:
-    changes, more = shown_changes(stage)
-    for change in changes:
-        places = (
-            f"<small>{start}-{end}</small> <span>{escaped(text)}</span>"
-            for start, end, text in change.places
-        )
-        chips = "".join(
-            f' <span class="tt-ch tt-{change.kind}">{place}</span> ' for place in places
-        )
-        left = f" and {change.more:,} more" if change.more else ""
-        yield _why(f"{chips}{left} {escaped(change.why)}")
-    if more:
-        yield _why(f"… and {more:,} more")
-
-
-def _why(html: str) -> str:
-    return f'<span class="tt-why">{html}</span>'
-
-
-def mono(text: str) -> str:
-    """A text as HTML, in letters of one width."""
-    return f'<span class="tt-mono">{escaped(text)}</span>'

@@ -16,12 +16,8 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.files import formats
-from trietok.files.formats import (
-    ADDITIONAL,
-    TOKENIZER_CONFIG_FILE,
-    is_id,
-    read_json_object,
-)
+from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, is_id
+from trietok.files.json_files import read_json_object
 from trietok.named import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary

@@ -21,14 +21,14 @@ from trietok.files.json_place import (
     BertNormalizer,
     JsonPlace,
     bert_normalizer,
-    kind_of,
+    component_type,
 )
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
 from trietok.text.pipeline import (
     BEHAVIORS,
-    Cut,
+    CutAtMatches,
     OfBert,
     Pipeline,
     compiled,
@@ -73,7 +73,7 @@ def _in_sequence(place: JsonPlace, key: str, known: tuple[str, ...]) -> list[Jso
     """The components of a Sequence, those of Sequences in it too; or the one that is no
     Sequence.
     """
-    if kind_of(place, *known, "Sequence") != "Sequence":
+    if component_type(place, *known, "Sequence") != "Sequence":
         return [place]
     found = place.object(("type", key)).member(key).items()
     return [each for item in found for each in _in_sequence(item, key, known)]
@@ -122,24 +122,24 @@ def _behavior(place: JsonPlace) -> Any:
     return place.choice(*BEHAVIORS)
 
 
-def _split(place: JsonPlace) -> tuple[Cut, ...]:
+def _split(place: JsonPlace) -> tuple[CutAtMatches, ...]:
     said = {"pattern": _pattern, "behavior": _behavior, "invert": JsonPlace.flag}
-    return (Cut(**place.members({**TYPE, **said})),)
+    return (CutAtMatches(**place.members({**TYPE, **said})),)
 
 
-def _char_delimiter(place: JsonPlace) -> tuple[Cut, ...]:
+def _char_delimiter(place: JsonPlace) -> tuple[CutAtMatches, ...]:
     delimiter = place.members({**TYPE, "delimiter": JsonPlace.text})["delimiter"]
     if len(delimiter) != 1:
         raise place.member("delimiter").wrong("one character")
-    return (Cut(re.compile(re.escape(delimiter)), "Removed"),)
+    return (CutAtMatches(re.compile(re.escape(delimiter)), "Removed"),)
 
 
-def _punctuation(place: JsonPlace) -> tuple[Cut, ...]:
+def _punctuation(place: JsonPlace) -> tuple[CutAtMatches, ...]:
     said = place.members(TYPE, {"behavior": _behavior})
     return (punctuation_cut(said.get("behavior", "Isolated")),)
 
 
-def _digits(place: JsonPlace) -> tuple[Cut, ...]:
+def _digits(place: JsonPlace) -> tuple[CutAtMatches, ...]:
     return (
         digits_cut(
             place.members({**TYPE, "individual_digits": JsonPlace.flag})["individual_digits"]
@@ -158,7 +158,7 @@ _NORMALIZERS: Mapping[str, Callable[[JsonPlace], Step]] = {
     "Replace": _replace,
     "Strip": _strip,
 }
-_PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[Cut, ...]]] = {
+_PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[CutAtMatches, ...]]] = {
     BERT_PRE_TOKENIZER: lambda place: _fixed(whitespace_cuts(BERT_PRE_TOKENIZER))(place),
     "Whitespace": lambda place: _fixed(whitespace_cuts("Whitespace"))(place),
     "WhitespaceSplit": lambda place: _fixed(whitespace_cuts("WhitespaceSplit"))(place),
@@ -171,7 +171,7 @@ _PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[Cut, ...]]] = {
 
 # ---- a byte-pair encoding, as trietok trains it --------------------------------------------------
 
-MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
+WORD_MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
 # what the model of a byte-pair encoding could do too
 OFF = (
     "dropout",
@@ -183,13 +183,15 @@ OFF = (
 
 def bpe_of(model: JsonPlace, vocab: dict[str, int]) -> BpeParts:
     """The model of a byte-pair encoding, if it has no option that trietok does not have."""
-    model.object(("vocab", "merges"), ("type", *MARKS, *OFF))
+    model.object(("vocab", "merges"), ("type", *WORD_MARKS, *OFF))
     for name in OFF:
         if model.value.get(name):
             raise model.member(name).error(
                 f"is {model.value[name]!r:.60}, which trietok does not do"
             )
-    marks = (None if model.value.get(name) is None else model.member(name).text() for name in MARKS)
+    marks = (
+        None if model.value.get(name) is None else model.member(name).text() for name in WORD_MARKS
+    )
     parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
     try:
         parts.ranks()
@@ -221,7 +223,7 @@ def normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
                 "is a sequence of other steps than BertNormalizer and NFC, which trietok does"
                 " not do"
             )
-        kind_of(steps[1], "NFC")
+        component_type(steps[1], "NFC")
         steps[1].object(("type",))
         place = steps[0]
     return bert_normalizer(place), composes

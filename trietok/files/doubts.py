@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from trietok.disk import listed, read_vocab_bytes, read_vocab_lines
+from trietok.disk import entries_in, read_vocab_bytes, read_vocab_lines
 from trietok.errors import TrietokError
 from trietok.files.formats import (
     CONFIG_FILE,
@@ -89,7 +89,7 @@ def near_names(directory: str, names: Collection[str]) -> Iterator[tuple[str, st
     A name in other letters, which only some disks tell apart, is almost the same; and where there
     is no file of the right name, so is one with what a browser or a download puts behind it.
     """
-    there = {entry.name for entry in listed(directory)}
+    there = {entry.name for entry in entries_in(directory)}
     by_lower = {name.lower(): name for name in names}
     for name in sorted(there.difference(names)):
         match = re.fullmatch(_NAME, name)
@@ -144,7 +144,7 @@ def doubts(
             yield f"{name} is {value} in {TOKENIZER_FILE}, and {says}"
 
 
-def words_of(tokens: Iterable[str | None]) -> Iterator[str]:
+def words_among(tokens: Iterable[str | None]) -> Iterator[str]:
     """The words and pieces of words among tokens, without the prefix that continues a word: letters
     only.
     """
@@ -161,10 +161,10 @@ def _about_case(
     if (
         "do_lower_case" in given
         or lowers is None
-        or case_of(words_of(sample))[0] is not (not lowers)
+        or case_of(words_among(sample))[0] is not (not lowers)
     ):
         return
-    told, said = case_of(words_of(tokens))
+    told, said = case_of(words_among(tokens))
     if told is (not lowers):
         yield f"{said}, and do_lower_case is {lowers}; do_lower_case={not lowers} is probably meant"
 

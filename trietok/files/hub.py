@@ -234,7 +234,7 @@ class _Model:
         """Raise a `FileError` for an error of huggingface_hub; one that is not known here is
         named.
         """
-        why = _why(file, self._asked_revision, error, self._errors)
+        why = _said_of(file, self._asked_revision, error, self._errors)
         if why == _UNREACHABLE:
             why = self._not_in_the_cache(why, file)
         elif why in (_NOT_OPEN, _NOT_IN_THE_CACHE):
@@ -342,7 +342,7 @@ def _commit_of(file: str, path_in_repository: str) -> str | None:
     return snapshot.name if snapshot.parent.name == "snapshots" else None
 
 
-def _why(file: str, revision: str | None, error: BaseException, errors: Any) -> str | None:
+def _said_of(file: str, revision: str | None, error: BaseException, errors: Any) -> str | None:
     """A message for an error of `hf_hub_download`, with what to do; None for an error that is not
     known here.
     """

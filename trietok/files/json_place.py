@@ -42,7 +42,7 @@ class JsonPlace(NamedTuple):
 
     def wrong(self, wanted: str) -> FileFormatError:
         """The error for a value that is not `wanted`."""
-        return self.error(f"is {_shown(self.value)}; it should be {wanted}")
+        return self.error(f"is {_shown_value(self.value)}; it should be {wanted}")
 
     def member(self, key: str) -> JsonPlace:
         """The value under `key`, which must be there."""
@@ -93,7 +93,7 @@ class JsonPlace(NamedTuple):
             raise self.wrong("a string")
         if not self.value.isascii() and re.search(HALF_PAIR, self.value):
             raise self.error(
-                f"is {_shown(self.value)}, which holds half of a surrogate pair; UTF-8 cannot"
+                f"is {_shown_value(self.value)}, which holds half of a surrogate pair; UTF-8 cannot"
                 " keep it"
             )
         return self.value
@@ -120,7 +120,7 @@ class JsonPlace(NamedTuple):
 Reader = Callable[[JsonPlace], Any]
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     """A value as the file has it, cut short: null, true and false as JSON writes them."""
     constants = {None: "null", True: "true", False: "false"}
     return constants[value] if value is None or isinstance(value, bool) else f"{value!r:.60}"
@@ -164,7 +164,7 @@ _NORMALIZER = TYPE | dict.fromkeys(
 )
 
 
-def kind_of(place: JsonPlace, *known: str) -> str:
+def component_type(place: JsonPlace, *known: str) -> str:
     """The type of a component, if trietok has it."""
     kind = place.value.get("type") if isinstance(place.value, dict) else None
     if not isinstance(kind, str):
@@ -179,6 +179,6 @@ def kind_of(place: JsonPlace, *known: str) -> str:
 
 def bert_normalizer(place: JsonPlace) -> BertNormalizer:
     """A BertNormalizer."""
-    kind_of(place, BERT_NORMALIZER)
+    component_type(place, BERT_NORMALIZER)
     optional = {"strip_accents": lambda value: None if value.value is None else value.flag()}
     return BertNormalizer(**place.members(_NORMALIZER, optional))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from trietok.disk import listed, read_vocab_lines
+from trietok.disk import entries_in, read_vocab_lines
 from trietok.errors import TrietokError
 from trietok.files.formats import (
     BPE_SPLITTING,
@@ -22,8 +22,8 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
 )
+from trietok.files.json_files import read_json_object
 from trietok.named import NamedTuple
 
 
@@ -198,7 +198,7 @@ def tokenizer_folders(directory: str) -> list[str]:
     """
     folders = [
         entry.name
-        for entry in listed(directory)
+        for entry in entries_in(directory)
         if entry.is_dir() and not entry.name.startswith(".")
     ]
     has = os.path.lexists

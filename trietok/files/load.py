@@ -11,10 +11,9 @@ and never followed, and no path written in a file is opened.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -28,18 +27,13 @@ from trietok.errors import (
 )
 from trietok.files import formats
 from trietok.files.doubts import doubts, near_names
-from trietok.files.formats import (
-    ADDITIONAL,
-    TOKENIZER_CONFIG_FILE,
-    TOKENIZER_FILE,
-    VOCAB_FILE,
-    read_json_object,
-)
-from trietok.named import NamedTuple
+from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.json_files import read_json_object
+from trietok.files.model_files import ModelFiles, find_files, signature
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from pathlib import Path  # takes longer to import than most modules that encode
+    pass  # takes longer to import than most modules that encode
 from trietok.files.added_ids import (
     AddedIds,
     check_against_vocabulary,
@@ -51,181 +45,6 @@ from trietok.files.added_ids import (
     take_tokens,
     token_objects,
 )
-
-BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
-
-_MOST_ENTRIES, _LONGEST_NAME = 1_000, 255  # limits of the search for a name like a mistyped one
-_HUB_NAME = r"(?a)(\w([\w.-]*\w)?/)?(?=.{1,96}$)\w([\w.-]*\w)?"
-
-
-class ModelFiles(NamedTuple):
-    """The files found: name of the file → its path; `single_file` where the user named one file."""
-
-    found: dict[str, str]
-    single_file: str | None = None
-
-
-def find_files(
-    name: str, file_names: Iterable[str], *, subfolder: str | None = None, **hub_options: Any
-) -> ModelFiles:
-    """Find the files of `name`, opening none: a directory comes first, then a file, a built-in
-    name, the hub.
-
-    Files that are not there are left out. `subfolder` is one below the directory or hub repository,
-    and the options for the hub are `cache_dir`, `force_download`, `local_files_only`, `token` and
-    `revision`.
-
-    Raises:
-        FileError: there is nothing of that name, or the hub does not hand it out.
-        MissingDependencyError: it can only be a hub name, and huggingface_hub is not installed.
-    """
-    if not name:
-        raise FileError(
-            "the name of the tokenizer is empty; give a directory, a file or a name on the hub",
-            path=name,
-        )
-    # The functions of os.path, unlike those of Path, return for every string, even one that is too
-    # long, or a path in a directory that may not be read.
-    if os.path.isfile(name):
-        return ModelFiles({}, single_file=name)
-    if os.path.isdir(name) or name in BUILT_IN_NAMES:
-        directory = name if os.path.isdir(name) else _built_in_path(name)
-        if subfolder:
-            directory = os.path.join(directory, subfolder)
-            if not os.path.isdir(directory):
-                raise FileError(
-                    f"{name} has no folder {subfolder}; check `subfolder`", path=directory
-                )
-        return ModelFiles(current_files(directory, file_names))
-    if not _may_be_a_hub_name(name):
-        raise nothing_there(name, " or a name on the hub")
-    from trietok.files.hub import download  # few tokenizers come from there
-
-    subfolder = (subfolder or "").strip("/")
-    return ModelFiles(download(name, file_names, subfolder, hub_options, lambda: _suggestion(name)))
-
-
-def nothing_there(name: str, elsewhere: str = "") -> FileError:
-    """The error for a name of nothing on this machine; `elsewhere` says where else it was looked
-    for.
-    """
-    hint = "; ~ is not expanded here, os.path.expanduser does that" if name.startswith("~") else ""
-    return FileError(
-        f"{name} is neither a directory nor a file; nor is it a built-in vocabulary"
-        f" ({', '.join(BUILT_IN_NAMES)}){elsewhere}{hint}{_suggestion(name)}",
-        path=name,
-    )
-
-
-def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
-    """Where a reader finds these files of a directory: name → path, for those that are there.
-
-    Raises:
-        FileError: one is a link that leads nowhere: without it, the tokenizer would be another.
-        FileFormatError: a save was cut short and its files were changed or removed since.
-    """
-    if os.path.lexists(os.path.join(directory, formats.JOURNAL)):
-        from pathlib import Path
-
-        from trietok.files.atomic import files_of_interrupted_save
-
-        return {
-            name: str(path)
-            for name, path in files_of_interrupted_save(Path(directory), names).items()
-        }
-    paths = {name: os.path.join(directory, name) for name in names}
-    found = {name: path for name, path in paths.items() if os.path.isfile(path)}
-    for path in (
-        path for name, path in paths.items() if name not in found and os.path.islink(path)
-    ):
-        # a directory; or a save has just put the file in the place of its link
-        if os.path.exists(path):
-            continue
-        where = f"{path} is a link to {os.readlink(path)!r:.200}, which is not there"
-        raise FileError(
-            f"{where}; copy or download the file again, with links followed (cp -L)", path=path
-        )
-    return found
-
-
-def signature(directory: str, names: Iterable[str]) -> tuple[object, ...]:
-    """A value that is another one after a directory's files have been replaced."""
-    marks: list[object] = []
-    for name in (formats.JOURNAL, *names):
-        path = os.path.join(directory, name)
-        try:
-            # While a save ends, a link gives way to the file it leads to; who opened it just then
-            # saw nothing.
-            itself, status = os.lstat(path), os.stat(path)
-        except (OSError, ValueError):  # it does not exist, or cannot be a file name
-            marks.append(None)
-        else:
-            marks.append((itself.st_ino, status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(marks)
-
-
-def built_in_directory(name: str) -> Path:
-    """The directory of a built-in vocabulary.
-
-    >>> sorted(path.name for path in built_in_directory("trietok-en").glob("*.txt"))
-    ['vocab.txt']
-    """
-    from pathlib import Path
-
-    return Path(_built_in_path(name))
-
-
-def _built_in_path(name: str) -> str:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # Installed, the vocabularies lie inside the package; in a checkout, beside it.
-    for parent in (package, os.path.dirname(package)):
-        directory = os.path.join(parent, "vocab", name)
-        if os.path.isdir(directory):
-            return directory
-    missing = os.path.join(package, "vocab", name)
-    raise FileError(
-        f"the built-in vocabulary {name} is missing; install trietok again", path=missing
-    )
-
-
-def _may_be_a_hub_name(name: str) -> bool:
-    """Whether the hub could have a model of that name, by its own rule: a mistyped path is never
-    sent to it.
-    """
-    return (
-        bool(re.fullmatch(_HUB_NAME, name))
-        and "--" not in name
-        and ".." not in name
-        and not name.endswith(".git")
-    )
-
-
-def _suggestion(name: str) -> str:
-    """The end of a message about a mistyped name: a similar built-in name or directory of a
-    tokenizer.
-    """
-    import difflib
-
-    parent, own = os.path.split(name.rstrip(os.sep))
-    try:
-        with os.scandir(parent or ".") as entries:
-            there = [
-                entry.name for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()
-            ]
-    except (OSError, ValueError):  # the parent does not exist, or cannot be a path
-        there = []
-    names = {entry.lower(): os.path.join(parent, entry) for entry in there}
-    if not parent:
-        names |= dict(zip(BUILT_IN_NAMES, BUILT_IN_NAMES, strict=True))
-    close = difflib.get_close_matches(own.lower()[:_LONGEST_NAME], names, cutoff=0.75)
-    files = (VOCAB_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-    for known in (names[match] for match in close):
-        if known in BUILT_IN_NAMES or any(
-            os.path.isfile(os.path.join(known, file)) for file in files
-        ):
-            return f"; did you mean {known}?"
-    return ""
-
 
 # Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
@@ -271,15 +90,7 @@ def load(
             f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name
         )
     name = os.fspath(name)
-    if "use_auth_token" in kwargs:  # the old name
-        hub_options["token"] = kwargs.pop("use_auth_token")
-    subfolder = kwargs.pop("subfolder", None)
-    name_or_path = kwargs.pop("name_or_path", name)
-    for key in _IGNORED_OPTIONS:
-        kwargs.pop(key, None)
-    for keyword, meant in cls.misspellings(kwargs, _OF_LOADING):
-        if meant in _OF_LOADING:  # the tokenizer's own settings are looked at when it is made
-            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+    subfolder, name_or_path = _take_options(cls, hub_options, kwargs, name)
     side_files = (
         formats.ADDED_TOKENS_FILE,
         formats.SPECIAL_TOKENS_MAP_FILE,
@@ -302,17 +113,34 @@ def load(
                 cls, name, directory, files, find, init_inputs, dict(kwargs), name_or_path
             )
         except (TrietokError, OSError) as error:
-            if signature(directory, names) == before:
-                if isinstance(error, _OF_FILES):
-                    # What comes from the hub lies together in its cache.
-                    place = next(
-                        (os.path.dirname(path) for path in files.found.values()), directory
-                    )
-                    _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))
-                raise
+            if signature(directory, names) != before:
+                continue
+            if isinstance(error, _OF_FILES):
+                # What comes from the hub lies together in its cache.
+                place = next((os.path.dirname(path) for path in files.found.values()), directory)
+                _refuse_other_kind(cls, directory.rstrip(os.sep), place.rstrip(os.sep))
+            raise
         else:
             if signature(directory, names) == before:
                 return tokenizer
+
+
+def _take_options(
+    cls: Any, hub_options: dict[str, Any], kwargs: dict[str, Any], name: str
+) -> tuple[str | None, Any]:
+    """Take the options of loading out of the keywords: the subfolder, and what the tokenizer is to
+    call its origin.
+    """
+    if "use_auth_token" in kwargs:  # the old name
+        hub_options["token"] = kwargs.pop("use_auth_token")
+    subfolder = kwargs.pop("subfolder", None)
+    name_or_path = kwargs.pop("name_or_path", name)
+    for key in _IGNORED_OPTIONS:
+        kwargs.pop(key, None)
+    for keyword, meant in cls.misspellings(kwargs, _OF_LOADING):
+        if meant in _OF_LOADING:  # the tokenizer's own settings are looked at when it is made
+            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+    return subfolder, name_or_path
 
 
 def loads_knowingly(name: str | os.PathLike[str], subfolder: str | None = None) -> None:
@@ -373,12 +201,7 @@ def _load_once(
     source = files.found.get(TOKENIZER_CONFIG_FILE)
     config = {} if source is None else read_json_object(source)
     if source is not None and VERSIONED in config:
-        file = fast_file_of(config.pop(VERSIONED), source)
-        others, named = dict(files.found), find([file]).found
-        others.pop(TOKENIZER_FILE, None)
-        files = files._replace(
-            found={**others, **({TOKENIZER_FILE: named[file]} if file in named else {})}
-        )
+        files = _with_fast_file(files, fast_file_of(config.pop(VERSIONED), source), find)
     arguments, ids = _arguments(cls, directory, files, config, kwargs)
     # The vocabulary is that of the directory or one that the caller names; a path that a file names
     # has been dropped.
@@ -405,13 +228,42 @@ def _load_once(
             arguments[argument] for argument in cls.vocab_files_names if argument in arguments
         )
         check_against_vocabulary(ids, tokenizer.vocabulary, vocabulary_path)
-        for slot, token in (arguments.get(formats.RECORD) or {}).get("assigned_unused", {}).items():
-            if token not in tokenizer.vocabulary:
-                path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
-                which = f"{slot!r} became {token!r}, which is not in the vocabulary"
-                raise FileFormatError(
-                    f"{path}: {formats.RECORD}.assigned_unused says {which}", path=path
-                )
+        _check_slots(tokenizer.vocabulary, arguments.get(formats.RECORD) or {}, files)
+    _take_what_is_beside(tokenizer, directory, files, ids, given, kwargs)
+    return tokenizer
+
+
+def _with_fast_file(
+    files: ModelFiles, file: str, find: Callable[[Iterable[str]], ModelFiles]
+) -> ModelFiles:
+    """The files, with the tokenizer.json that tokenizer_config.json names."""
+    others, named = dict(files.found), find([file]).found
+    others.pop(TOKENIZER_FILE, None)
+    return files._replace(
+        found={**others, **({TOKENIZER_FILE: named[file]} if file in named else {})}
+    )
+
+
+def _check_slots(vocabulary: Vocabulary, record: Mapping[str, Any], files: ModelFiles) -> None:
+    """Raise where a slot was given to a token that the vocabulary does not hold."""
+    for slot, token in record.get("assigned_unused", {}).items():
+        if token not in vocabulary:
+            path = files.found.get(TOKENIZER_CONFIG_FILE, TOKENIZER_CONFIG_FILE)
+            which = f"{slot!r} became {token!r}, which is not in the vocabulary"
+            raise FileFormatError(
+                f"{path}: {formats.RECORD}.assigned_unused says {which}", path=path
+            )
+
+
+def _take_what_is_beside(
+    tokenizer: Any,
+    directory: str,
+    files: ModelFiles,
+    ids: AddedIds,
+    given: str,
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Keep what files say of lengths and of the model; log what is doubtful."""
     json = files.found.get(TOKENIZER_FILE) or files.single_file or ""
     if (
         json.endswith(".json")
@@ -432,7 +284,6 @@ def _load_once(
     if hasattr(tokenizer, "wordpiece_tokenizer") and isinstance(tokenizer.vocabulary, Vocabulary):
         for doubt in doubts(tokenizer, files.found, ids.ids, model, kwargs):
             say_once(f"{given}: {doubt}")
-    return tokenizer
 
 
 def _refuse_other_kind(cls: Any, path: str, place: str) -> None:

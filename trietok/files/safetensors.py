@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from trietok.disk import ANY_SIZE, FOREIGN_HEAD, foreign, open_regular
-from trietok.files.formats import doubled_keys
+from trietok.files.json_files import doubled_keys
 
 LONGEST_HEADER = 10_000_000  # bytes: a hundred thousand tensors
 

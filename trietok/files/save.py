@@ -29,6 +29,7 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
+from trietok.files.json_files import read_json_object
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
 from trietok.text.changes import is_ours, is_replaced
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
@@ -71,18 +72,46 @@ def save_files_of(
 ) -> tuple[str, ...]:
     """`save` without a word on the model: for directories that are soon gone."""
     rust = getattr(tokenizer, "_write_tokenizer_json", None)
+    if tokenizer_json is False and rust is not None and legacy_format is not False:
+        legacy_format = True
+    write_json_file = _json_writer(tokenizer, rust, legacy_format, tokenizer_json)
+    _require_unknown_token(tokenizer, rust is not None and write_json_file is None)
+    _require_roles_added(tokenizer)
+    if is_ours(type(tokenizer).__init__):  # a user's own may make its stages in any way
+        _refuse_what_is_lost(tokenizer, rust is not None and write_json_file is not None)
+    prefix = f"{filename_prefix}-" if filename_prefix else ""
+    _check_names(save_directory, prefix)
+    keeps = tokenizer_json is not False
+    is_own = is_replaced(tokenizer, ("can_save_slow_tokenizer",))
+    with_vocabulary = legacy_format is not False and (
+        not is_own or bool(tokenizer.can_save_slow_tokenizer)
+    )
+    parts = (prefix, filename_prefix, with_vocabulary, write_json_file, keeps, save_jinja_files)
+    with tokenizer.holding():  # all files are written from one state
+        return tuple(
+            map(
+                str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))
+            )
+        )
+
+
+def _json_writer(
+    tokenizer: Any, rust: Any, legacy_format: bool | None, tokenizer_json: bool | None
+) -> Any:
+    """What writes the tokenizer.json, None for none; `rust` is what does in the fast profile.
+
+    Raises where the options contradict each other or the class.
+    """
     if legacy_format is False and rust is None:
         raise InputError(
             "a Python tokenizer has only the format that transformers calls legacy; pass None, and"
             " tokenizer_json=True for a tokenizer.json beside it"
         )
-    if tokenizer_json is False and rust is not None:
-        if legacy_format is False:
-            raise InputError(
-                "legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes"
-                " none"
-            )
-        legacy_format = True
+    if tokenizer_json is False and rust is not None and legacy_format is False:
+        raise InputError(
+            "legacy_format=False writes a tokenizer.json alone, and tokenizer_json=False writes"
+            " none"
+        )
     if legacy_format is True and not getattr(tokenizer, "can_save_slow_tokenizer", True):
         told = (
             f"a {type(tokenizer).__name__} has no files but those with its tokenizer.json; pass"
@@ -98,6 +127,11 @@ def save_files_of(
                 " have one",
                 name="tokenizer_json",
             )
+    return write_json_file
+
+
+def _require_unknown_token(tokenizer: Any, by_vocabulary_alone: bool) -> None:
+    """Raise where what is saved could not be loaded, or would give an unknown word no id."""
     unknown, lost = tokenizer.unk_token, ""
     if unknown is None and "unk_token" in tokenizer.init_kwargs:
         raise VocabularyError(
@@ -110,44 +144,26 @@ def save_files_of(
             "neither in the vocabulary nor an added token, so what is saved could not be loaded;"
             " add it with add_special_tokens({'unk_token': ...})"
         )
-    elif (
-        rust is not None
-        and write_json_file is None
-        and unknown is not None
-        and unknown not in tokenizer.vocab
-    ):
+    elif by_vocabulary_alone and unknown is not None and unknown not in tokenizer.vocab:
         lost = (
             "an added token, and with a vocab.txt alone an unknown word would have no id; save the"
             " tokenizer.json too (legacy_format=None)"
         )
     if lost:
         raise VocabularyError(f"the unknown token {unknown!r} is {lost}", token=unknown)
-    _require_roles_added(tokenizer)
-    if is_ours(type(tokenizer).__init__):  # a user's own may make its stages in any way
-        _refuse_what_is_lost(tokenizer, rust is not None and write_json_file is not None)
+
+
+def _check_names(save_directory: Any, prefix: str) -> None:
     if not isinstance(save_directory, (str, os.PathLike)):
         told = f"a directory is named by a str or a path, not {save_directory!r:.60}"
         raise InputTypeError(told, value=save_directory)
-    prefix = f"{filename_prefix}-" if filename_prefix else ""
     if "/" in prefix or os.sep in prefix:
         raise InputError(
             "filename_prefix is put before file names, so it holds no separator:"
-            f" {filename_prefix!r}"
+            f" {prefix.removesuffix('-')!r}"
         )
     for name in (save_directory, prefix):
         checked_name(name)
-    keeps = tokenizer_json is not False
-    is_own = is_replaced(tokenizer, ("can_save_slow_tokenizer",))
-    with_vocabulary = legacy_format is not False and (
-        not is_own or bool(tokenizer.can_save_slow_tokenizer)
-    )
-    parts = (prefix, filename_prefix, with_vocabulary, write_json_file, keeps, save_jinja_files)
-    with tokenizer.holding():  # all files are written from one state
-        return tuple(
-            map(
-                str, save_into(save_directory, lambda folder: _save_held(tokenizer, folder, *parts))
-            )
-        )
 
 
 def _require_roles_added(tokenizer: Any) -> None:
@@ -407,7 +423,7 @@ def config_rows(path: str) -> int | None:
     if not os.path.isfile(path):
         return None
     try:
-        rows = formats.read_json_object(path).get("vocab_size")
+        rows = read_json_object(path).get("vocab_size")
     except TrietokError:  # the model's file is not what is saved here
         return None
     return rows if type(rows) is int else None

@@ -28,7 +28,7 @@ from trietok.errors import (
     is_passing,
 )
 
-Answer = TypeVar("Answer")
+_Answer = TypeVar("_Answer")
 
 _CHAIN = "::"  # between the parts of a name that fsspec reads one through the other
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
@@ -179,7 +179,7 @@ def first_bytes(name: str, number: int) -> bytes:
     return bytes(_asked(name, lambda: files.cat_file(path, start=0, end=number))[:number])
 
 
-def matches(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
+def files_matching(name: str, fresh: bool = False) -> dict[str, Status | None] | None:
     """The files that a glob finds elsewhere, by name, each as the list has it; None where the name
     is no glob.
     """
@@ -411,7 +411,7 @@ def _is_outage(error: BaseException) -> bool:
     )
 
 
-def _asked(name: str, ask: Callable[[], Answer]) -> Answer:
+def _asked(name: str, ask: Callable[[], _Answer]) -> _Answer:
     """What a store answers; where it gives no answer now, it is asked again, after longer and
     longer waits.
     """

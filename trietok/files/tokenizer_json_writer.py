@@ -15,21 +15,21 @@ from typing import Any
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
 from trietok.files import formats
-from trietok.files.components import MARKS, OFF
-from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, json_text, write_text
+from trietok.files.components import OFF, WORD_MARKS
+from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, write_text
+from trietok.files.json_files import json_text
 from trietok.files.json_place import NO_NORMALIZER, BertNormalizer
 from trietok.files.tokenizer_json import (
     VERSION,
     WORDPIECE,
-    BpeDecoder,
-    TokenizerJson,
-    WordPieceDecoder,
     read_tokenizer_json,
     said_by,
     tokenizer_json_from_object,
 )
+from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
 from trietok.inputs.post_processors import template_processing_of
-from trietok.text.added_tokens import AddedToken, order_counts
+from trietok.text.added_patterns import order_counts
+from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 # ---- of plain values -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def _model_object(value: TokenizerJson) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        **{name: getattr(value.bpe, name) for name in MARKS},
+        **{name: getattr(value.bpe, name) for name in WORD_MARKS},
         **dict.fromkeys(OFF[1:], False),
         "vocab": by_id(value.bpe.vocab),
         "merges": [list(pair) for pair in value.bpe.merges],

@@ -12,8 +12,8 @@ from trietok.errors import InputError, InputTypeError, kind_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
-    from trietok.text.chunk_encoder import TextEncoder
     from trietok.text.stages import Located
+    from trietok.text.text_encoder import TextEncoder
 
 
 def is_text_input(value: Any) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import (
@@ -24,7 +24,7 @@ from trietok.errors import (
 )
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.named import NamedTuple
-from trietok.text.untrusted import OPTIONS
+from trietok.text.untrusted import SPECIAL_OPTIONS
 
 if TYPE_CHECKING:
     from trietok.inputs.batch_encoding import OnTruncation
@@ -164,7 +164,7 @@ _REPLACED = {
 # what decides how a text is split, in calls and in `tokenize`
 OF_TEXTS = (
     "split_special_tokens",
-    *OPTIONS,
+    *SPECIAL_OPTIONS,
 )
 OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
 OF_DECODING = (
@@ -249,16 +249,7 @@ def resolve_strategies(
         )
         truncation = TruncationStrategy.LONGEST_FIRST
 
-    pad = PaddingStrategy.DO_NOT_PAD
-    if padding is not False:
-        pad = PaddingStrategy.LONGEST if padding is True else PaddingStrategy(padding)
-    cut = TruncationStrategy.DO_NOT_TRUNCATE
-    if truncation is not False and truncation is not None:
-        cut = (
-            TruncationStrategy.LONGEST_FIRST
-            if truncation is True
-            else TruncationStrategy(truncation)
-        )
+    pad, cut = _strategies_of(padding, truncation)
     if max_length is not None and padding is True and cut is TruncationStrategy.DO_NOT_TRUNCATE:
         warn(
             "max_length-ignored",
@@ -266,20 +257,8 @@ def resolve_strategies(
             " padding='max_length' to pad up to it",
         )
     if max_length is None:
-        limited = tokenizer.model_max_length <= LARGE_INTEGER
-        if pad is PaddingStrategy.MAX_LENGTH and not limited:
-            warn(
-                "Asking-to-pad-to-max_length",
-                "padding='max_length' without max_length, and the model has no maximum: nothing is"
-                " padded",
-            )
-            pad = PaddingStrategy.DO_NOT_PAD
-        if cut is not TruncationStrategy.DO_NOT_TRUNCATE and not limited:
-            warn(
-                "Asking-to-truncate-to-max_length",
-                "truncation without max_length, and the model has no maximum: nothing is truncated",
-            )
-            cut = TruncationStrategy.DO_NOT_TRUNCATE
+        if not tokenizer.model_max_length <= LARGE_INTEGER:
+            pad, cut = _without_maximum(pad, cut, warn)
         if pad is PaddingStrategy.MAX_LENGTH or cut is not TruncationStrategy.DO_NOT_TRUNCATE:
             max_length = as_int(tokenizer.model_max_length)
             _check_length(max_length)
@@ -294,6 +273,40 @@ def resolve_strategies(
                 f"pad_to_multiple_of={pad_to_multiple_of}; choose a max_length that is"
             )
     return strategies
+
+
+def _strategies_of(
+    padding: Padding, truncation: Truncation
+) -> tuple[PaddingStrategy, TruncationStrategy]:
+    pad, cut = PaddingStrategy.DO_NOT_PAD, TruncationStrategy.DO_NOT_TRUNCATE
+    if padding is not False:
+        pad = PaddingStrategy.LONGEST if padding is True else PaddingStrategy(padding)
+    if truncation is not False and truncation is not None:
+        cut = (
+            TruncationStrategy.LONGEST_FIRST
+            if truncation is True
+            else TruncationStrategy(truncation)
+        )
+    return pad, cut
+
+
+def _without_maximum(
+    pad: PaddingStrategy, cut: TruncationStrategy, warn: Callable[[str, str], None]
+) -> tuple[PaddingStrategy, TruncationStrategy]:
+    """What is left of the strategies where neither the call nor the model says a length."""
+    if pad is PaddingStrategy.MAX_LENGTH:
+        warn(
+            "Asking-to-pad-to-max_length",
+            "padding='max_length' without max_length, and the model has no maximum: nothing is"
+            " padded",
+        )
+        pad = PaddingStrategy.DO_NOT_PAD
+    if cut is not TruncationStrategy.DO_NOT_TRUNCATE:
+        warn(
+            "Asking-to-truncate-to-max_length",
+            "truncation without max_length, and the model has no maximum: nothing is truncated",
+        )
+    return pad, TruncationStrategy.DO_NOT_TRUNCATE
 
 
 def warn_of_length(tokenizer: Tokenizer, length: int) -> None:

@@ -25,8 +25,8 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.template import require_ids, require_list
 from trietok.inputs.truncation import (
-    Cut,
     Cutting,
+    ItemCut,
     TruncationStrategy,
     check_room,
     check_side,
@@ -38,11 +38,11 @@ from trietok.inputs.truncation import (
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
-    from trietok.inputs.builder import InputBuilder
+    from trietok.inputs.input_state import InputState
     from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Span
-    from trietok.text.chunk_encoder import TextEncoder
     from trietok.text.stages import Located
+    from trietok.text.text_encoder import TextEncoder
 
 # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 Texts = tuple[Any, ...]
@@ -58,27 +58,27 @@ class Plan:
     """A call with its options resolved. `InputBuilder.plan` makes it; it never changes.
 
     Attributes:
-        builder: the builder that made the plan.
+        state: the settings and templates by which it makes rows.
         options: the options of the call.
         strategies: `padding`, `truncation` and `max_length` of the call, resolved.
         limit: a row with more ids than this is logged; see `warn_of_length`.
     """
 
-    def __init__(self, builder: InputBuilder, options: CallOptions, strategies: Strategies) -> None:
-        self.builder = builder
+    def __init__(self, state: InputState, options: CallOptions, strategies: Strategies) -> None:
+        self.state = state
         self.options = options
         self.strategies = strategies
-        self.rules = builder.settings.rules
+        self.rules = state.settings.rules
         self.padding_side = (
-            builder.settings.padding_side if options.padding_side is None else options.padding_side
+            state.settings.padding_side if options.padding_side is None else options.padding_side
         )
         self.limit = NO_LIMIT
         if (
             strategies.max_length is None
             and options.verbose
-            and builder.settings.model_max_length > 0
+            and state.settings.model_max_length > 0
         ):
-            self.limit = builder.settings.model_max_length
+            self.limit = state.settings.model_max_length
         # The columns whose option is None are returned where the model takes them.
         asked: dict[str, bool | None] = {
             "input_ids": True,
@@ -88,7 +88,7 @@ class Plan:
             "offset_mapping": options.return_offsets_mapping,
             "length": options.return_length,
         }
-        inputs, every = builder.settings.model_input_names, options.return_overflowing_tokens
+        inputs, every = state.settings.model_input_names, options.return_overflowing_tokens
         self._returned = frozenset(
             name
             for name in self.rules.columns
@@ -183,7 +183,7 @@ class Plan:
         """The details of a row of an item, and how to get those of the rows with what it leaves
         out.
         """
-        settings = self.builder.settings
+        settings = self.state.settings
         padding = (settings.pad_token_id, settings.pad_token, settings.pad_token_type_id)
         made = row.encoding(located, *padding)
         if len(rows) > 1:
@@ -288,7 +288,7 @@ class Plan:
         if rules.overflows_to_rows:
             samples = list(samples)  # in that profile all texts are encoded before the first is cut
         ids: list[list[Ids]] = []
-        cuts: list[Cut] = []
+        cuts: list[ItemCut] = []
         groups: list[list[Row]] = []
         for number, sample in enumerate(samples):
             rules.check(self.options, self.strategies, len(sample) == 2)
@@ -304,51 +304,64 @@ class Plan:
         if not one:
             firsts = (i for row in groups for i in row[0].ids(ids[row[0].sample], None)[:1])
             check_first_id(next(firsts, 0), "input_ids")
-        settings, room = self.builder.settings, self.strategies.max_length or 0
-
-        def column(name: str) -> list[Any]:
-            match name:
-                case "input_ids":
-                    return [row.ids(ids[row.sample], settings.pad_token_id) for row in rows]
-                case "token_type_ids":
-                    return [row.type_ids(settings.pad_token_type_id) for row in rows]
-                case "attention_mask":
-                    return [row.attention_mask() for row in rows]
-                case "special_tokens_mask":
-                    return [row.special_tokens_mask() for row in rows]
-                case "length":
-                    return [len(row) + row.missing * (one or rules.padding_counts) for row in rows]
-                case "overflow_to_sample_mapping":
-                    return [row.sample for row in rows]
-                case "overflowing_tokens":
-                    places = [cut.overflow for cut in cuts]
-                    return [
-                        sample[which][slice(*span)]
-                        for sample, (which, span) in zip(ids, places, strict=True)
-                    ]
-                case "num_truncated_tokens":
-                    return [
-                        sum(map(len, sample)) + self._around(len(sample) == 2) - room
-                        for sample in ids
-                    ]
-            assert spans_of_items is not None  # a plan from ids has no offsets
-            spans = spans_of_items(ids)
-            return [row.offsets(spans[row.sample]) for row in rows]
-
         names = rules.columns if one else rules.columns_of_batch
-        values = {name: column(name) for name in names if name in self._returned}
+        values = {
+            name: self._column(name, rows, ids, cuts, one, spans_of_items)
+            for name in names
+            if name in self._returned
+        }
         if rules.padding_counts:
             self._warn_of(len(row) + row.missing for row in rows)
         return values
 
-    def _cut(self, sample: list[Ids]) -> Cut:
+    def _column(
+        self,
+        name: str,
+        rows: list[Row],
+        ids: list[list[Ids]],
+        cuts: list[ItemCut],
+        one: bool,
+        spans_of_items: SpansOf | None,
+    ) -> list[Any]:
+        """A column of rows; `ids` are those of the texts of each item, `cuts` how they are cut."""
+        settings = self.state.settings
+        match name:
+            case "input_ids":
+                return [row.ids(ids[row.sample], settings.pad_token_id) for row in rows]
+            case "token_type_ids":
+                return [row.type_ids(settings.pad_token_type_id) for row in rows]
+            case "attention_mask":
+                return [row.attention_mask() for row in rows]
+            case "special_tokens_mask":
+                return [row.special_tokens_mask() for row in rows]
+            case "length":
+                with_padding = one or self.rules.padding_counts
+                return [len(row) + row.missing * with_padding for row in rows]
+            case "overflow_to_sample_mapping":
+                return [row.sample for row in rows]
+            case "overflowing_tokens":
+                places = [cut.overflow for cut in cuts]
+                return [
+                    sample[which][slice(*span)]
+                    for sample, (which, span) in zip(ids, places, strict=True)
+                ]
+            case "num_truncated_tokens":
+                room = self.strategies.max_length or 0
+                return [
+                    sum(map(len, sample)) + self._around(len(sample) == 2) - room for sample in ids
+                ]
+        assert spans_of_items is not None  # a plan from ids has no offsets
+        spans = spans_of_items(ids)
+        return [row.offsets(spans[row.sample]) for row in rows]
+
+    def _cut(self, sample: list[Ids]) -> ItemCut:
         """How truncation cuts the texts of one item."""
         lengths, (_, strategy, max_length) = tuple(map(len, sample)), self.strategies
         if strategy is TruncationStrategy.DO_NOT_TRUNCATE or max_length is None:
-            return Cut([whole(lengths)])
-        around, around_one = self._around(len(sample) == 2), self.builder.special_counts[False]
+            return ItemCut([whole(lengths)])
+        around, around_one = self._around(len(sample) == 2), self.state.special_counts[False]
         check_room(max_length, around)
-        side = self.builder.settings.truncation_side
+        side = self.state.settings.truncation_side
         in_the_middle = strategy is TruncationStrategy.HEAD_TAIL
         strategy = TruncationStrategy.LONGEST_FIRST if in_the_middle else strategy
         cut = self.rules.cut(
@@ -357,17 +370,17 @@ class Plan:
         return cut_in_the_middle(lengths, cut) if in_the_middle else cut
 
     def _around(self, pair: bool) -> int:
-        return self.builder.special_counts[pair] if self.options.add_special_tokens else 0
+        return self.state.special_counts[pair] if self.options.add_special_tokens else 0
 
     def _rows(
-        self, number: int, sample: list[Ids], cut: Cut | None = None, every: bool = False
+        self, number: int, sample: list[Ids], cut: ItemCut | None = None, every: bool = False
     ) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
         from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
 
         cut = cut or self._cut(sample)
-        pieces = self.builder.pieces(len(sample) == 2, self.options.add_special_tokens)
-        if self.builder.lacks_ids:
+        pieces = self.state.pieces(len(sample) == 2, self.options.add_special_tokens)
+        if self.state.lacks_ids:
             require_ids(pieces)
         windows = cut.rows if self.options.return_overflowing_tokens or every else cut.rows[:1]
         return [Row(number, pieces, each) for each in windows]
@@ -402,7 +415,7 @@ class Plan:
             return
         for length in lengths:
             if length > self.limit:
-                warn_of_length(self.builder, length)
+                warn_of_length(self.state, length)
 
     def _finished(
         self,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -62,16 +62,16 @@ class TemplateProcessing(NamedTuple):
     pair: tuple[TemplatePiece, ...]
     special_tokens: Mapping[str, TemplateToken] = MappingProxyType({})
 
-    def pieces(self, pair: bool) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, for two."""
-        resolved: list[Piece] = []
+        resolved: list[RowPiece] = []
         for name, type_id, is_sequence in self.pair if pair else self.single:
             if is_sequence:
-                resolved.append(Piece(type_id, sequence="AB".index(name)))
+                resolved.append(RowPiece(type_id, sequence="AB".index(name)))
             else:
                 entry = self.special_tokens[name]
                 resolved += (
-                    Piece(type_id, token=token, token_id=token_id)
+                    RowPiece(type_id, token=token, token_id=token_id)
                     for token, token_id in zip(entry.tokens, entry.ids, strict=True)
                 )
         return tuple(resolved)
@@ -121,10 +121,10 @@ class BertProcessing(NamedTuple):
     sep: tuple[str, int]
     cls: tuple[str, int]
 
-    def pieces(self, pair: bool) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, for two."""
-        single = (_special(self.cls, 0), Piece(0, sequence=0), _special(self.sep, 0))
-        return (*single, Piece(1, sequence=1), _special(self.sep, 1)) if pair else single
+        single = (_special(self.cls, 0), RowPiece(0, sequence=0), _special(self.sep, 0))
+        return (*single, RowPiece(1, sequence=1), _special(self.sep, 1)) if pair else single
 
     def special_ids(self) -> list[tuple[str, str, int]]:
         """Where in the object, the token, the id: of every special token."""
@@ -157,11 +157,11 @@ class RobertaProcessing(NamedTuple):
     trim_offsets: bool = True
     add_prefix_space: bool = True
 
-    def pieces(self, pair: bool) -> tuple[Piece, ...]:
+    def pieces(self, pair: bool) -> tuple[RowPiece, ...]:
         """The template for one text or, with `pair`, for two."""
         sep = _special(self.sep, 0)
-        single = (_special(self.cls, 0), Piece(0, sequence=0), sep)
-        return (*single, sep, Piece(0, sequence=1), sep) if pair else single
+        single = (_special(self.cls, 0), RowPiece(0, sequence=0), sep)
+        return (*single, sep, RowPiece(0, sequence=1), sep) if pair else single
 
     def special_ids(self) -> list[tuple[str, str, int]]:
         """Where in the object, the token, the id: of every special token."""
@@ -180,13 +180,15 @@ class RobertaProcessing(NamedTuple):
 PostProcessor = TemplateProcessing | BertProcessing | RobertaProcessing
 
 
-def bare_pieces(pair: bool) -> tuple[Piece, ...]:
+def bare_pieces(pair: bool) -> tuple[RowPiece, ...]:
     """The pieces where there is no post-processor: the texts alone, the second of type id 1."""
-    return (Piece(0, sequence=0), Piece(1, sequence=1)) if pair else (Piece(0, sequence=0),)
+    return (
+        (RowPiece(0, sequence=0), RowPiece(1, sequence=1)) if pair else (RowPiece(0, sequence=0),)
+    )
 
 
-def _special(token: tuple[str, int], type_id: int) -> Piece:
-    return Piece(type_id, token=token[0], token_id=token[1])
+def _special(token: tuple[str, int], type_id: int) -> RowPiece:
+    return RowPiece(type_id, token=token[0], token_id=token[1])
 
 
 def _renumbered(

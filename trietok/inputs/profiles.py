@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from trietok.errors import InputError, InputTypeError, kind_of
 from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of, whole_pair_of
 from trietok.inputs.truncation import (
-    Cut,
     Cutting,
+    ItemCut,
     TruncationStrategy,
     cut_to_more_rows,
     cut_to_one_row,
@@ -24,7 +24,7 @@ from trietok.named import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies
-    from trietok.text.chunk_encoder import TextEncoder
+    from trietok.text.text_encoder import TextEncoder
 
 Profile = Literal["slow", "fast"]
 
@@ -62,7 +62,7 @@ class InputRules(NamedTuple):
     names_of_pair: tuple[str, str]
     check: Callable[[CallOptions, Strategies, bool], None]
     batch_of: Callable[[Any, bool], Iterable[tuple[Any, Any]]]
-    cut: Callable[[tuple[int, ...], Cutting], Cut]
+    cut: Callable[[tuple[int, ...], Cutting], ItemCut]
     overflows_to_rows: bool
     types_stay: bool
     pads_empty_text: bool

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import PositionError
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.inputs.truncation import Windows, padded, size, taken
 from trietok.text.changes import cached_property
 
@@ -179,7 +179,7 @@ class Row:
     """
 
     sample: int
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RowPiece, ...]
     windows: Windows
     missing: int = 0
     pad_left: bool = False
@@ -188,7 +188,7 @@ class Row:
         """The number of tokens without padding."""
         return sum(map(self._size, self.pieces))
 
-    def _size(self, piece: Piece) -> int:
+    def _size(self, piece: RowPiece) -> int:
         return 1 if piece.sequence is None else size(self.windows[piece.sequence])
 
     def padded(self, width: int, pad_left: bool) -> Row:
@@ -216,7 +216,7 @@ class Row:
         ]
 
     def column(
-        self, values: Sequence[Sequence[Any]], special: Callable[[Piece], Any], padding: Any
+        self, values: Sequence[Sequence[Any]], special: Callable[[RowPiece], Any], padding: Any
     ) -> list[Any]:
         """A column.
 
@@ -233,7 +233,7 @@ class Row:
                 column += taken(values[piece.sequence], self.windows[piece.sequence])
         return padded(column, padding, self.missing, self.pad_left)
 
-    def filled(self, value: Callable[[Piece], int | None], padding: int) -> list[int]:
+    def filled(self, value: Callable[[RowPiece], int | None], padding: int) -> list[int]:
         """A column in which all tokens of a piece have one value; a piece whose value is None has
         no place in it.
         """

@@ -3,7 +3,7 @@ part.
 
 In: a line such as `cls $A sep $B:1 sep:1`. Out: its parts as plain values, which tokenizer.json can
 hold, and from which ids, token type ids and masks are made. Every kind of template is converted to
-a tuple of `Piece`s.
+a tuple of `RowPiece`s.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from trietok.errors import InputTypeError, SpecialTokenError, kind_of
 from trietok.named import NamedTuple
 
 
-class Piece(NamedTuple):
-    """One piece of a template, ready to use: a whole text, or one special token.
+class RowPiece(NamedTuple):
+    """One piece of a row, ready to use: a whole text, or one special token.
 
     Attributes:
         type_id: the token type id of all its tokens.
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     role: str | None = None
 
 
-def require_ids(pieces: Iterable[Piece]) -> None:
+def require_ids(pieces: Iterable[RowPiece]) -> None:
     """Raise where a special token of the template has no id: its role has no token, or one the
     tokenizer lacks.
     """
@@ -59,10 +59,10 @@ def require_ids(pieces: Iterable[Piece]) -> None:
             )
 
 
-def input_ids(pieces: Iterable[Piece], ids: list[int], pair_ids: list[int] | None) -> list[Any]:
+def input_ids(pieces: Iterable[RowPiece], ids: list[int], pair_ids: list[int] | None) -> list[Any]:
     """The ids of a row of one sequence or two; None for a special token without an id.
 
-    >>> input_ids([Piece(0, token="[CLS]", token_id=2), Piece(0, sequence=0)], [7, 8], None)
+    >>> input_ids([RowPiece(0, token="[CLS]", token_id=2), RowPiece(0, sequence=0)], [7, 8], None)
     [2, 7, 8]
     """
     result: list[Any] = []
@@ -79,7 +79,7 @@ def input_ids(pieces: Iterable[Piece], ids: list[int], pair_ids: list[int] | Non
 Kind = Literal["sequence", "role", "token"]
 
 
-class Part(NamedTuple):
+class TemplatePart(NamedTuple):
     """One part of a template.
 
     Attributes:
@@ -98,8 +98,8 @@ class Part(NamedTuple):
 class Template(NamedTuple):
     """What stands around one sequence (`single`), and around two (`pair`)."""
 
-    single: tuple[Part, ...]
-    pair: tuple[Part, ...]
+    single: tuple[TemplatePart, ...]
+    pair: tuple[TemplatePart, ...]
 
     @classmethod
     @cache
@@ -119,7 +119,7 @@ class Template(NamedTuple):
 
     def pieces(
         self, pair: bool, token_of: Callable[[str], str | None], id_of: Callable[[str], int | None]
-    ) -> tuple[Piece, ...]:
+    ) -> tuple[RowPiece, ...]:
         """The pieces of a row of one sequence or two.
 
         Args:
@@ -135,16 +135,18 @@ class Template(NamedTuple):
         ... ]
         [2, None, None]
         """
-        pieces: list[Piece] = []
+        pieces: list[RowPiece] = []
         for part in self.pair if pair else self.single:
             if part.kind == "sequence":
-                pieces.append(Piece(part.type_id, sequence="AB".index(part.name)))
+                pieces.append(RowPiece(part.type_id, sequence="AB".index(part.name)))
                 continue
             token = token_of(f"{part.name}_token") if part.kind == "role" else part.name
             token_id = None if token is None else id_of(token)
             role = f"{part.name}_token" if part.kind == "role" else None
             pieces.append(
-                Piece(part.type_id, None, token, token_id, token is not None, part.is_in_mask, role)
+                RowPiece(
+                    part.type_id, None, token, token_id, token is not None, part.is_in_mask, role
+                )
             )
         return tuple(pieces)
 
@@ -180,7 +182,7 @@ class Template(NamedTuple):
 
     def _parts_of(
         self, ids: list[int], pair_ids: list[int] | None
-    ) -> Iterator[tuple[Part, list[int] | None]]:
+    ) -> Iterator[tuple[TemplatePart, list[int] | None]]:
         """Each part, with the ids of a sequence; None for a special token."""
         of = {"A": ids, "B": pair_ids}
         for part in self.single if pair_ids is None else self.pair:
@@ -197,14 +199,16 @@ def require_list(ids: object) -> None:
         )
 
 
-def _parts(line: str) -> tuple[Part, ...]:
-    parts: list[Part] = []
+def _parts(line: str) -> tuple[TemplatePart, ...]:
+    parts: list[TemplatePart] = []
     for word in line.split():
         name, _, type_id = word.lstrip("~").partition(":")
         kind: Kind = (
             "sequence" if name.startswith("$") else "token" if name.startswith("'") else "role"
         )
-        parts.append(Part(kind, name.strip("$'"), int(type_id or 0), not word.startswith("~")))
+        parts.append(
+            TemplatePart(kind, name.strip("$'"), int(type_id or 0), not word.startswith("~"))
+        )
     return tuple(parts)
 
 

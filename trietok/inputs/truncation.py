@@ -16,7 +16,7 @@ from trietok import log
 from trietok.errors import ExplicitEnum, InputError
 from trietok.named import NamedTuple
 
-Stretch = tuple[int, int]  # of tokens, half-open
+TokenStretch = tuple[int, int]  # of tokens, half-open
 # what is kept of a text: the bounds of one stretch, or of two where its middle is cut out
 Window = tuple[int, ...]
 Windows = tuple[Window, ...]  # one for each text of a row
@@ -58,7 +58,7 @@ class Cutting(NamedTuple):
     around_one: int
 
 
-class Cut(NamedTuple):
+class ItemCut(NamedTuple):
     """The result of truncation for one item of a call.
 
     Attributes:
@@ -68,7 +68,7 @@ class Cut(NamedTuple):
     """
 
     rows: list[Windows]
-    overflow: tuple[int, Stretch] = (0, (0, 0))
+    overflow: tuple[int, TokenStretch] = (0, (0, 0))
     problem: str = ""
 
 
@@ -77,7 +77,7 @@ def whole(lengths: tuple[int, ...]) -> Windows:
     return tuple((0, length) for length in lengths)
 
 
-def stretches(window: Window) -> list[Stretch]:
+def stretches(window: Window) -> list[TokenStretch]:
     """The stretches of a window, each from a start to an end."""
     return list(zip(window[::2], window[1::2], strict=True))
 
@@ -92,7 +92,7 @@ def taken(values: Sequence[Any], window: Window) -> list[Any]:
     return [value for start, end in stretches(window) for value in values[start:end]]
 
 
-def left_out(window: Window, length: int) -> list[Stretch]:
+def left_out(window: Window, length: int) -> list[TokenStretch]:
     """The stretches of a text of so many tokens that a window leaves out.
 
     >>> left_out((0, 2), 5), left_out((0, 1, 4, 5), 5), left_out((0, 5), 5)
@@ -101,10 +101,10 @@ def left_out(window: Window, length: int) -> list[Stretch]:
     return [(start, end) for start, end in stretches((0, *window, length)) if start < end]
 
 
-def cut_in_the_middle(lengths: tuple[int, ...], cut: Cut) -> Cut:
+def cut_in_the_middle(lengths: tuple[int, ...], cut: ItemCut) -> ItemCut:
     """A cut that keeps as much of each text as another one does, but its beginning and its end.
 
-    >>> cut_in_the_middle((9,), Cut([((0, 5),)])).rows
+    >>> cut_in_the_middle((9,), ItemCut([((0, 5),)])).rows
     [((0, 2, 6, 9),)]
     """
     kept = [size(window) for window in cut.rows[0]]
@@ -113,7 +113,7 @@ def cut_in_the_middle(lengths: tuple[int, ...], cut: Cut) -> Cut:
         (0, head, length - each + head, length) if each < length else (0, length)
         for length, each, head in zip(lengths, kept, heads, strict=True)
     ]
-    return Cut([tuple(windows)], problem=cut.problem)
+    return ItemCut([tuple(windows)], problem=cut.problem)
 
 
 def check_room(max_length: int, around: int) -> None:
@@ -143,17 +143,17 @@ def _check_stride(stride: int) -> None:
         raise InputError(f"stride is {stride!r}; it is a whole number from 0")
 
 
-def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+def cut_to_one_row(lengths: tuple[int, ...], cutting: Cutting) -> ItemCut:
     """Truncation as transformers' slow tokenizers do it: one row, and the ids that are removed.
 
     A `max_length` of 0 cuts nothing.
 
     >>> cut_to_one_row((5,), Cutting(4, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2))
-    Cut(rows=[((0, 2),)], overflow=(0, (1, 5)), problem='')
+    ItemCut(rows=[((0, 2),)], overflow=(0, (1, 5)), problem='')
     """
     to_remove = sum(lengths) + cutting.around - cutting.max_length
     if not cutting.max_length or to_remove <= 0:
-        return Cut([whole(lengths)])
+        return ItemCut([whole(lengths)])
     return remove(lengths, to_remove, cutting.strategy, cutting.stride, cutting.side)
 
 
@@ -194,7 +194,7 @@ def truncate(
 
 def remove(
     lengths: tuple[int, ...], to_remove: int, strategy: TruncationStrategy, stride: int, side: str
-) -> Cut:
+) -> ItemCut:
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     _check_stride(stride)
     check_side("truncation_side", side)
@@ -203,7 +203,7 @@ def remove(
         return cut_in_the_middle(lengths, longest_first)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
-        return Cut(
+        return ItemCut(
             [
                 tuple(
                     _kept(length, share, side)
@@ -214,7 +214,7 @@ def remove(
     chosen = 1 if strategy is TruncationStrategy.ONLY_SECOND else 0
     windows: list[Window] = list(whole(lengths))
     if chosen == len(lengths):
-        return Cut([tuple(windows)])
+        return ItemCut([tuple(windows)])
     length = lengths[chosen]
     if length <= to_remove:
         which, other = ("second", "only_first") if chosen else ("first", "only_second")
@@ -227,10 +227,10 @@ def remove(
             f"cannot truncate: {to_remove} tokens are to go, but the {which} sequence has"
             f" {length}{hint}"
         )
-        return Cut([tuple(windows)], problem=problem)
+        return ItemCut([tuple(windows)], problem=problem)
     windows[chosen] = _kept(length, to_remove, side)
     going = min(length, to_remove + stride)
-    return Cut(
+    return ItemCut(
         [tuple(windows)], (chosen, (0, going) if side == "left" else (length - going, length))
     )
 
@@ -244,7 +244,7 @@ def _shares(length: int, pair_length: int, to_remove: int) -> tuple[int, int]:
     return rest // 2, from_longer + rest - rest // 2
 
 
-def _kept(length: int, going: int, side: str) -> Stretch:
+def _kept(length: int, going: int, side: str) -> TokenStretch:
     going = min(going, length)
     return (going, length) if side == "left" else (0, length - going)
 
@@ -252,7 +252,7 @@ def _kept(length: int, going: int, side: str) -> Stretch:
 # ---- rows of what does not fit -------------------------------------------------------------------
 
 
-def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> ItemCut:
     """Truncation as the Rust tokenizers do it: what does not fit becomes rows of its own.
 
     >>> cut_to_rows((5,), Cutting(5, TruncationStrategy.LONGEST_FIRST, 1, "right", 2, 2)).rows
@@ -265,11 +265,11 @@ def cut_to_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     _check_progress(cutting)
     size = cutting.max_length - cutting.around
     if sum(lengths) <= size:
-        return Cut([whole(lengths)])
-    return Cut(_rows_of(lengths, _sizes(lengths, size, cutting.strategy), cutting))
+        return ItemCut([whole(lengths)])
+    return ItemCut(_windows_of_rows(lengths, _sizes(lengths, size, cutting.strategy), cutting))
 
 
-def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
+def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> ItemCut:
     """Truncation whose first row is that of transformers' slow tokenizers; what does not fit
     becomes rows after it.
 
@@ -282,7 +282,7 @@ def cut_to_more_rows(lengths: tuple[int, ...], cutting: Cutting) -> Cut:
     if sizes == lengths:
         return first
     _check_progress(cutting)
-    return Cut(_rows_of(lengths, sizes, cutting))
+    return ItemCut(_windows_of_rows(lengths, sizes, cutting))
 
 
 def _check_progress(cutting: Cutting) -> None:
@@ -298,7 +298,9 @@ def _check_progress(cutting: Cutting) -> None:
         )
 
 
-def _rows_of(lengths: tuple[int, ...], sizes: tuple[int, ...], cutting: Cutting) -> list[Windows]:
+def _windows_of_rows(
+    lengths: tuple[int, ...], sizes: tuple[int, ...], cutting: Cutting
+) -> list[Windows]:
     """The windows of every row, whose texts have at most so many tokens: first what is kept, then
     the overflow.
 
@@ -353,7 +355,7 @@ def _shares_of_windows(first: int, second: int, size: int) -> tuple[int, int]:
     return (longer, shorter) if first > second else (shorter, longer)
 
 
-def _windows(length: int, size: int, stride: int, side: str) -> list[Stretch]:
+def _windows(length: int, size: int, stride: int, side: str) -> list[TokenStretch]:
     """Windows of `size` that cover a text: from its beginning, or backwards from its end where the
     left is cut.
     """

@@ -38,10 +38,10 @@ def code_point(char: str) -> str:
     return f"U+{ord(char):04X}"
 
 
-def name(char: str) -> str:
+def name_of(char: str) -> str:
     """The Unicode name of a character; the alias of a control; the label of what has neither.
 
-    >>> name("\\u200d"), name("\\t"), name("\\ud800")
+    >>> name_of("\\u200d"), name_of("\\t"), name_of("\\ud800")
     ('ZERO WIDTH JOINER', 'CHARACTER TABULATION', '<surrogate-D800>')
     """
     if char < "\x20":
@@ -60,7 +60,7 @@ def described(char: str) -> str:
     >>> described("é")
     'U+00E9 LATIN SMALL LETTER E WITH ACUTE'
     """
-    return f"{code_point(char)} {name(char)}"
+    return f"{code_point(char)} {name_of(char)}"
 
 
 def is_hidden(char: str) -> bool:
@@ -116,10 +116,10 @@ def _width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def padded(text: str, columns: int, *, right: bool = False) -> str:
+def filled_to(text: str, columns: int, *, right: bool = False) -> str:
     """A text with spaces behind it, or before it, up to a number of columns.
 
-    >>> padded("東", 4), padded("7", 3, right=True)
+    >>> filled_to("東", 4), filled_to("7", 3, right=True)
     ('東  ', '  7')
     """
     spaces = " " * max(columns - width(text), 0)
@@ -191,7 +191,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[st
     sizes = [max(map(width, column)) for column in zip(*rows, strict=True)]
     lines = (enumerate(zip(row, sizes, strict=True)) for row in rows)
     return [
-        "  ".join([padded(*cell, right=number in right) for number, cell in line]).rstrip()
+        "  ".join([filled_to(*cell, right=number in right) for number, cell in line]).rstrip()
         for line in lines
     ]
 

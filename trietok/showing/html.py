@@ -167,7 +167,7 @@ def html_of(
             # nobody can tell where the tokens are from
             with contextlib.suppress(NotSupportedError):
                 encodings = maker.encodings((encoder, samples, one), None)
-    count = _rows_of(columns.get("input_ids"))
+    count = _number_of_rows(columns.get("input_ids"))
     shown = list(encodings or ())[:_MOST_ROWS]
     sample_of = columns.get("overflow_to_sample_mapping")
     widths = [len(row) for row in columns["input_ids"][: len(shown)]] if shown and count > 1 else []
@@ -177,7 +177,7 @@ def html_of(
         sample = samples[place] if place < len(samples) else ()
         missing = widths[number] - len(row) if widths else 0
         texts_of_row = (sample,) if isinstance(sample, str) else sample
-        tokens = list(_row(row, texts_of_row, unknown, left))
+        tokens = list(_row_of_tokens(row, texts_of_row, unknown, left))
         if missing > 0:  # longer rows than those shown have made more padding
             is_left = "attention_mask" in columns and not columns["attention_mask"][number][0]
             tokens.insert(0 if is_left else len(tokens), padding_tokens("padding", missing))
@@ -206,7 +206,7 @@ def _first(texts: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _rows_of(ids: Any) -> int:
+def _number_of_rows(ids: Any) -> int:
     """How many rows a column of ids has."""
     shape = getattr(ids, "shape", None)
     if shape is not None:
@@ -214,7 +214,7 @@ def _rows_of(ids: Any) -> int:
     return len(ids) if isinstance(ids, list) and ids and not isinstance(ids[0], int) else 1
 
 
-def _row(row: Any, texts: Sequence[Any], unknown: str, most: int) -> Iterator[str]:
+def _row_of_tokens(row: Any, texts: Sequence[Any], unknown: str, most: int) -> Iterator[str]:
     sequence_ids = row.sequence_ids
     position = 0
     text_before: int | None = None

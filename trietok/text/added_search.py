@@ -23,24 +23,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from trietok.named import NamedTuple
-from trietok.text.added_tokens import AddedToken, order_counts
+from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
+from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import ReadOnlyDict, cached_property
-from trietok.text.characters import boundaries, is_in, lower_each, touches_word, without_marks
+from trietok.text.characters import (
+    characters_in,
+    is_in,
+    lower_each,
+    touches_word,
+    without_marks,
+)
 from trietok.text.trie import Layers, Trie
-from trietok.text.word_search import Prefilter, WordSearch
+from trietok.text.word_search import WordSearch
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from trietok.text.basic_tokenizer import RustBasicTokenizer
     from trietok.text.terms import Fold
-
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 
 class AddedPart(NamedTuple):
@@ -57,53 +61,9 @@ class AddedPart(NamedTuple):
 
 
 @cache
-def _whitespace() -> str:
-    """The characters that `lstrip` and `rstrip` take."""
-    bounds = boundaries("split_space")
-    return "".join(
-        chr(code) for i in range(0, len(bounds), 2) for code in range(bounds[i], bounds[i + 1])
-    )
-
-
-@cache
 def _run_of_whitespace() -> re.Pattern[str]:
-    return re.compile(f"[{_whitespace()}]*")
-
-
-class Patterns:
-    """Texts to search for, and the content of the token that each stands for; of equal patterns the
-    first is used.
-
-    Attributes:
-        search: finds the patterns in a text.
-        contents: pattern → content.
-    """
-
-    def __init__(self) -> None:
-        self.search = WordSearch()
-        self.contents: Layers[str, str] = Layers({})
-        self._of_special: frozenset[str] = frozenset()  # they are listed before the others
-
-    def with_tokens(self, patterns: Collection[tuple[str, AddedToken]]) -> Patterns:
-        """These patterns and more."""
-        there = self.contents.to_look_up(len(patterns))
-        contents: dict[str, str] = {}
-        special: set[str] = set()
-        for pattern, token in patterns:
-            if not pattern:  # normalizing left nothing of it, so it occurs nowhere
-                continue
-            if pattern not in there and pattern not in contents:
-                contents[pattern] = token.content
-            if token.special and pattern not in special and pattern not in self._of_special:
-                contents[pattern] = token.content
-                special.add(pattern)
-        grown = Patterns()
-        grown.search = self.search.with_words(
-            [pattern for pattern in contents if pattern not in there]
-        )
-        grown.contents = self.contents.with_items(contents)
-        grown._of_special = self._of_special | special if special else self._of_special
-        return grown
+    """Of the characters that `lstrip` and `rstrip` take."""
+    return re.compile(f"[{characters_in('split_space')}]*")
 
 
 class AddedTokens:
@@ -275,11 +235,11 @@ class AddedTokens:
         if not last:
             return self
         contents = [self.decoder[token_id].content for token_id in last]
-        other = self._made_of(_behind(self.decoder, last), self.max_id)
+        other = self._made_of(self.decoder.with_last(last), self.max_id)
         other.encoder = self.encoder
         if self.basic is not None:
-            other._first_special = Layers(_behind(self._first_special, contents))
-            other._others = Layers(_behind(self._others, contents))
+            other._first_special = Layers(self._first_special.with_last(contents))
+            other._others = Layers(self._others.with_last(contents))
             other._make_patterns()
         return other
 
@@ -559,7 +519,7 @@ class AddedTokens:
                     rejected.append((start, end, content))
                 continue
             if token.lstrip:
-                start = position + len(text[position:start].rstrip(_whitespace()))
+                start = position + len(text[position:start].rstrip(characters_in("split_space")))
             if token.rstrip:
                 if not run_start <= end <= run_end:
                     run_start, run_end = end, _run_of_whitespace().match(text, end).end()  # type: ignore[union-attr]
@@ -634,59 +594,6 @@ class AddedTokens:
                 special_tokens, self.decoder.flat().values()
             )
         return written.lower_between(text, lowered)
-
-
-class WrittenTokens:
-    """The tokens that are matched as they are written, and therefore not lower-cased with the
-    text.
-    """
-
-    def __init__(self, special_tokens: tuple[str, ...], tokens: Iterable[AddedToken]) -> None:
-        self.special_tokens = special_tokens
-        others = (token.content for token in tokens if not token.special)
-        contents = tuple(
-            dict.fromkeys(content for content in (*special_tokens, *others) if content)
-        )
-        self._search = WordSearch(contents, first_wins=True)
-        # A text that contains no token which lower-casing would change is lower-cased as a whole.
-        self._capitals = Prefilter(filter(_has_capitals, contents))
-
-    def with_tokens(self, tokens: Iterable[AddedToken]) -> WrittenTokens:
-        """The same with tokens that were not there before."""
-        contents = [
-            token.content
-            for token in tokens
-            if not token.special and token.content not in self.special_tokens
-        ]
-        grown: WrittenTokens = object.__new__(WrittenTokens)
-        grown.special_tokens = self.special_tokens
-        grown._search = self._search.with_words(contents)
-        grown._capitals = Prefilter(filter(_has_capitals, contents), self._capitals.keys)
-        return grown
-
-    def lower_between(self, text: str, lowered: str) -> str:
-        """`text`, lower-cased between the tokens; `lowered` is all of it lower-cased."""
-        if not self._capitals.any_in(text):
-            return lowered
-        pieces: list[str] = []
-        position = 0
-        for start, end in self._search.find(text):
-            pieces += lower_each(text[position:start]), text[start:end]
-            position = end
-        return "".join((*pieces, lower_each(text[position:])))
-
-
-def _has_capitals(content: str) -> bool:
-    return lower_each(content) != content
-
-
-def _behind(layers: Layers[_Key, _Value], keys: Iterable[_Key]) -> dict[_Key, _Value]:
-    """The items with those of some keys last, in this order."""
-    items = dict(layers.flat())
-    for key in keys:
-        if key in items:
-            items[key] = items.pop(key)
-    return items
 
 
 def _is_word(text: str, position: int) -> bool:

@@ -7,17 +7,14 @@ In: a content and flags. Out: a value that never changes, and dicts of it for fi
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cache
 from itertools import chain, repeat
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.errors import InputError, InputTypeError
 from trietok.named import NamedTuple
-
-if TYPE_CHECKING:
-    from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 
@@ -303,23 +300,3 @@ def convert_added_tokens(obj: Any, save: bool = False, add_type_field: bool = Tr
         del state["special"]
         return state
     return obj
-
-
-def order_counts(decoder: Mapping[int, AddedToken], basic: RustBasicTokenizer) -> bool:
-    """Whether texts would give other tokens if these were in the order of their ids."""
-    forms = {
-        token.content: basic.normalized(token.content)
-        for token in decoder.values()
-        if token.normalized
-    }
-
-    def found(tokens: Iterable[AddedToken]) -> dict[str, str]:
-        contents: dict[str, str] = {}
-        # Of tokens with the same normalized form a special one is found, and of several the first.
-        for token in sorted(
-            (token for token in tokens if token.normalized), key=lambda token: not token.special
-        ):
-            contents.setdefault(forms[token.content], token.content)
-        return contents
-
-    return found(decoder.values()) != found(token for _, token in sorted(decoder.items()))

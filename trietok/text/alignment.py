@@ -170,7 +170,7 @@ class AlignedText:
 
 
 # what a stage changes in the same way with spans and without
-Text = TypeVar("Text", str, AlignedText)
+AnyText = TypeVar("AnyText", str, AlignedText)
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:

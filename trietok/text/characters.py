@@ -235,7 +235,7 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed(strips: bool) -> bytearray:
+def _changed_code_points(strips: bool) -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
     by_stripping = ("marks", "decomposed", "nonstarters") if strips else ()
     for begin, end in _ranges("deleted", "space", "split_space", "punctuation", *by_stripping):
@@ -254,7 +254,7 @@ def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
     """
     if lowers and (char != char.lower() or ord(char) in lower_case()):
         return False
-    return not (_changed(strips)[ord(char)] or (strips and unicodedata.combining(char)))
+    return not (_changed_code_points(strips)[ord(char)] or (strips and unicodedata.combining(char)))
 
 
 def character_class(*names: str) -> str:
@@ -265,6 +265,12 @@ def character_class(*names: str) -> str:
     ['a', 'b', 'c\\x1cd']
     """
     return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
+
+
+@functools.cache
+def characters_in(name: str) -> str:
+    """All characters of a class, such as `str.strip` takes."""
+    return "".join(chr(code) for begin, end in _ranges(name) for code in range(begin, end))
 
 
 def _ranges(*names: str) -> Iterator[tuple[int, int]]:

@@ -16,8 +16,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, NotSupportedError, installing
+from trietok.forks import ForkableLock
 from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
-from trietok.text.changes import Changeable, ForkableLock
+from trietok.text.changes import Changeable
 from trietok.text.normalizers import NormalFormOfPython, run
 from trietok.text.stages import Stages, Word, require_text
 
@@ -72,7 +73,9 @@ class CharacterTokenizer(Changeable):
 # made again when it is next needed.
 
 
-Place = tuple[str, int, int]  # a word, and where it begins and ends in the text that was analyzed
+PlacedWord = tuple[
+    str, int, int
+]  # a word, and where it begins and ends in the text that was analyzed
 MECAB_DICTIONARIES = ("ipadic", "unidic_lite", "unidic")
 
 
@@ -141,11 +144,11 @@ class MorphemeTokenizer(Changeable):
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         """The words of a text."""
 
-    def _places(self, analyzer: Any, text: str) -> list[Place]:
+    def _places(self, analyzer: Any, text: str) -> list[PlacedWord]:
         """The words of a text, each with its place in it; between two there is only what the
         analyzer leaves out.
         """
-        found: list[Place] = []
+        found: list[PlacedWord] = []
         end = 0
         for surface in self._surfaces(analyzer, text):
             start = text.find(surface, end)
@@ -372,7 +375,7 @@ class SudachiTokenizer(MorphemeTokenizer):
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         return [word.surface() for word in analyzer.tokenize(text)]
 
-    def _places(self, analyzer: Any, text: str) -> list[Place]:
+    def _places(self, analyzer: Any, text: str) -> list[PlacedWord]:
         return [(word.surface(), word.begin(), word.end()) for word in analyzer.tokenize(text)]
 
 

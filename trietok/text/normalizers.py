@@ -22,10 +22,10 @@ from operator import attrgetter
 from typing import Any, Literal, TypeVar
 
 from trietok.text import characters
-from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Text, Watch
+from trietok.text.alignment import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
 from trietok.text.characters import TranslationTable, is_in, normal_form, normalize
 
-Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+FormName = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _Value = TypeVar("_Value")
 
 
@@ -36,11 +36,11 @@ class Step(ABC):
     stage: StageName = "clean"
 
     @abstractmethod
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         """What becomes of a text."""
 
 
-def run(steps: Sequence[Step], text: Text, watch: Watch = UNWATCHED) -> Text:
+def run(steps: Sequence[Step], text: AnyText, watch: Watch = UNWATCHED) -> AnyText:
     """What becomes of a text in some steps; `watch` is told of each stage."""
     if watch is UNWATCHED or isinstance(text, str):
         for step in steps:
@@ -78,7 +78,7 @@ class EachCharacter(Step):
     ) -> None:
         self.stage, self.table, self._changes = stage, table, changes
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         return (
             text.translate(self.table)
             if self._changes is None or self._changes(str(text))
@@ -95,14 +95,14 @@ class Lower(Step):
 
     stage: StageName = "lower-case"
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         return text.lower()
 
 
 class LowerByTable(EachCharacter):
     """Lower case as the Rust tokenizers have it, each character by itself."""
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         return text.lower() if text.isascii() else text.translate(self.table)
 
 
@@ -158,7 +158,7 @@ def _composed(
     return whole
 
 
-def decomposed(aligned: AlignedText, form: Form = "NFD") -> AlignedText:
+def decomposed(aligned: AlignedText, form: FormName = "NFD") -> AlignedText:
     """NFD, or NFKD, of Python: marks in order, each with its span, widened so that none
     decreases.
     """
@@ -171,7 +171,7 @@ def decomposed(aligned: AlignedText, form: Form = "NFD") -> AlignedText:
     ).forwards()
 
 
-def composed(aligned: AlignedText, form: Form = "NFC") -> AlignedText:
+def composed(aligned: AlignedText, form: FormName = "NFC") -> AlignedText:
     """NFC, or NFKC, of Python: what is composed of several stands for all that they stand for.
 
     >>> whole = composed(AlignedText.of("ﾃﾞ①"), "NFKC")
@@ -196,10 +196,10 @@ def composed(aligned: AlignedText, form: Form = "NFC") -> AlignedText:
 class NormalFormOfPython(Step):
     """A normal form as Python has it."""
 
-    def __init__(self, form: Form, stage: StageName) -> None:
+    def __init__(self, form: FormName, stage: StageName) -> None:
         self._form, self.stage = form, stage
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         if text.isascii():
             return text
         if isinstance(text, str):
@@ -210,11 +210,11 @@ class NormalFormOfPython(Step):
 class NormalForm(Step):
     """NFC, NFD, NFKC or NFKD, as the Rust tokenizers have them."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: FormName) -> None:
         self._form = form
         self.stage = "compatibility" if "K" in form else "compose" if form == "NFC" else "accents"
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         if text.isascii():
             return text
         if isinstance(text, str):
@@ -255,14 +255,14 @@ class NormalForm(Step):
 
 # ---- steps of a tokenizer.json that look beyond one character ------------------------------------
 
-Stretch = tuple[int, int, bool]
+MatchStretch = tuple[int, int, bool]
 
 
-def matches(pattern: re.Pattern[str], text: str) -> list[Stretch]:
+def match_stretches(pattern: re.Pattern[str], text: str) -> list[MatchStretch]:
     """The stretches of a text, each with whether it matches: each match, and each stretch between
     two.
     """
-    found: list[Stretch] = []
+    found: list[MatchStretch] = []
     behind = 0
     for match in pattern.finditer(text):
         start, end = match.span()
@@ -286,12 +286,12 @@ class Replace(Step):
     def __init__(self, pattern: re.Pattern[str], content: str) -> None:
         self._pattern, self._content = pattern, content
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         changed = self._pattern.sub(lambda _: self._content, str(text))
         if isinstance(text, str):
             return changed
         places: list[int] = []
-        for start, end, is_match in matches(self._pattern, text.text):
+        for start, end, is_match in match_stretches(self._pattern, text.text):
             places += [end - 1] * len(self._content) if is_match else range(start, end)
         return text.with_places(changed, places)
 
@@ -305,7 +305,7 @@ class Strip(Step):
     def __init__(self, left: bool, right: bool) -> None:
         self._left, self._right = left, right
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         start, end = self._kept(str(text))
         return text[start:end]
 

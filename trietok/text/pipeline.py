@@ -14,12 +14,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.named import NamedTuple
-from trietok.text.alignment import Span, Text
+from trietok.text.alignment import AnyText, Span
 from trietok.text.characters import character_class
-from trietok.text.normalizers import Step, Stretch, matches, run
+from trietok.text.normalizers import MatchStretch, Step, match_stretches, run
 
 if TYPE_CHECKING:
-    from trietok.text.basic_tokenizer import RustBasicTokenizer
+    from typing import Protocol
+
+    class _WithSteps(Protocol):
+        """What has BERT's switches, and says the steps that follow from them."""
+
+        @property
+        def steps(self) -> tuple[Step, ...]: ...
 
 
 @cache
@@ -72,10 +78,10 @@ class OfBert(Step):
         basic: its switches.
     """
 
-    def __init__(self, basic: RustBasicTokenizer) -> None:
+    def __init__(self, basic: _WithSteps) -> None:
         self._basic = basic
 
-    def __call__(self, text: Text) -> Text:
+    def __call__(self, text: AnyText) -> AnyText:
         return run(self._basic.steps, text)
 
 
@@ -91,7 +97,7 @@ BEHAVIORS: tuple[Behavior, ...] = (
 )
 
 
-class Cut(NamedTuple):
+class CutAtMatches(NamedTuple):
     """A pre-tokenizer that cuts at the matches of a pattern.
 
     Attributes:
@@ -107,7 +113,8 @@ class Cut(NamedTuple):
     def places(self, text: str) -> Iterator[Span]:
         """The places of the parts of a text; none is empty."""
         stretches = [
-            (start, end, found != self.invert) for start, end, found in matches(self.pattern, text)
+            (start, end, found != self.invert)
+            for start, end, found in match_stretches(self.pattern, text)
         ]
         if self.behavior == "Removed":
             return ((start, end) for start, end, found in stretches if not found)
@@ -120,7 +127,7 @@ class Cut(NamedTuple):
         return iter(_merged(stretches[::-1])[::-1] if is_next else _merged(stretches))
 
 
-def _merged(stretches: Iterable[Stretch]) -> list[Span]:
+def _merged(stretches: Iterable[MatchStretch]) -> list[Span]:
     """Each match joined with the part before it in this order, unless that ends with a match."""
     parts: list[Span] = []
     was_match = False
@@ -134,27 +141,27 @@ def _merged(stretches: Iterable[Stretch]) -> list[Span]:
 
 
 @cache
-def punctuation_cut(behavior: Behavior) -> Cut:
+def punctuation_cut(behavior: Behavior) -> CutAtMatches:
     """Punctuation, with what becomes of a sign."""
-    return Cut(_one_of("punctuation"), behavior)
+    return CutAtMatches(_one_of("punctuation"), behavior)
 
 
 @cache
-def digits_cut(individual: bool) -> Cut:
+def digits_cut(individual: bool) -> CutAtMatches:
     """Digits: each by itself, or runs of them."""
-    return Cut(_one_of("numeric"), "Isolated" if individual else "Contiguous")
+    return CutAtMatches(_one_of("numeric"), "Isolated" if individual else "Contiguous")
 
 
 @cache
 def whitespace_cuts(
     kind: Literal["WhitespaceSplit", "Whitespace", "BertPreTokenizer"],
-) -> tuple[Cut, ...]:
+) -> tuple[CutAtMatches, ...]:
     """The cuts of a pre-tokenizer that takes whitespace away."""
-    at_spaces = Cut(_one_of("split_space"), "Removed")
+    at_spaces = CutAtMatches(_one_of("split_space"), "Removed")
     if kind == "Whitespace":
         word = character_class("word")
         signs = f"[^{word}{character_class('split_space')}]+"
-        return (Cut(re.compile(f"[{word}]+|{signs}"), "Removed", True),)
+        return (CutAtMatches(re.compile(f"[{word}]+|{signs}"), "Removed", True),)
     return (at_spaces,) if kind == "WhitespaceSplit" else (at_spaces, punctuation_cut("Isolated"))
 
 
@@ -171,7 +178,7 @@ class Pipeline(NamedTuple):
     """
 
     normalizers: tuple[Step, ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[CutAtMatches, ...]
     is_berts: bool = False
     said: tuple[Any, Any] = (None, None)
 

@@ -26,10 +26,10 @@ from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
     UNWATCHED,
     AlignedText,
+    AnyText,
     RejectedMatch,
     Span,
     StageName,
-    Text,
     Watch,
     piece_spans,
     places,
@@ -199,8 +199,8 @@ class Stages:
     # ---- cutting ---------------------------------------------------------------------------------
 
     def parts(
-        self, text: Text, watch: Watch = UNWATCHED
-    ) -> Iterator[tuple[Text, int, int, int | None]]:
+        self, text: AnyText, watch: Watch = UNWATCHED
+    ) -> Iterator[tuple[AnyText, int, int, int | None]]:
         """The text cut into added tokens, each with its id, and the parts between, each with None.
 
         A part is given by its place: added tokens that take whitespace may overlap, and all their
@@ -222,7 +222,7 @@ class Stages:
     def _cut(
         self,
         stage: StageName,
-        whole: Text,
+        whole: AnyText,
         cut: Callable[[str, list[RejectedMatch]], list[AddedPart]],
         watch: Watch,
     ) -> Iterator[AddedPart]:
@@ -238,7 +238,7 @@ class Stages:
             watch.part(stage, whole[start:end], content)
             yield part
 
-    def _lowered_around(self, text: Text, watch: Watch) -> Text:
+    def _lowered_around(self, text: AnyText, watch: Watch) -> AnyText:
         """The text, lower-cased except for the tokens that are matched as they are written."""
         lowered = self._written.lower_between(str(text), self.special)
         if isinstance(text, str):
@@ -247,7 +247,7 @@ class Stages:
         watch.changed("lower-case-around-tokens", text, after)
         return after
 
-    def _normalized(self, text: Text, watch: Watch = UNWATCHED) -> Text:
+    def _normalized(self, text: AnyText, watch: Watch = UNWATCHED) -> AnyText:
         """What the fast profile makes of a text before it looks for normalized tokens."""
         return text if self.basic is None else run(self.basic.steps, text, watch)
 

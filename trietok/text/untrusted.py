@@ -13,7 +13,7 @@ from typing import Any
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.named import NamedTuple
 
-OPTIONS = ("allowed_special", "disallowed_special")
+SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
 
 
 class Untrusted:
@@ -86,11 +86,11 @@ def special_policy(special: Collection[str], options: dict[str, Any]) -> Special
     >>> special_policy(["[CLS]", "[SEP]"], {"allowed_special": {"[SEP]"}})
     SpecialPolicy(allowed=frozenset({'[SEP]'}), refused=frozenset({'[CLS]'}))
     """
-    if not any(options.get(name) is not None for name in OPTIONS):
-        for name in OPTIONS:
+    if not any(options.get(name) is not None for name in SPECIAL_OPTIONS):
+        for name in SPECIAL_OPTIONS:
             options.pop(name, None)
         return None
-    allowed_special, disallowed_special = (options.pop(name, None) for name in OPTIONS)
+    allowed_special, disallowed_special = (options.pop(name, None) for name in SPECIAL_OPTIONS)
     allowed = _tokens(
         "allowed_special", () if allowed_special is None else allowed_special, special
     )

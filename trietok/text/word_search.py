@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count, filterfalse
 from typing import Any
 
+from trietok.text.alignment import Span
 from trietok.text.changes import cached_property
 from trietok.text.trie import END, RATIO, Trie, TrieNode
 
@@ -75,9 +76,6 @@ def _commonness(char: str) -> int:
 # contains none of its words. A pattern begins anew at each character, so a long word that resembles
 # the text costs its length there each time; long words therefore need a trie. To build one takes
 # long: until much text has been searched, every stretch as long as some word is looked up.
-
-
-Span = tuple[int, int]
 
 FEW = 32  # words: a part of at most so many is searched by one pattern,
 # if they have at most so many code points: a pattern may compare all of them at each character

@@ -26,9 +26,10 @@ from collections.abc import Collection, Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from trietok.collector import bulk
 from trietok.errors import InputTypeError
 from trietok.text.changes import Changeable
-from trietok.text.trie import END, TrieNode, bulk
+from trietok.text.trie import END, TrieNode
 
 if TYPE_CHECKING:
     from typing_extensions import Self

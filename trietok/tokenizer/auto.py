@@ -19,8 +19,8 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
 )
+from trietok.files.json_files import read_json_object
 from trietok.files.kinds import (
     family_of_name,
     has_other_model,
@@ -28,13 +28,14 @@ from trietok.files.kinds import (
     other_kind,
     trained_kind,
 )
-from trietok.files.load import BUILT_IN_NAMES, find_files, loads_knowingly, say_once
+from trietok.files.load import loads_knowingly, say_once
+from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
-Tokenizer = type[Any]
+TokenizerClass = type[Any]
 
 # The class of each model type: one of its own, whose name in lower case the type mostly is, or
 # BERT's.
@@ -65,11 +66,11 @@ class _Registry:
     """
 
     def __init__(self) -> None:
-        self.slow: dict[str, Tokenizer] = {kind.__name__: kind for kind in CLASSES}
-        self.registered: dict[str, tuple[Tokenizer | None, Tokenizer | None]] = {}
+        self.slow: dict[str, TokenizerClass] = {kind.__name__: kind for kind in CLASSES}
+        self.registered: dict[str, tuple[TokenizerClass | None, TokenizerClass | None]] = {}
 
     @cached_property
-    def fast(self) -> dict[str, Tokenizer]:
+    def fast(self) -> dict[str, TokenizerClass]:
         """The fast classes by the names of the slow ones; imported only when a fast class is
         needed.
         """
@@ -77,7 +78,7 @@ class _Registry:
 
         return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
-    def of_class(self, name: str, use_fast: bool) -> Tokenizer | None:
+    def of_class(self, name: str, use_fast: bool) -> TokenizerClass | None:
         """The class of a name, with or without `Fast`."""
         # transformers 5 has a BertTokenizerLegacy, a slow one
         use_fast = use_fast and not name.endswith("Legacy")
@@ -93,14 +94,14 @@ class _Registry:
         )
         return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
 
-    def _slow_of(self, name: str) -> Tokenizer | None:
+    def _slow_of(self, name: str) -> TokenizerClass | None:
         if name == JAPANESE:  # few have it, and it brings stages of its own
             from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 
             return BertJapaneseTokenizer
         return self.slow.get(name)
 
-    def of_model_type(self, model_type: str, use_fast: bool) -> Tokenizer | None:
+    def of_model_type(self, model_type: str, use_fast: bool) -> TokenizerClass | None:
         if model_type in self.registered:
             return _choose(*self.registered[model_type], use_fast)
         name = _MODEL_TYPES.get(model_type)
@@ -115,7 +116,9 @@ class _Registry:
         return tuple(sorted({*_MODEL_TYPES, *self.registered}))
 
 
-def _choose(slow: Tokenizer | None, fast: Tokenizer | None, use_fast: bool) -> Tokenizer | None:
+def _choose(
+    slow: TokenizerClass | None, fast: TokenizerClass | None, use_fast: bool
+) -> TokenizerClass | None:
     first, second = (fast, slow) if use_fast else (slow, fast)
     return second if first is None else first
 
@@ -130,7 +133,7 @@ class Choice(NamedTuple):
     """The class that a tokenizer is read with, and why it has its profile."""
 
     name: str | os.PathLike[str]
-    kind: Tokenizer
+    kind: TokenizerClass
     why: str
 
     def __str__(self) -> str:
@@ -241,8 +244,8 @@ class AutoTokenizer:
     @staticmethod
     def register(
         config_class: Any,
-        slow_tokenizer_class: Tokenizer | None = None,
-        fast_tokenizer_class: Tokenizer | None = None,
+        slow_tokenizer_class: TokenizerClass | None = None,
+        fast_tokenizer_class: TokenizerClass | None = None,
         exist_ok: bool = False,
     ) -> None:
         """Register classes, by their names and by a model type.
@@ -300,14 +303,14 @@ def _class_of(
             f"a tokenizer is named by a str or a path, not {name!r:.60}", value=name
         )
     name = os.fspath(name)
-    settings, model_config, has_json = _read(name, use_fast, options)
-    kind, key, value = _named(settings, model_config if config is None else config, use_fast)
+    settings, model_config, has_json = _read_configs(name, use_fast, options)
+    kind, key, value = _named_class(settings, model_config if config is None else config, use_fast)
     is_generic = settings.get("tokenizer_class") == GENERIC_FAST
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
     if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
         kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
     if kind is not None:
-        return Choice(name, kind, _why(kind, has_json, key, value))
+        return Choice(name, kind, _why_this_class(kind, has_json, key, value))
     message, known = other_kind(path), _registry.class_names()
     if message is not None:
         raise TokenizerClassError(message, path=path, name=value, known=known)
@@ -315,7 +318,7 @@ def _class_of(
         return Choice(name, _registry.of_class("BertTokenizer", use_fast) or CLASSES[0], _ASSUMED)
     if is_generic:
         kind = _registry.fast["BertTokenizer"]
-        return Choice(name, kind, _why(kind, has_json, key, None))
+        return Choice(name, kind, _why_this_class(kind, has_json, key, None))
     message = (
         f"neither {TOKENIZER_CONFIG_FILE} nor {CONFIG_FILE} says which tokenizer {name} has, and it"
         f" holds no WordPiece vocabulary ({VOCAB_FILE} with [UNK], or {TOKENIZER_FILE}); pass"
@@ -343,7 +346,7 @@ def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
     return path is not None and is_wordpiece(path)
 
 
-def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
+def _of_trained(path: str, saved_class: str | None) -> TokenizerClass | None:
     """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other.
 
     What may be like it is left to `PreTrainedTokenizerFast`, which says what of it trietok does not
@@ -361,9 +364,9 @@ def _of_trained(path: str, saved_class: str | None) -> Tokenizer | None:
     return None
 
 
-def _named(
+def _named_class(
     settings: dict[str, Any], config: Any, use_fast: bool
-) -> tuple[Tokenizer | None, str, str | None]:
+) -> tuple[TokenizerClass | None, str, str | None]:
     """The class that tokenizer_config.json or config.json names, if trietok has it; the file and
     key; the name.
     """
@@ -379,25 +382,25 @@ def _named(
     return _registry.of_model_type(str(model_type), use_fast), "model_type", str(model_type)
 
 
-def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> Tokenizer:
+def class_or_bert(settings: dict[str, Any], model_config: dict[str, Any]) -> TokenizerClass:
     """The class without `Fast` that the two files name; `BertTokenizer` if they name none, or one
     unknown here.
     """
-    kind = _named(settings, model_config, use_fast=False)[0]
+    kind = _named_class(settings, model_config, use_fast=False)[0]
     return CLASSES[0] if kind is None else kind
 
 
-def class_of_model_type(model_type: str) -> Tokenizer | None:
+def class_of_model_type(model_type: str) -> TokenizerClass | None:
     """The class without `Fast` of a model type; None if trietok does not have it."""
     return _registry.of_model_type(model_type, use_fast=False)
 
 
-def fast_class_of(kind: Tokenizer) -> Tokenizer | None:
+def fast_class_of(kind: TokenizerClass) -> TokenizerClass | None:
     """The fast twin of a class; None if it has none."""
     return _registry.fast.get(kind.__name__)
 
 
-def _why(kind: Tokenizer, has_json: bool, key: str, value: str | None) -> str:
+def _why_this_class(kind: TokenizerClass, has_json: bool, key: str, value: str | None) -> str:
     """Why a class is that of its profile, where the fast one was to be taken if there is one."""
     if kind.profile == "slow":
         return f"because {value or kind.__name__} has no fast class"
@@ -409,7 +412,7 @@ def _why(kind: Tokenizer, has_json: bool, key: str, value: str | None) -> str:
     )
 
 
-def _read(
+def _read_configs(
     name: str, use_fast: bool, options: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
     """tokenizer_config.json and config.json of `name`, empty where there is none; whether it has a

@@ -17,7 +17,7 @@ from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
-from trietok.files.tokenizer_json import WordPieceDecoder
+from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.inputs.call_inputs import whole_pair_of
 from trietok.inputs.options import (
     OF_CALLS,
@@ -31,7 +31,7 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
-from trietok.inputs.template import Piece, Template
+from trietok.inputs.template import RowPiece, Template
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer
@@ -45,7 +45,7 @@ from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token, TokenTable
 
 if TYPE_CHECKING:
-    from trietok.files.tokenizer_json import TokenizerJson
+    from trietok.files.tokenizer_json_content import TokenizerJson
 
 
 class RustProfile(BertTokenizer):
@@ -89,31 +89,7 @@ class RustProfile(BertTokenizer):
         if given is not None:
             tokenizer_file = "tokenizer_object"  # what errors call it
         if tokenizer_file is not None:
-            from trietok.files.tokenizer_json import (
-                added_tokens_of,
-                read_tokenizer_json,
-                tokenizer_json_of_object,
-            )
-
-            bpe = self._is_bpe
-            self._file = (
-                read_tokenizer_json(tokenizer_file, bpe=bpe)
-                if given is None
-                else tokenizer_json_of_object(given, bpe=bpe)
-            )
-            saved = kwargs.get("added_tokens_decoder") or {}
-            kwargs["added_tokens_decoder"] = added_tokens_of(self._file, saved, tokenizer_file)
-            kwargs.setdefault("clean_up_tokenization_spaces", False)
-            self.truncation_in_file, self.padding_in_file = (
-                self._file.truncation,
-                self._file.padding,
-            )
-            for side, setting in (
-                ("truncation_side", self._file.truncation),
-                ("padding_side", self._file.padding),
-            ):
-                if setting is not None:
-                    kwargs.setdefault(side, setting.direction.lower())
+            self._file = self._read_file(tokenizer_file, given, kwargs)
         elif vocab_file is None:
             raise InputTypeError(
                 f"{type(self).__name__} takes a vocab_file, a tokenizer_file or both; with"
@@ -141,21 +117,53 @@ class RustProfile(BertTokenizer):
                     self.overridden += ((name, said),)
                     setattr(self.basic_tokenizer, name, self._asked[name])
         if self._file is None:
-            unknown = self.wordpiece_tokenizer.unk_token
-            # an added token is not enough: words are looked up in the vocabulary
-            if unknown not in self.vocabulary:
-                raise VocabularyError(
-                    f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the"
-                    " vocabulary, so an unknown word has no id; add it as a line, or save the"
-                    " tokenizer with its tokenizer.json",
-                    path=vocab_file,
-                    token=unknown,
-                )
+            self._require_unknown_entry(vocab_file)
             self.post_processor = template_processing_of(self, self.rust_template)
             self.decoder: Any = WordPieceDecoder()
         else:
             self.post_processor, self.decoder = self._file.post_processor, self._file.decoder
         self._file, self._saved_ids, self._saved = None, [], {}
+
+    def _read_file(
+        self, tokenizer_file: str | os.PathLike[str], given: Any, kwargs: dict[str, Any]
+    ) -> TokenizerJson:
+        """What a tokenizer.json says, or a `tokenizers.Tokenizer` that is given; the keywords take
+        from it what they do not say.
+        """
+        from trietok.files.tokenizer_json import (
+            added_tokens_of,
+            read_tokenizer_json,
+            tokenizer_json_of_object,
+        )
+
+        bpe = self._is_bpe
+        file = (
+            read_tokenizer_json(tokenizer_file, bpe=bpe)
+            if given is None
+            else tokenizer_json_of_object(given, bpe=bpe)
+        )
+        saved = kwargs.get("added_tokens_decoder") or {}
+        kwargs["added_tokens_decoder"] = added_tokens_of(file, saved, tokenizer_file)
+        kwargs.setdefault("clean_up_tokenization_spaces", False)
+        self.truncation_in_file, self.padding_in_file = file.truncation, file.padding
+        for side, setting in (("truncation_side", file.truncation), ("padding_side", file.padding)):
+            if setting is not None:
+                kwargs.setdefault(side, setting.direction.lower())
+        return file
+
+    def _require_unknown_entry(self, vocab_file: Any) -> None:
+        """Raise where the unknown token is an added token alone: words are looked up in the
+        vocabulary.
+        """
+        unknown = self.wordpiece_tokenizer.unk_token
+        if unknown not in self.vocabulary:
+            raise VocabularyError(
+                f"{vocab_file}: the unknown token {unknown!r} is an added token and not in the"
+                " vocabulary, so an unknown word has no id; add it as a line, or save the"
+                " tokenizer with its tokenizer.json",
+                path=vocab_file,
+                token=unknown,
+            )
 
     # ---- its parts -------------------------------------------------------------------------------
 
@@ -296,7 +304,7 @@ class RustProfile(BertTokenizer):
             )
         return made
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         return table.pieces_around[pair]
 
     @property

@@ -28,7 +28,7 @@ from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
-Options = Mapping[str, Any]
+AnalyzerOptions = Mapping[str, Any]
 _ANALYZERS: dict[str, type[MorphemeTokenizer]] = {
     "mecab": MecabTokenizer,
     "sudachi": SudachiTokenizer,
@@ -93,9 +93,9 @@ class BertJapaneseTokenizer(BertTokenizer):
         pad_token: Token = "[PAD]",
         cls_token: Token = "[CLS]",
         mask_token: Token = "[MASK]",
-        mecab_kwargs: Options | None = None,
-        sudachi_kwargs: Options | None = None,
-        jumanpp_kwargs: Options | None = None,
+        mecab_kwargs: AnalyzerOptions | None = None,
+        sudachi_kwargs: AnalyzerOptions | None = None,
+        jumanpp_kwargs: AnalyzerOptions | None = None,
         **kwargs: Any,
     ) -> None:
         if do_word_tokenize and word_tokenizer_type not in ("basic", *_ANALYZERS):

@@ -354,7 +354,7 @@ def apply_chat_template(
     'the people [SEP]'
     """
     with brief:
-        _check(
+        _check_together(
             return_dict,
             tokenize,
             return_assistant_tokens_mask,
@@ -418,7 +418,7 @@ def apply_chat_template(
         return encoding
 
 
-def _check(
+def _check_together(
     return_dict: bool, tokenize: bool, with_mask: bool, with_prompt: bool, continues: bool
 ) -> None:
     """Raise where options exclude each other."""

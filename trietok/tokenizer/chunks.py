@@ -21,12 +21,12 @@ from trietok.text.alignment import Span
 from trietok.text.characters import is_chinese_char, is_punctuation, is_whitespace
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
 
-SpansOf = Callable[[str], list[Span]]
-Place = Literal["word", "sentence"] | None  # where a text is cut; None: between any two tokens
+SpansOfText = Callable[[str], list[Span]]
+CutPlace = Literal["word", "sentence"] | None  # where a text is cut; None: between any two tokens
 
 # What lies before a token, from the worst place for a cut to the best.
 _WITHIN_WORD, _AT_SIGN, _AT_WORD, _AT_SENTENCE = range(4)
-_LEVELS: dict[Place, tuple[int, ...]] = {
+_LEVELS: dict[CutPlace, tuple[int, ...]] = {
     None: (_WITHIN_WORD,),
     "word": (_AT_WORD, _AT_SIGN, _WITHIN_WORD),
     "sentence": (_AT_SENTENCE, _AT_WORD, _AT_SIGN, _WITHIN_WORD),
@@ -59,7 +59,7 @@ class _Block:
     text ends.
     """
 
-    def __init__(self, text: str, begin: int, size: int, spans_of: SpansOf) -> None:
+    def __init__(self, text: str, begin: int, size: int, spans_of: SpansOfText) -> None:
         self._text = text
         self.begin, self.end = begin, min(begin + size, len(text))
         self.is_last = self.end == len(text)
@@ -148,9 +148,9 @@ class Chunker(NamedTuple):
     most: int
     room: int
     overlap: int
-    at: Place
+    at: CutPlace
     count_of: Callable[[str], int]
-    spans_of: SpansOf
+    spans_of: SpansOfText
 
     def chunks(self, text: str) -> Iterator[Chunk]:
         """The chunks of a text, in time that is linear in its length.
@@ -253,7 +253,7 @@ class Chunker(NamedTuple):
 
 
 def chunker(
-    most: Any, overlap: Any, at: Any, count_of: Callable[[str], int], spans_of: SpansOf
+    most: Any, overlap: Any, at: Any, count_of: Callable[[str], int], spans_of: SpansOfText
 ) -> Chunker:
     """A `Chunker` for the arguments of `PreTrainedTokenizer.chunks`.
 

@@ -28,7 +28,7 @@ _NO_SETTINGS = frozenset(
 )
 _BASIC_SETTINGS = ("tokenize_chinese_chars", "do_split_on_punc", "composes")
 
-Flags = dict[str, bool]
+TokenFlags = dict[str, bool]
 
 
 class State(NamedTuple):
@@ -44,7 +44,7 @@ class State(NamedTuple):
 
     kind: str
     entries: list[tuple[int, str]]
-    added: list[tuple[int, str, Flags]]
+    added: list[tuple[int, str, TokenFlags]]
     ids: dict[str, int]
     roles: dict[str, Any]
     settings: dict[str, Any]
@@ -137,7 +137,7 @@ def _read_state(tokenizer: Any) -> State:
     )
 
 
-def _flags(token: AddedToken, special: Set[str]) -> Flags:
+def _flags(token: AddedToken, special: Set[str]) -> TokenFlags:
     """The flags of a token; a token with a role is special whatever its own flag says, as it is
     after loading.
     """
@@ -197,7 +197,7 @@ def _settings(tokenizer: Any) -> dict[str, Any]:
         settings["never_split"] = sorted(basic.never_split)
         settings.update((name, bool(getattr(basic, name))) for name in _BASIC_SETTINGS)
         if pipeline is not None and not pipeline.is_berts:
-            settings["components"] = as_json(pipeline.said)
+            settings["components"] = as_from_json(pipeline.said)
         # in the fast profile, where the template does not follow the roles
         if hasattr(basic, "clean_text"):
             settings["clean_text"] = bool(basic.clean_text)
@@ -219,22 +219,22 @@ def _settings_of_its_own(tokenizer: Any) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for name in tokenizer.init_kwargs.keys() - elsewhere:
         try:
-            settings[name] = as_json(getattr(tokenizer, name, tokenizer.init_kwargs[name]))
+            settings[name] = as_from_json(getattr(tokenizer, name, tokenizer.init_kwargs[name]))
         except TypeError:  # a value that JSON cannot represent, so no file keeps it
             continue
     return settings
 
 
-def as_json(value: Any) -> Any:
+def as_from_json(value: Any) -> Any:
     """A value as it comes back from JSON; a TypeError if JSON cannot represent it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, AddedToken):
         return value.__getstate__()
     if isinstance(value, (list, tuple)):
-        return list(map(as_json, value))
+        return list(map(as_from_json, value))
     if isinstance(value, (set, frozenset)):
-        return sorted(map(as_json, value), key=canonical)
+        return sorted(map(as_from_json, value), key=canonical)
     if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
+        return {str(key): as_from_json(item) for key, item in value.items()}
     raise TypeError(type(value).__name__)

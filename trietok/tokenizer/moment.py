@@ -8,521 +8,43 @@ calls in progress keep theirs.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import NotSupportedError, SpecialTokenError
-from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.builder import MOST_PLANS, InputBuilder, InputSettings, QuickPlan
-from trietok.inputs.call_inputs import has_spans, ids_of
+from trietok.inputs.builder import MOST_PLANS, InputBuilder
+from trietok.inputs.input_state import InputSettings
 from trietok.inputs.options import (
     OF_CALLS,
     CallOptions,
-    PaddingStrategy,
-    Strategies,
     reject_unknown,
-    resolve_strategies,
-    warn_of_length,
 )
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import SLOW
-from trietok.inputs.template import Piece, require_ids
-from trietok.inputs.tensors import FlatIds, tensor_type_of, to_python, to_tensor
-from trietok.inputs.truncation import TruncationStrategy, check_room
-from trietok.text.alignment import Ids, Span
-from trietok.text.basic_tokenizer import STEPS
+from trietok.inputs.quick_plan import QuickPlan
+from trietok.inputs.tensors import FlatIds
 from trietok.text.changes import Changeable, Version, is_replaced
-from trietok.text.chunk_encoder import ChunkEncoder, TextEncoder
-from trietok.text.stages import Located, Stages, require_text
-from trietok.text.untrusted import OPTIONS, SpecialPolicy, special_policy
-from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, TokenTable
+from trietok.text.chunk_encoder import ChunkEncoder
+from trietok.text.stages import Stages
+from trietok.text.text_encoder import TextEncoder
+from trietok.text.untrusted import SpecialPolicy, special_policy
+from trietok.tokenizer.hooks import (
+    CALL_HOOKS,
+    INPUT_HOOKS,
+    NO_STAGE,
+    ROLE_HOOKS,
+    STAGE_HOOKS,
+    TEXT_HOOKS,
+    HookEncoder,
+)
+from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from trietok.tokenizer.by_methods import OfOneState
 
-# HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From
-# a text to its ids:
-TEXT_HOOKS = (
-    *"""tokenize prepare_for_tokenization _tokenize convert_tokens_to_ids
-    _convert_token_to_id_with_added_voc _convert_token_to_id do_lower_case vocab""".split(),
-    *SPECIAL_HOOKS,
-)
-CALL_HOOKS = ("encode_plus", "batch_encode_plus")
-# From ids to texts:
-DECODE_HOOKS = (
-    *"""decode _decode convert_ids_to_tokens _convert_id_to_token convert_tokens_to_string
-    clean_up_tokenization convert_tokens_to_ids all_special_ids vocab ids_to_tokens""".split(),
-    *SPECIAL_HOOKS,
-)
-# From ids to what a call returns:
-INPUT_HOOKS = tuple(
-    """prepare_for_model pad _pad truncate_sequences num_special_tokens_to_add
-    build_inputs_with_special_tokens create_token_type_ids_from_sequences get_special_tokens_mask
-    pad_token_type_id convert_tokens_to_ids""".split()
-)
-PAD_HOOKS = ("_pad", "pad_token", "pad_token_id", "pad_token_type_id", "convert_tokens_to_ids")
-# Roles that a user's class answers for itself:
-ROLE_HOOKS = tuple(
-    name
-    for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-    for name in (f"{role}_token", f"{role}_token_id")
-)
-# The methods of `basic_tokenizer` and `wordpiece_tokenizer`, and the methods that those call.
-STAGE_HOOKS = (
-    *"""tokenize clean cleaning_table steps word_steps compose normalize normalized words
-    _split_on_punctuation pieces_of match_word""".split(),
-    *STEPS,
-)
-
-_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *OPTIONS})
+    pass
 
 
-class HookEncoder(TextEncoder):
-    """Encodes texts by the methods of a tokenizer, in the order in which transformers calls
-    them.
-    """
-
-    def __init__(
-        self,
-        tokenizer: Any,
-        table: TokenTable,
-        stages: Stages | None,
-        as_text: bool,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._table = table
-        self._stages = stages
-        self._as_text = as_text
-        self._options = dict(options or {})
-
-    def _table_now(self) -> TokenTable:
-        """The tokens: those of the moment, unless the user's `prepare_for_tokenization` may have
-        added some.
-        """
-        prepares = is_replaced(self._tokenizer, ("prepare_for_tokenization",))
-        table: TokenTable = self._tokenizer._table if prepares else self._table
-        return table
-
-    def with_options(
-        self, options: Mapping[str, Any], is_split_into_words: bool, known: Sequence[str]
-    ) -> HookEncoder:
-        """The encoder for a call with other keywords; an error looks among the known ones for what
-        may be meant.
-        """
-        others = {name: value for name, value in options.items() if name not in _KNOWN}
-        if others:
-            _, unknown = self._tokenizer.prepare_for_tokenization(
-                "", **{"is_split_into_words": is_split_into_words, **others}
-            )
-            reject_unknown(unknown, known)
-        if is_split_into_words:
-            options = {**options, "is_split_into_words": True}
-        return (
-            HookEncoder(self._tokenizer, self._table, self._stages, self._as_text, options)
-            if options
-            else self
-        )
-
-    def ids_of_tokens(self, tokens: list[str]) -> list[int]:
-        """The ids of tokens, by `convert_tokens_to_ids`."""
-        tokenizer = self._tokenizer
-        if is_replaced(tokenizer, ("convert_tokens_to_ids",)):
-            return tokenizer.convert_tokens_to_ids(tokens)  # type: ignore[no-any-return]
-        return tokenizer._ids_of(self._table_now(), tokens)  # type: ignore[no-any-return]
-
-    def ids(self, text: str) -> list[int]:
-        """The ids of `text`, by `tokenize` and `convert_tokens_to_ids`."""
-        if self._tokenizer.profile == "fast":
-            stages, text = self._prepared_stages(text)
-            return stages.ids(text)
-        return self.ids_of_tokens(self._tokens_by_methods(text))
-
-    def _tokens_by_methods(self, text: str) -> list[str]:
-        is_own = is_replaced(self._tokenizer, ("tokenize",))
-        return self._tokenizer.tokenize(text, **self._options) if is_own else self.tokens(text)
-
-    def tokens(self, text: str) -> list[str]:
-        """The tokens of `text`: prepared, lower-cased, cut at the added tokens; `_tokenize` cuts
-        the parts between.
-        """
-        require_text(text)
-        stages, text = self._prepared_stages(text, self._tokenizer.profile == "slow")
-        return stages.tokens(text)
-
-    def _prepared_stages(self, text: str, by_methods: bool = False) -> tuple[Stages, str]:
-        """The stages for these options, and the text as `prepare_for_tokenization` leaves it.
-
-        Raises for keywords that nobody takes.
-        """
-        options = dict(self._options)
-        as_text = options.pop("split_special_tokens", self._as_text)
-        policy = special_policy(self._table.special_contents, options) if options else None
-        text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
-        reject_unknown(unknown)
-        stages = StagesByMethods(self._tokenizer, self._table_now()) if by_methods else self._stages
-        assert stages is not None  # called only if there are some
-        if policy is not None:
-            if policy.refused:
-                policy.check(stages.specials_in(text), text)
-            return stages.untrusted(self._table.special_contents, policy.allowed), text
-        return stages.as_text() if as_text else stages, text
-
-    # ---- where tokens came from ------------------------------------------------------------------
-
-    def locate(self, text: str) -> Located:
-        """The tokens of `text` with their spans, if the methods give the same tokens as the
-        stages.
-        """
-        kind = type(self._tokenizer).__name__
-        if self._stages is None:
-            raise NotSupportedError(
-                f"{kind} does not tell which characters its tokens stand for",
-                name="return_offsets_mapping",
-            )
-        stages, prepared = self._prepared_stages(text)
-        if self._tokenizer.profile == "fast":
-            return stages.locate(prepared)
-        located = stages.locate(text)
-        if located.tokens != self._tokens_by_methods(text):
-            raise NotSupportedError(
-                f"{kind} has stages of its own, so where its tokens came from cannot be told",
-                name="return_offsets_mapping",
-            )
-        return located
-
-    def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
-        self.locate(text)  # refuses methods whose tokens are not those of the stages
-        stages, prepared = self._prepared_stages(text)
-        return stages.words_between(prepared)
-
-    def spans(self, text: str, count: int = -1) -> list[Span]:
-        return self.locate(text).spans
-
-    def stages_for(self, text: str) -> tuple[Stages, str]:
-        """The stages that give the tokens of `text`, and the text that they are given."""
-        self.locate(text)
-        stages, prepared = self._prepared_stages(text)
-        return (
-            (stages, prepared)
-            if self._tokenizer.profile == "fast"
-            else (self._stages or stages, text)
-        )
-
-
-class StagesByMethods(Stages):
-    """The stages of a class of the slow profile whose `_tokenize` makes tokens of what lies between
-    added tokens.
-    """
-
-    def __init__(self, tokenizer: Any, table: TokenTable) -> None:
-        lowers, special = (
-            bool(getattr(tokenizer, "do_lower_case", False)),
-            tokenizer._special_in(table),
-        )
-        super().__init__(None, _NO_STAGE, {}, table.added, special, unknown_id=None, lowers=lowers)
-        self._tokenizer = tokenizer
-        self._refused: frozenset[str] = frozenset()
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
-        return super().untrusted(special, allowed)._with(_refused=special)
-
-    def words_of(self, part: str) -> list[str]:
-        return [part]
-
-    def pieces_of(self, word: str) -> list[str]:
-        tokens: list[str] = self._tokenizer._tokenize(word)
-        for token in tokens if self._refused else ():
-            if token in self._refused and token != self.unk_token:
-                raise SpecialTokenError(
-                    f"{type(self._tokenizer).__name__} cannot take {token!r} for plain text: its"
-                    " _tokenize gives the special token"
-                )
-        return tokens
-
-    @property
-    def unk_token(self) -> Any:
-        return self._tokenizer.unk_token
-
-
-_METHODS = frozenset((*INPUT_HOOKS, *ROLE_HOOKS))
-
-
-class OfOneState:
-    """A tokenizer at one moment: methods that the user has replaced are the tokenizer's own, all
-    else is as it was.
-    """
-
-    def __init__(self, tokenizer: Any, state: Any, builder: InputBuilder) -> None:
-        self._tokenizer = tokenizer
-        self._state = state
-        self.builder = builder
-
-    def __getattr__(self, name: str) -> Any:
-        names = ("pad", "_pad") if name == "pad" else (name,)
-        is_own = name in _METHODS and is_replaced(self._tokenizer, names)
-        return getattr(self._tokenizer if is_own else self._state, name)
-
-    @property
-    def kind(self) -> str:
-        """The name of its class."""
-        return type(self._tokenizer).__name__
-
-    def row(
-        self, ids: Ids, pair_ids: Ids | None, prepend_batch_axis: bool = False, **options: Any
-    ) -> BatchEncoding:
-        """What `prepare_for_model` returns."""
-        if is_replaced(self._tokenizer, ("prepare_for_model",)):
-            more = {"prepend_batch_axis": True} if prepend_batch_axis else {}
-            row: BatchEncoding = self._tokenizer.prepare_for_model(ids, pair_ids, **options, **more)
-            return row
-        return prepare(self, ids, pair_ids, CallOptions(**options), prepend_batch_axis)
-
-
-def prepare(
-    tokenizer: OfOneState,
-    ids: Ids,
-    pair_ids: Ids | None,
-    options: CallOptions,
-    prepend_batch_axis: bool,
-) -> BatchEncoding:
-    """What `prepare_for_model` returns, by the methods for truncation, template, masks and
-    padding.
-    """
-    if options.return_offsets_mapping:
-        raise NotSupportedError(
-            "return_offsets_mapping is not available for this tokenizer",
-            name="return_offsets_mapping",
-        )
-    options = options.of_ints()
-    strategies = _strategies(tokenizer, options)
-    max_length = strategies.max_length
-    SLOW.check(options, strategies, pair_ids is not None)
-    with_special = options.add_special_tokens
-    added = tokenizer.num_special_tokens_to_add(pair=pair_ids is not None) if with_special else 0
-    total = len(ids) + len(pair_ids or ()) + added
-    overflow: Ids = []
-    if strategies.truncation is not TruncationStrategy.DO_NOT_TRUNCATE and max_length is not None:
-        check_room(max_length, added)
-        if max_length and total > max_length:
-            ids, pair_ids, overflow = tokenizer.truncate_sequences(
-                ids, pair_ids, total - max_length, strategies.truncation, options.stride
-            )
-            left = len(ids) + len(pair_ids or ()) + added
-            if left > max_length and strategies.truncation is TruncationStrategy.HEAD_TAIL:
-                raise NotSupportedError(
-                    f"truncate_sequences of {tokenizer.kind} does not cut out the middle"
-                    f" (truncation='head_tail'): {left} tokens are left of at most {max_length};"
-                    " choose another truncation",
-                    name="truncation",
-                )
-    values: dict[str, Any] = {}
-    if options.return_overflowing_tokens:
-        values["overflowing_tokens"] = overflow
-        values["num_truncated_tokens"] = total - (max_length or 0)
-    values.update(_with_template(tokenizer, ids, pair_ids, with_special))
-    if not _wants(tokenizer, "token_type_ids", options.return_token_type_ids):
-        del values["token_type_ids"]
-    length = len(values["input_ids"])
-    if options.return_special_tokens_mask:
-        mask = tokenizer.get_special_tokens_mask(ids, pair_ids) if with_special else [0] * length
-        values["special_tokens_mask"] = mask
-    if options.verbose and max_length is None and length > tokenizer.model_max_length > 0:
-        warn_of_length(tokenizer, length)
-    with_mask = _wants(tokenizer, "attention_mask", options.return_attention_mask)
-    if not length:  # nothing to pad, as in transformers
-        values.update({"attention_mask": []} if with_mask else {})
-    elif with_mask or strategies.padding is not PaddingStrategy.DO_NOT_PAD:
-        padded = tokenizer.pad(
-            values,
-            padding=strategies.padding,
-            max_length=max_length if strategies.padding is PaddingStrategy.MAX_LENGTH else None,
-            pad_to_multiple_of=options.pad_to_multiple_of,
-            padding_side=options.padding_side,
-            return_attention_mask=with_mask,
-            verbose=False,
-        )
-        values = dict(padded)
-    if options.return_length:
-        values["length"] = len(values["input_ids"])
-    return BatchEncoding(
-        values, tensor_type=options.return_tensors, prepend_batch_axis=prepend_batch_axis
-    )
-
-
-def encode_item(
-    tokenizer: OfOneState, encoder: TextEncoder, text: Any, text_pair: Any, options: CallOptions
-) -> BatchEncoding:
-    """What `encode_plus` returns for one text or pair, by `prepare_for_model`."""
-    _strategies(tokenizer, options.of_ints())  # raises for invalid options before the text is read
-    words = options.is_split_into_words
-    ids = ids_of(encoder, text, words, "the text")
-    pair_ids = None if text_pair is None else ids_of(encoder, text_pair, words, "the pair")
-    asked = options._replace(return_offsets_mapping=False)._asdict()
-    del asked["is_split_into_words"]
-    encoding = tokenizer.row(ids, pair_ids, True, **asked)
-    texts = (text,) if text_pair is None else (text, text_pair)
-    return _with_details(tokenizer, encoding, encoder, [texts], options, one=True)
-
-
-def encode_batch(
-    tokenizer: OfOneState, encoder: TextEncoder, items: Any, options: CallOptions
-) -> BatchEncoding:
-    """What `batch_encode_plus` returns, by `prepare_for_model` for each item and `pad` for all."""
-    options = options.of_ints()
-    strategies = _strategies(tokenizer, options)
-    words = options.is_split_into_words
-    rows: dict[str, list[Any]] = {}
-    texts: list[tuple[Any, ...]] = []
-    for index, (first, second) in enumerate(SLOW.batch_of(items, words)):
-        where = f"item {index} of the batch"
-        texts.append((first,) if second is None else (first, second))
-        row = tokenizer.row(
-            ids_of(encoder, first, words, where),
-            None if second is None else ids_of(encoder, second, words, where),
-            add_special_tokens=options.add_special_tokens,
-            truncation=strategies.truncation,
-            max_length=strategies.max_length,
-            stride=options.stride,
-            return_token_type_ids=options.return_token_type_ids,
-            return_attention_mask=False,  # made for the whole batch by pad
-            return_overflowing_tokens=options.return_overflowing_tokens,
-            return_special_tokens_mask=options.return_special_tokens_mask,
-            return_length=options.return_length,
-            verbose=options.verbose,
-        )
-        for key, value in row.items():
-            rows.setdefault(key, []).append(value)
-    encoding = tokenizer.pad(
-        rows,
-        padding=strategies.padding,
-        max_length=strategies.max_length,
-        pad_to_multiple_of=options.pad_to_multiple_of,
-        padding_side=options.padding_side,
-        return_attention_mask=options.return_attention_mask,
-        return_tensors=options.return_tensors,
-        verbose=False,
-    )
-    return _with_details(tokenizer, encoding, encoder, texts, options, one=False)
-
-
-def pieces_by_methods(tokenizer: Any, pair: bool) -> tuple[Piece, ...]:
-    """The pieces of a row of one text or two, derived from what the template methods return."""
-    texts = ([-1], [-2] if pair else None)  # placeholders for the ids of each text
-    ids = tokenizer.build_inputs_with_special_tokens(*texts)
-    # a subclass may give too few
-    types = [
-        *tokenizer.create_token_type_ids_from_sequences(*texts),
-        *[0] * len(ids),
-    ]
-    pieces: list[Piece] = []
-    for token_id, type_id in zip(ids, types, strict=False):
-        if token_id is None:
-            pieces.append(Piece(type_id, role="one of its roles"))
-        elif token_id in (-1, -2):  # a user's own may be no number
-            pieces.append(Piece(type_id, sequence=-1 - token_id))
-        else:
-            pieces.append(Piece(type_id, None, tokenizer.convert_ids_to_tokens(token_id), token_id))
-    return tuple(pieces)
-
-
-def _strategies(tokenizer: OfOneState, options: CallOptions) -> Strategies:
-    return resolve_strategies(
-        tokenizer,
-        *options[1:4],
-        pad_to_multiple_of=options.pad_to_multiple_of,
-        verbose=options.verbose,
-    )
-
-
-def _wants(tokenizer: OfOneState, name: str, asked: bool | None) -> bool:
-    return name in tokenizer.model_input_names if asked is None else asked
-
-
-def _with_template(
-    tokenizer: OfOneState, ids: Ids, pair_ids: Ids | None, add_special_tokens: bool
-) -> dict[str, Ids]:
-    if add_special_tokens:
-        return {
-            "input_ids": _without_none(
-                tokenizer, tokenizer.build_inputs_with_special_tokens(ids, pair_ids)
-            ),
-            "token_type_ids": tokenizer.create_token_type_ids_from_sequences(ids, pair_ids),
-        }
-    sequence = ids if pair_ids is None else ids + pair_ids
-    return {"input_ids": sequence, "token_type_ids": [0] * len(sequence)}
-
-
-def _without_none(tokenizer: OfOneState, ids: Ids) -> Ids:
-    """`ids`; an error if one of them is None, which the template gives for a role without a
-    token.
-    """
-    if None in ids:
-        roles = [
-            role for role in ("cls_token", "sep_token") if getattr(tokenizer, f"{role}_id") is None
-        ]
-        role = roles[0] if roles else None
-        require_ids([Piece(0, token=None if role is None else getattr(tokenizer, role), role=role)])
-    return ids
-
-
-def _with_details(
-    tokenizer: OfOneState,
-    encoding: BatchEncoding,
-    encoder: TextEncoder,
-    texts: list[tuple[Any, ...]],
-    options: CallOptions,
-    one: bool,
-) -> BatchEncoding:
-    """A result whose methods can tell where its tokens came from; with `offset_mapping` if the call
-    asks for it.
-    """
-    if not isinstance(encoding, BatchEncoding):  # a subclass may return something else
-        return encoding
-    if not all(has_spans(text, options.is_split_into_words) for sample in texts for text in sample):
-        if options.return_offsets_mapping:
-            raise NotSupportedError(
-                "tokens and ids stand for no text that could have offsets", name="offset_mapping"
-            )
-        return encoding
-    plan = tokenizer.builder.plan(options)
-    encoding.work_out_by(plan, (encoder, texts, one))
-    if options.return_offsets_mapping:
-        details = plan.encodings((encoder, texts, one), encoding["input_ids"])
-        _require_same_ids(tokenizer, details, encoding["input_ids"], one)
-        offsets = [each.offsets for each in details]
-        kind = tensor_type_of(encoding["input_ids"])
-        encoding["offset_mapping"] = (
-            to_tensor(offsets, kind) if kind else offsets[0] if one else offsets
-        )
-    return encoding
-
-
-def _require_same_ids(tokenizer: OfOneState, details: list[Any], input_ids: Any, one: bool) -> None:
-    """Raise where a method of the user's has made other ids than the details are of."""
-    # twice: rows of different lengths are an array of arrays
-    given = to_python(to_python(input_ids))
-    rows = [given] if one and not (given and isinstance(given[0], list)) else given
-    if [each.ids for each in details] != rows:
-        raise NotSupportedError(
-            f"{tokenizer.kind} has methods of its own that give other ids than its texts, so where"
-            " its tokens came from cannot be told",
-            name="return_offsets_mapping",
-        )
-
-
-class _NoStage(Changeable):
-    """Used in place of a basic or WordPiece tokenizer that does not exist or cannot be watched."""
-
-    never_split: frozenset[str] = frozenset()
-
-    def without(self, entries: object) -> Self:
-        """The same."""
-        return self
-
-
-_NO_STAGE: Any = _NoStage()
 _OPTIONS = ("do_basic_tokenize", "do_subword_tokenize", "lower_case", "cache_limit")
 DEFAULTS = CallOptions()
 
@@ -583,7 +105,7 @@ class Moment:
                 for stage in stages_of_words
             )
             basic, wordpiece = (
-                stage if isinstance(stage, Changeable) else _NO_STAGE for stage in stages_of_words
+                stage if isinstance(stage, Changeable) else NO_STAGE for stage in stages_of_words
             )
             self.basic: Any = basic
             # of its own type, to compare with
@@ -633,9 +155,13 @@ class Moment:
         self._plans: dict[Any, Plan] = {}
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
+        self._set_quick_way()
+
+    def _set_quick_way(self) -> None:
+        """What `encode` needs for a text alone, where a default plan gives its ids."""
         self.chunk_ids = None  # these are for `encode`
         self.default_plan: QuickPlan | None = None
-        limited = isinstance(state.model_max_length, (int, float))  # else a call says so
+        limited = isinstance(self._state.model_max_length, (int, float))  # else a call says so
         if (
             limited
             and self.is_plain
@@ -736,7 +262,7 @@ class Moment:
         given = {
             "version": version,
             "mark": version.mark,
-            "basic": _NO_STAGE,
+            "basic": NO_STAGE,
             "never_split_given": frozenset(),
         }
         held.__dict__.update({"_itself": tokenizer, **self.__dict__, **given})
@@ -746,7 +272,9 @@ class Moment:
         """The tokenizer for `methods`, which call what the user has replaced, and take all else
         from this moment.
         """
-        return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder)
+        from trietok.tokenizer.by_methods import OfOneState  # few classes have methods of their own
+
+        return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder.plan)
 
     def _new_builder(self, tokenizer: Any) -> InputBuilder:
         table, state = self.table, self._state
@@ -762,6 +290,8 @@ class Moment:
             rules=state._input_rules,
         )
         if self.builds_by_methods:
+            from trietok.tokenizer.by_methods import pieces_by_methods
+
             pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]
         else:
             pieces = [state._input_pieces(table, pair) for pair in (False, True)]
@@ -878,7 +408,7 @@ def _standing(tokenizer: Any, attributes: Mapping[str, Any], table: TokenTable) 
     # it stands already
     derived = Derived(attributes["_derived"], state=(version.mark, table, None))
     copied.__dict__.update(
-        attributes, _changes=Changes(table, version), _own_version=version, _moment=NEVER
+        attributes, _changes=CurrentTable(table, version), _own_version=version, _moment=NEVER
     )
     copied.__dict__["_derived"] = derived
     return copied
@@ -919,7 +449,7 @@ class _Never:
     encoder = None
     mark = None
     version = Version()
-    basic = _NO_STAGE
+    basic = NO_STAGE
     _rests_on = ()
 
     def __reduce__(self) -> Any:

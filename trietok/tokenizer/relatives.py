@@ -21,7 +21,8 @@ from trietok.inputs.tensors import Tensors, to_python
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
 from trietok.tokenizer.bert import BertTokenizer, given
-from trietok.tokenizer.moment import DECODE_HOOKS, frozen
+from trietok.tokenizer.hooks import DECODE_HOOKS
+from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.token_table import Token
 
 # The output of the model for the rows: scores of shape (passages, sequence), twice, and
@@ -33,7 +34,7 @@ DPRSpanPrediction = namedtuple(
     "DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text"
 )
 
-Span = tuple[int, int]
+AnswerSpan = tuple[int, int]
 
 
 WITHOUT_TYPES = ["input_ids", "attention_mask"]
@@ -115,7 +116,7 @@ class DPRReaderTokenizer(BertTokenizer):
             OptionError: another keyword together with titles and texts.
 
         >>> import trietok
-        >>> from trietok.files.load import built_in_directory
+        >>> from trietok.files.model_files import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
         >>> rows = tokenizer(
         ...     "What is it?", titles=["A thing", "A word"], texts=["It is old.", "It is new."]
@@ -190,7 +191,7 @@ class DPRReaderTokenizer(BertTokenizer):
             InputError: a row is cut off within its question.
 
         >>> import trietok
-        >>> from trietok.files.load import built_in_directory
+        >>> from trietok.files.model_files import built_in_directory
         >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
         >>> rows = tokenizer("Who?", titles="People", texts="the old people")
         >>> scores = trietok.DPRReaderOutput(
@@ -219,7 +220,7 @@ class DPRReaderTokenizer(BertTokenizer):
                 break
         return predictions[:num_spans]
 
-    def _passage(self, row: Ids, doc_id: int) -> Span:
+    def _passage(self, row: Ids, doc_id: int) -> AnswerSpan:
         """Where answers may lie in a row: behind the question's [SEP], up to the padding.
 
         So an answer may lie in the title too, as in transformers, although its comment speaks of
@@ -236,7 +237,9 @@ class DPRReaderTokenizer(BertTokenizer):
         return first, row.index(pad) if row[-1] == pad else len(row)
 
 
-def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int) -> list[Span]:
+def _best_spans(
+    starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int
+) -> list[AnswerSpan]:
     """The spans with the highest start score plus end score, none within another; the first of
     equals first.
     """
@@ -246,7 +249,7 @@ def _best_spans(starts: Sequence[Any], ends: Sequence[Any], longest: int, most: 
         for more, end_score in enumerate(ends[start : start + longest])
     ]
     scored.sort(key=lambda pair: pair[0], reverse=True)
-    chosen: list[Span] = []
+    chosen: list[AnswerSpan] = []
     for _, (start, last) in scored:
         if any((start <= a and b <= last) or (a <= start and last <= b) for a, b in chosen):
             continue

@@ -8,23 +8,18 @@ sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, OptionError, SpecialTokenError, brief
+from trietok.errors import NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.formats import ADDITIONAL
+from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import (
-    ChangeableType,
-    Version,
-    is_ours,
-    is_replaced,
-    public_names,
-    under_way,
-)
-from trietok.tokenizer.token_table import SPECIAL_HOOKS, Changes, Token, TokenTable
+from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced, public_names
+from trietok.tokenizer.roles import Roles, checked_role, role_of
+from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
 # What trietok's own packages call, and no user needs: `dir` leaves it out.
 HELPERS = frozenset(
@@ -189,12 +184,12 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         roles: dict[str, Any] = {**dict.fromkeys(self.SPECIAL_TOKENS_ATTRIBUTES), ADDITIONAL: []}
         # A class with a vocabulary has read it before; the others look their tokens up themselves.
         vocabulary = self.__dict__.pop("_first_vocabulary", None)
-        self._changes = Changes(
+        self._changes = CurrentTable(
             TokenTable(vocabulary, self._no_added_tokens(), roles), self._version
         )
         for role, value in kwargs.items():
             if role in roles and value is not None:
-                value = _checked_role(role, value)
+                value = checked_role(role, value)
                 setattr(
                     self,
                     role,
@@ -227,7 +222,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         def __getattr__(self, name: str) -> Any:
             changes = self.__dict__.get("_changes")
             table = None if changes is None else changes.table
-            role, is_id = _role_of(name)
+            role, is_id = role_of(name)
             if table is not None and role in table.roles:
                 value = table.roles[role]
                 if value is None:
@@ -257,7 +252,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
 
         def __setattr__(self, name: str, value: Any) -> None:
             changes = self.__dict__.get("_changes")
-            role, is_id = _role_of(name)
+            role, is_id = role_of(name)
             if changes is None or role not in changes.table.roles:
                 _refuse_uncalled(f"this {type(self).__name__}", name, value)
                 with under_way(self._version.bump):
@@ -266,7 +261,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
                 return
             if is_id and value is not None:
                 value = self.convert_ids_to_tokens(value)
-            value = _checked_role(role, value)
+            value = checked_role(role, value)
             with changes.changing():
                 changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
 
@@ -381,7 +376,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
                 raise SpecialTokenError(
                     f"the token for {role} is None; give a string or an AddedToken", role=role
                 )
-            value = _checked_role(role, value)
+            value = checked_role(role, value)
             tokens = value if role == ADDITIONAL else [value]
             checked[role] = [AddedToken.of(token, special=True) for token in tokens]
         with self._changes.changing():
@@ -505,116 +500,5 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         )
         # all at once: the table is copied once, not once for each role
         with self._changes.changing():
-            values = {role: _checked_role(role, token) for role, token in special_tokens.items()}
+            values = {role: checked_role(role, token) for role, token in special_tokens.items()}
             self._changes.table = self._table.replace(roles={**self._table.roles, **values})
-
-
-class Roles(MutableMapping[str, Any]):
-    """The roles of a tokenizer: role → token, list of tokens, or None. A change of it, or of the
-    list, is one of roles.
-
-    >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> roles = tokenizer._special_tokens_map
-    >>> roles["bos_token"] = "[CLS]"
-    >>> roles["additional_special_tokens"].append("[SUBJ]")
-    >>> tokenizer.bos_token, tokenizer.additional_special_tokens
-    ('[CLS]', ['[SUBJ]'])
-    """
-
-    def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = tokenizer
-
-    def __getitem__(self, role: str) -> Any:
-        value = self._tokenizer._table.roles[role]
-        return RoleTokens(value, self) if role == ADDITIONAL else value
-
-    def __setitem__(self, role: str, value: Any) -> None:
-        self._set({**self._tokenizer._table.roles, role: _checked_role(role, value)})
-
-    def __delitem__(self, role: str) -> None:
-        roles = dict(self._tokenizer._table.roles)
-        del roles[role]
-        self._set(roles)
-
-    def _set(self, roles: dict[str, Any]) -> None:
-        changes = self._tokenizer._changes
-        with changes.changing():
-            changes.table = changes.table.replace(roles=roles)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tokenizer._table.roles)
-
-    def __len__(self) -> int:
-        return len(self._tokenizer._table.roles)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
-class RoleTokens(list[Any]):
-    """The tokens of `additional_special_tokens`; a change of the list is one of the role."""
-
-    def __init__(self, tokens: Iterable[Any], roles: Roles) -> None:
-        super().__init__(tokens)
-        self._roles = roles
-
-    def __reduce__(self) -> Any:
-        return list, (list(self),)
-
-
-def _noted(name: str) -> Any:
-    """A method of `list` that changes it, and then the role."""
-
-    def change(self: RoleTokens, *args: Any, **kwargs: Any) -> Any:
-        given = getattr(list, name)(self, *args, **kwargs)
-        self._roles[ADDITIONAL] = list(self)
-        return given
-
-    return change
-
-
-_CHANGES = (
-    "append extend insert remove pop clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
-)
-for _name in _CHANGES.split():
-    setattr(RoleTokens, _name, _noted(_name))
-
-
-def _role_of(name: str) -> tuple[str, bool]:
-    """The role that an attribute's name refers to, and whether it is the attribute of the id."""
-    if name.endswith("_ids"):
-        return name[:-4], True
-    if name.endswith("_id"):
-        return name[:-3], True
-    return name, False
-
-
-def _checked_role(role: str, value: Any) -> Any:
-    """The value to keep for a role: a string, an `AddedToken`, None, or a list of tokens for the
-    additional ones.
-    """
-    if role == ADDITIONAL:
-        if value is None:
-            return []
-        if isinstance(value, str) or not isinstance(value, (list, tuple)):
-            raise SpecialTokenError(
-                f"{ADDITIONAL} takes a list of strings or AddedToken, not {type(value).__name__}:"
-                f" {value!r}",
-                role=role,
-            )
-        return [_checked_token(role, token) for token in value]
-    return None if value is None else _checked_token(role, value)
-
-
-def _checked_token(role: str, token: Any) -> Token:
-    if isinstance(token, str):
-        return token
-    try:
-        return AddedToken.of(token)
-    except InputTypeError:
-        raise SpecialTokenError(
-            f"a special token is a string or an AddedToken, but {role} was given"
-            f" {type(token).__name__}: {token!r}",
-            role=role,
-        ) from None

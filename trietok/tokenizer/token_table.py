@@ -1,13 +1,13 @@
 """The tokens of a tokenizer at one moment, and how one table replaces another.
 
 In: a vocabulary, added tokens and roles. Out: a `TokenTable` of all three, which never changes, so
-a reader never sees a half-made change. `Changes` holds a tokenizer's current table; other threads
-see a change only when all its steps are done.
+a reader never sees a half-made change. `CurrentTable` holds a tokenizer's current table; other
+threads see a change only when all its steps are done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
@@ -21,16 +21,17 @@ from trietok.errors import (
     UnknownTokenError,
     VocabularyError,
 )
+from trietok.forks import ForkableLock
 from trietok.named import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ForkableLock, Version, cached_property
-from trietok.text.kernel.choosing import prepare
+from trietok.text.changes import Version, cached_property
+from trietok.text.kernel.choosing import prepare_searches
 from trietok.text.memory import Known
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from trietok.inputs.template import Piece
+    from trietok.inputs.template import RowPiece
 
 Token = str | AddedToken
 
@@ -148,7 +149,7 @@ class TokenTable:
         return max(self.vocabulary.max_id, self.added.max_id)
 
     @cached_property
-    def pieces_around(self) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    def pieces_around(self) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
         """In the fast profile, the pieces of a row of one text, and of two."""
         from trietok.inputs.post_processors import bare_pieces  # the slow profile does without it
 
@@ -173,7 +174,7 @@ class TokenTable:
         return self.entries.get(token) if token_id is None else token_id
 
 
-class Changes:
+class CurrentTable:
     """The current table, and the draft of a change in progress. A copy has the current table and no
     draft.
 
@@ -234,7 +235,7 @@ class Changes:
     def _settle(self) -> None:
         for step in self._at_commit:
             step()
-        prepare(self.committed.added.searches)
+        prepare_searches(self.committed.added.searches)
         self._version.bump()
 
     def _after_fork(self) -> None:
@@ -253,7 +254,7 @@ class Changes:
             yield
 
     def __reduce__(self) -> Any:
-        return Changes, (self.committed, self._version)
+        return CurrentTable, (self.committed, self._version)
 
 
 # What follows computes the ids of tokens that are added or removed. No function changes its
@@ -299,19 +300,10 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
     first_new = next_id
     there = added.encoder.to_look_up(len(new_tokens))
     for given in new_tokens:
-        if isinstance(given, str):
-            if given in there or given in ids:
-                continue  # a plain string has no flags, so those of the known token stay
-            special = special_tokens or given in roles
-            token = AddedToken(given.lower() if lowers and not special else given, special=special)
-        else:
-            token = AddedToken.of(given)
-            special = special_tokens or token.special
-            if special and not token.special:
-                token = token.replace(special=True)
-            elif lowers and token.normalized and not special:
-                token = token.replace(content=token.content.lower())
-        content = token.content
+        if isinstance(given, str) and (given in there or given in ids):
+            continue  # a plain string has no flags, so those of the known token stay
+        token = _as_added(given, special_tokens, lowers, roles)
+        special, content = token.special, token.content
         if check is not None:
             check(content)
         token_id = ids.get(content)
@@ -334,6 +326,23 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
         next_id - first_new,
         next_id if next_id > first_new else 0,
     )
+
+
+def _as_added(
+    given: Token, special_tokens: bool, lowers: bool, roles: Collection[str]
+) -> AddedToken:
+    """The token as it is added: special where the call or its role says so, else lower-cased where
+    texts are.
+    """
+    if isinstance(given, str):
+        special = special_tokens or given in roles
+        return AddedToken(given.lower() if lowers and not special else given, special=special)
+    token = AddedToken.of(given)
+    if special_tokens and not token.special:
+        return token.replace(special=True)
+    if lowers and token.normalized and not token.special:
+        return token.replace(content=token.content.lower())
+    return token
 
 
 def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:

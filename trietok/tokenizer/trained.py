@@ -27,9 +27,9 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.json_place import NO_NORMALIZER
-from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson
+from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
@@ -39,11 +39,11 @@ from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import RustProfile
-from trietok.tokenizer.moment import TEXT_HOOKS, HookEncoder
+from trietok.tokenizer.hooks import TEXT_HOOKS, HookEncoder
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
-from trietok.training.chinese import UNKNOWN, Segmenter
+from trietok.training.chinese import UNKNOWN_TOKEN, Segmenter
 
 _OF_BERT = (
     "do_lower_case",
@@ -312,8 +312,8 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
             )
         self._vocabulary = Vocabulary.from_file(vocab_file)
         if unk_token is None:
-            has_other = UNKNOWN not in self._vocabulary and _BERT_UNKNOWN in self._vocabulary
-            unk_token = _BERT_UNKNOWN if has_other else UNKNOWN
+            has_other = UNKNOWN_TOKEN not in self._vocabulary and _BERT_UNKNOWN in self._vocabulary
+            unk_token = _BERT_UNKNOWN if has_other else UNKNOWN_TOKEN
         self._segmenter = Segmenter(self._vocabulary.token_to_id, str(unk_token))
         kwargs.setdefault("clean_up_tokenization_spaces", False)
         super().__init__(unk_token=unk_token, **kwargs)
@@ -328,7 +328,7 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[Piece, ...]:
+    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
         return bare_pieces(pair)
 
     def _convert_token_to_id(self, token: str) -> int | None:

@@ -22,8 +22,8 @@ from trietok.showing.report import Report, Table
 
 Reason = Literal["unknown-character", "no-piece", "too-long"]
 
-HEAD = ("count", "word", "why", "first at")
-MOST_SHOWN = 20  # words in a printed table
+HEAD_OF_WORDS = ("count", "word", "why", "first at")
+MOST_WORDS_SHOWN = 20  # words in a printed table
 _WIDEST = 20  # characters of a word in it
 
 
@@ -142,9 +142,9 @@ class UnknownWords(Report):
     def _parts(self) -> Iterator[str | Table]:
         yield self.summary
         if self.words:
-            yield Table(HEAD, [*self.rows(MOST_SHOWN)], right=(0,))
-        if len(self.words) > MOST_SHOWN:
-            yield f"... and {len(self.words) - MOST_SHOWN:,} more"
+            yield Table(HEAD_OF_WORDS, [*self.rows(MOST_WORDS_SHOWN)], right=(0,))
+        if len(self.words) > MOST_WORDS_SHOWN:
+            yield f"... and {len(self.words) - MOST_WORDS_SHOWN:,} more"
 
     def __repr__(self) -> str:
         return (

@@ -18,7 +18,7 @@ from typing import Any
 from trietok.disk import read_text
 from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.files.atomic import files_of_interrupted_save, save_files, save_into
-from trietok.files.components import MARKS, OFF
+from trietok.files.components import OFF, WORD_MARKS
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_SPLITTING,
@@ -30,13 +30,12 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    json_text,
-    read_json_object,
     write_json,
     write_text,
 )
+from trietok.files.json_files import json_text, read_json_object
 from trietok.files.json_place import BertNormalizer
-from trietok.files.tokenizer_json import BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.log import renamed
 from trietok.text.added_tokens import AddedToken
@@ -87,9 +86,9 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
             f" {MERGES_FILE}; the three have to come from one save",
             path=path,
         )
-    unknown, prefix, suffix = (model.get(name) for name in MARKS)
+    unknown, prefix, suffix = (model.get(name) for name in WORD_MARKS)
     if not all(mark is None or isinstance(mark, str) for mark in (unknown, prefix, suffix)):
-        raise FileFormatError(f"{path}: {', '.join(MARKS)} are strings or null", path=path)
+        raise FileFormatError(f"{path}: {', '.join(WORD_MARKS)} are strings or null", path=path)
     return BpeParts(vocab, merges, unknown, prefix, suffix), [token["content"] for token in added]
 
 
@@ -224,7 +223,7 @@ class Bpe:
             VocabularyError: as `Bpe`.
         """
         parts, special_tokens = read_bpe(Path(directory))
-        marks = {name: getattr(parts, name) for name in MARKS}
+        marks = {name: getattr(parts, name) for name in WORD_MARKS}
         return cls(parts.vocab, parts.merges, **marks, special_tokens=special_tokens)
 
     def tokenize(self, word: str) -> list[str]:

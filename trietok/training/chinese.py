@@ -37,6 +37,7 @@ from operator import add, neg
 from pathlib import Path
 from typing import NamedTuple
 
+from trietok.collector import bulk
 from trietok.errors import InputError, InputTypeError
 from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
@@ -58,7 +59,6 @@ from trietok.text.characters import (
     is_whitespace,
 )
 from trietok.text.kernel import choosing
-from trietok.text.trie import bulk
 from trietok.training.bpe import require_utf8
 from trietok.training.merging import alphabet, characters_of, require_room
 from trietok.training.pairs import MostFrequent, Pairs, Sizes
@@ -71,7 +71,7 @@ from trietok.training.word_counts import (
     require_whole,
 )
 
-UNKNOWN = "<unk>"
+UNKNOWN_TOKEN = "<unk>"
 VOCAB_SIZE = 10_000
 MERGES_PER_LOG_LINE = 10
 _SENTENCES_PER_REPORT = 500
@@ -106,7 +106,7 @@ class ChineseBpe(NamedTuple):
     @property
     def tokens(self) -> list[str]:
         """`<unk>`, the sub-words, the punctuation."""
-        return [UNKNOWN, *self.counts, *self.punctuation]
+        return [UNKNOWN_TOKEN, *self.counts, *self.punctuation]
 
 
 @renamed(sentences="texts", on_progress="progress")
@@ -163,7 +163,7 @@ def train_chinese_bpe(
             characters = {char: count for char, count in characters.items() if char in kept}
         if vocab_size is not None:
             require_room(vocab_size, len(characters), "different characters of the texts")
-        merging = _Merging(chains, characters)
+        merging = _ChineseMerging(chains, characters)
         del chains, read.chains
         merges = merging.run(vocab_size, num_merges, report, log)
     return ChineseBpe(merging.subwords(), read.punctuation(), merges, read.number)
@@ -270,7 +270,7 @@ def _between(chains: Mapping[str, int], characters: Iterable[str]) -> Counter[st
 # ---- merges --------------------------------------------------------------------------------------
 
 
-class _Merging:
+class _ChineseMerging:
     """The chains, their pairs, and the sub-words that they consist of."""
 
     def __init__(self, chains: Mapping[str, int], characters: Mapping[str, int]) -> None:
@@ -386,7 +386,7 @@ class Segmenter:
     """
 
     def __init__(
-        self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN
+        self, vocabulary: Iterable[str] | Mapping[str, int], unknown: str = UNKNOWN_TOKEN
     ) -> None:
         if not isinstance(vocabulary, Mapping):
             vocabulary = {token: number for number, token in enumerate(dict.fromkeys(vocabulary))}

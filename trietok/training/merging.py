@@ -24,11 +24,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from trietok.collector import bulk
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.kernel import choosing
-from trietok.text.trie import bulk
-from trietok.training.pairs import LONG, MostFrequent, Pairs, Sizes, bytes_of
+from trietok.training.pairs import LONG_FROM, MostFrequent, Pairs, Sizes, bytes_of
 from trietok.training.word_counts import (
     COUNTING_PAIRS,
     MERGING,
@@ -223,7 +223,7 @@ def require_room(vocab_size: int, needed: int, what: str) -> None:
 
 _MERGES_PER_REPORT = 100
 _MOST_COUNTED = 1 << 62  # by the compiled kernel
-_MOST_IN_LONG = 100 * LONG  # tokens of long words: the kernel scans each word as a whole
+_MOST_IN_LONG = 100 * LONG_FROM  # tokens of long words: the kernel scans each word as a whole
 
 
 def learnt(
@@ -261,7 +261,9 @@ class _Merging:
         words, counts, options = self.pairs.words, self.pairs.word_counts, self.options
         marks = self._prefix + (options.end_of_word_suffix or "")
         longest = max(map(len, words), default=0)
-        in_long = sum(len(word) for word in words if len(word) > LONG) if longest > LONG else 0
+        in_long = (
+            sum(len(word) for word in words if len(word) > LONG_FROM) if longest > LONG_FROM else 0
+        )
         return (
             choosing.kernel_at_work() == "compiled"
             and options.max_token_length is None

@@ -20,14 +20,14 @@ from trietok.training.word_counts import COUNTING_PAIRS, OnProgress, Progress
 # A word is a str with one character for each of its tokens, `chr(id)`: it takes little memory, and
 # a merge in it is a `split` and a `join`. A merge is made in the words that hold the pair, from the
 # left to the right of each. Each of these words is scanned as a whole, so a word of more than
-# `LONG` tokens is kept as a `LongWord` instead, in which a merge touches only the places of the
-# pair and their neighbours: all merges together take O(n) there for n tokens.
+# `LONG_FROM` tokens is kept as a `LongWord` instead, in which a merge touches only the places of
+# the pair and their neighbours: all merges together take O(n) there for n tokens.
 
-LONG = 1_000  # tokens
+LONG_FROM = 1_000  # tokens
 _WORDS_PER_REPORT = 20_000
 
 # a token beside merged pairs → how often it stands there, then in which words
-Found = dict[str, list[int]]
+WordsOfPairs = dict[str, list[int]]
 
 
 class Sizes:
@@ -111,7 +111,7 @@ class Pairs:
                     found[pair] = [where, position]
                 else:
                     where.append(position)
-            if len(word) > LONG:
+            if len(word) > LONG_FROM:
                 self._long[position] = LongWord(word)
                 self.words[position] = ""
             if not position % _WORDS_PER_REPORT:
@@ -169,13 +169,15 @@ class Pairs:
             counts[gone] = counts.get(gone, 0) - count
         return made, new
 
-    def _merged(self, pair: str, merged: str, positions: list[int]) -> tuple[Found, Found, int]:
+    def _merged(
+        self, pair: str, merged: str, positions: list[int]
+    ) -> tuple[WordsOfPairs, WordsOfPairs, int]:
         """Merge; return what stood before and after the merged pairs. Training spends its time in
         this loop.
         """
         words, word_counts = self.words, self.word_counts
-        before: Found = {}
-        after: Found = {}
+        before: WordsOfPairs = {}
+        after: WordsOfPairs = {}
         made = 0
         for position in positions:
             parts = words[position].split(pair)
@@ -204,7 +206,13 @@ class Pairs:
         return before, after, made
 
     def _merge_often(
-        self, position: int, pair: str, merged: str, parts: list[str], before: Found, after: Found
+        self,
+        position: int,
+        pair: str,
+        merged: str,
+        parts: list[str],
+        before: WordsOfPairs,
+        after: WordsOfPairs,
     ) -> int:
         """Merge in a word that holds the pair several times, or is long."""
         count = self.word_counts[position]
@@ -222,7 +230,7 @@ class Pairs:
         return made
 
 
-def _note(found: Found, token: str, count: int, position: int) -> None:
+def _note(found: WordsOfPairs, token: str, count: int, position: int) -> None:
     where = found.setdefault(token, [0])
     where[0] += count
     if where[-1] != position or len(where) == 1:

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, as_file_error
 from trietok.files.stores import is_elsewhere, open_bytes
-from trietok.files.texts import LONGEST_LINE, TextFile, TextFiles, TextReader
+from trietok.files.text_files import TextFile
+from trietok.files.text_rows import LONGEST_TEXT_LINE
+from trietok.files.texts import TextFiles, TextReader
 from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -409,7 +411,7 @@ class _CountElsewhere(NamedTuple):
 
 def _lines_of(part: FilePart) -> Iterator[bytes]:
     with as_file_error(f"cannot read {part.name}", part.name), open_bytes(part.name) as raw:
-        at, longest = max(part.start - 1, 0), LONGEST_LINE + 1
+        at, longest = max(part.start - 1, 0), LONGEST_TEXT_LINE + 1
         raw.seek(at)
         # whether what is read next is a whole line, or the rest of one that began before
         is_whole = not part.start

@@ -32,7 +32,7 @@ def read_again(texts: Iterable[str]) -> Iterator[Iterable[str]]:
         yield _Checked(texts)
         return
     with tempfile.TemporaryFile() as file:
-        yield _Kept(texts, file)
+        yield _KeptTexts(texts, file)
 
 
 def checked(texts: Iterable[str]) -> Iterator[str]:
@@ -53,7 +53,7 @@ class _Checked:
         return checked(self._texts)
 
 
-class _Kept:
+class _KeptTexts:
     """Texts that are read once, and from a file afterwards."""
 
     def __init__(self, texts: Iterable[str], file: IO[bytes]) -> None:

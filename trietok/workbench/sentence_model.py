@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from trietok.errors import FileFormatError, InputError, imported
 from trietok.files.formats import CONFIG_FILE
 from trietok.workbench.sentence_modules import (
-    LIBRARY,
     MODULES_FILE,
     POOLINGS,
+    SENTENCE_TRANSFORMERS,
     TEXT,
     TOKENS,
     WEIGHTS_FILE,
@@ -78,7 +78,7 @@ def layers_of(directory: Path, config: Mapping[str, Any]) -> list[Layer]:
             known = ", ".join(_KINDS)
             raise InputError(
                 f"{path} names a module of the type {module.type!r:.80}; trietok runs {known} of"
-                f" {LIBRARY}, and no code that comes with a model; {INSTEAD}"
+                f" {SENTENCE_TRANSFORMERS}, and no code that comes with a model; {INSTEAD}"
             )
         if module.folder is None and module.kind != "Normalize":
             raise InputError(

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trietok.errors import TrietokError
-from trietok.files.formats import CONFIG_FILE, read_json, read_json_object
+from trietok.files.formats import CONFIG_FILE
+from trietok.files.json_files import read_json, read_json_object
 from trietok.files.safetensors import SafetensorsError, read_header
 
 WEIGHTS_FILE = "model.safetensors"
 MODULES_FILE, SENTENCES_FILE = "modules.json", "sentence_bert_config.json"
 _PROMPTS_FILE = "config_sentence_transformers.json"
 _FORMER_WEIGHTS_FILE = "pytorch_model.bin"
-LIBRARY = "sentence_transformers"
+SENTENCE_TRANSFORMERS = "sentence_transformers"
 TRANSFORMERS = ("Transformer", "MLMTransformer")
 # Modules that begin with no text, by the last word of their type; those of others are not known.
 _LATER = (
@@ -73,7 +74,7 @@ def read_modules(directory: Path) -> tuple[list[Module], list[Fault]]:
     if not os.path.lexists(directory / MODULES_FILE):
         return [], []
     faults: list[Fault] = []
-    values = _read(directory, MODULES_FILE, faults)
+    values = _read_json(directory, MODULES_FILE, faults)
     if not faults and (
         not isinstance(values, list) or not all(isinstance(value, dict) for value in values)
     ):
@@ -109,7 +110,7 @@ def prompt_faults(directory: Path) -> list[Fault]:
     """What is wrong with the prompts of the directory."""
     faults: list[Fault] = []
     settings = (
-        _read(directory, _PROMPTS_FILE, faults)
+        _read_json(directory, _PROMPTS_FILE, faults)
         if os.path.lexists(directory / _PROMPTS_FILE)
         else {}
     )
@@ -129,7 +130,7 @@ def prompt_faults(directory: Path) -> list[Fault]:
     return faults
 
 
-def _read(directory: Path, name: str, faults: list[Fault]) -> Any:
+def _read_json(directory: Path, name: str, faults: list[Fault]) -> Any:
     try:
         return (read_json if name in (MODULES_FILE, _PROMPTS_FILE) else read_json_object)(
             directory / name
@@ -143,7 +144,7 @@ def _read(directory: Path, name: str, faults: list[Fault]) -> Any:
 def _module(directory: Path, value: dict[str, Any], faults: list[Fault]) -> Module:
     said, path = value.get("type"), value.get("path")
     library, *_, kind = said.split(".") if isinstance(said, str) and "." in said else ("", "")
-    kind = kind if library == LIBRARY else ""
+    kind = kind if library == SENTENCE_TRANSFORMERS else ""
     is_place = (
         isinstance(path, str)
         and "\0" not in path
@@ -161,7 +162,7 @@ def _module(directory: Path, value: dict[str, Any], faults: list[Fault]) -> Modu
         return Module(kind, said, folder, {})
     name = f"{folder}/{CONFIG_FILE}".lstrip("/")
     if os.path.lexists(directory / name):
-        return Module(kind, said, folder, _read(directory, name, faults))
+        return Module(kind, said, folder, _read_json(directory, name, faults))
     if kind in _WITH_CONFIG or kind in TRANSFORMERS:
         faults.append(Fault(name, f"there is no such file, and {kind.lower()} needs it"))
     return Module(kind, said, folder, {})

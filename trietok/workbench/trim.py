@@ -25,7 +25,7 @@ from trietok.showing.characters import first_few, number_of, visible
 from trietok.showing.report import Report
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.training.word_counts import require_texts, require_whole
-from trietok.workbench.adapting.add_terms import batches, ids_of, unknown_id_of
+from trietok.workbench.adapting.add_terms import batches, ids_of_texts, unknown_id_of
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import checked, read_again
@@ -150,7 +150,7 @@ def _counted(
         for batch in batches(texts):
             number += len(batch)
             for text, old, new in zip(
-                batch, ids_of(before, batch), ids_of(after, batch), strict=True
+                batch, ids_of_texts(before, batch), ids_of_texts(after, batch), strict=True
             ):
                 tokens += len(old)
                 unknown_before += (times := old.count(unknown[0]))
@@ -163,7 +163,7 @@ def _counted(
                         yield text
 
     found = after.find_unknown(with_more_unknown(), positions=0).words
-    words = (each for each in found if unknown[0] not in ids_of(before, [each.word])[0])
+    words = (each for each in found if unknown[0] not in ids_of_texts(before, [each.word])[0])
     unknown_words = {each.word: each.count for each in islice(words, _MOST_UNKNOWN)}
     return TextCounts(
         number, tokens, differing, changed, unknown_before, unknown_after, unknown_words
@@ -334,7 +334,7 @@ class _Used:
 
     def count(self, texts: Iterable[str]) -> None:
         for batch in batches(texts):
-            rows = ids_of(self._tokenizer, batch)
+            rows = ids_of_texts(self._tokenizer, batch)
             self.texts += len(batch)
             for text, ids in zip(batch, rows, strict=True):
                 self.tokens += len(ids)

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 SOURCE = pathlib.Path(__file__).with_name("_kernel.c")
 LIBRARY = "_kernel.pyd" if sys.platform == "win32" else "_kernel.abi3.so"
 WHEEL_TAG = "cp311-abi3"
-OPTIONS = ("-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
+COMPILER_OPTIONS = ("-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra")
 # The compiler of Windows, which a prompt of Visual Studio finds; it writes files of its own beside
 # the library.
 OF_WINDOWS = ("/nologo", "/O2", "/DNDEBUG", "/std:c11", "/experimental:c11atomics", "/LD", "/utf-8")
@@ -90,7 +90,7 @@ def _command(compiler: list[str], options: Sequence[str], written: pathlib.Path)
         if sys.platform == "darwin"
         else ["-shared", "-pthread"]
     )
-    return [*compiler, *OPTIONS, *options, include, str(SOURCE), *link, "-o", str(written)]
+    return [*compiler, *COMPILER_OPTIONS, *options, include, str(SOURCE), *link, "-o", str(written)]
 
 
 def _compiler() -> list[str]:

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from trietok.forks import ForkableLock
 from trietok.named import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
-from trietok.text.changes import ForkableLock
 from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
@@ -56,12 +56,12 @@ CODE_POINTS_OF_A_TEXT = 20
 ORDINARY, DELETED, SPACE, ALONE, HAND_OVER = range(1, 6)
 IS_KEY, IS_BOUNDARY, MAY_COMPOSE, IS_PLAIN, MAY_PASS = 1, 2, 4, 8, 16
 DELETED_FOLD = chr(255)  # of ASCII that is not there where terms are looked for
-END = chr(sys.maxunicode)  # of a word whose pairs are merged
+END_OF_WORD = chr(sys.maxunicode)  # of a word whose pairs are merged
 WORDS_AT_ONCE = 10_000
 Name = Callable[[int, int], int]  # of the token that two tokens become
 # kind, combining class, flags, UTF-8 of what it becomes in a word
-Answer = tuple[int, int, int, bytes]
-_HANDED_OVER: Answer = (HAND_OVER, 0, 0, b"")
+CharacterAnswer = tuple[int, int, int, bytes]
+_HANDED_OVER: CharacterAnswer = (HAND_OVER, 0, 0, b"")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
 MOST_LIMIT = (1 << 32) - 1
@@ -133,7 +133,7 @@ def merge_pairs(
     """
     buffer = bytearray()
     for first in range(0, len(words), WORDS_AT_ONCE):
-        some = END.join([*words[first : first + WORDS_AT_ONCE], ""])
+        some = END_OF_WORD.join([*words[first : first + WORDS_AT_ONCE], ""])
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
     _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
@@ -208,9 +208,9 @@ class Classifier(ABC):
         self.patterns = patterns_of(parts)
         characters = frozenset[str]().union(*[part.characters for part in parts])
         stay_in_parts = is_plain and not any(map(self.is_boundary, characters))
-        self._key: Answer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
+        self._key: CharacterAnswer = (HAND_OVER, 0, 0 if stay_in_parts else IS_KEY, b"")
 
-    def classify(self, code_point: int) -> Answer:
+    def classify(self, code_point: int) -> CharacterAnswer:
         """What becomes of a code point that is no surrogate."""
         if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
             jamo = normalize("NFD", chr(code_point))
@@ -231,7 +231,7 @@ class Classifier(ABC):
         """Whether a character is whitespace, or is set between spaces."""
 
     @abstractmethod
-    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
+    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         """What becomes of a code point with these keys."""
 
     def stay_apart(self, pair: str) -> bool:
@@ -254,7 +254,7 @@ class Classifier(ABC):
         return (1, 0) if has_keys or kind != ALONE or not flags & IS_BOUNDARY else COMMON_CHINESE
 
 
-def prepare(searches: Iterable[WordSearch]) -> None:
+def prepare_searches(searches: Iterable[WordSearch]) -> None:
     """Work out what encoders will ask of many added tokens, so that no text has to wait for it."""
     parts = [part for search in searches for part in search.parts if len(part.words) >= MANY_WORDS]
     patterns_of(parts if _choice.is_compiled else ())
@@ -322,7 +322,7 @@ class SlowClassifier(Classifier):
         keys = "".join(self.keys)
         self._any_order = self._strips and normalize("NFD", keys).translate(MARKS) == keys
 
-    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
+    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         raw = chr(code_point)
         if (
             raw.isalpha()
@@ -362,7 +362,7 @@ class SlowClassifier(Classifier):
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
-    def _within_word(self, char: str, cleaned: str, word: str) -> Answer | None:
+    def _within_word(self, char: str, cleaned: str, word: str) -> CharacterAnswer | None:
         """What becomes of a character that is kept; None where it cannot be told of it by
         itself.
         """
@@ -437,7 +437,7 @@ class RustClassifier(Classifier):
         self._changes = bool(basic.do_lower_case), basic.strips_accents
         super().__init__(added, is_plain)
 
-    def _classify(self, code_point: int, keys: frozenset[str]) -> Answer:
+    def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         raw = chr(code_point)
         # most characters: no stage changes them
         if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 62  # for a width or a length that no array can have
 NOT_PADDED, TO_LONGEST = -1, -2  # in place of a width
-IDS = -1  # in a column the ids of a text; else its number stands for each
+IDS_OF_TEXT = -1  # in a column the ids of a text; else its number stands for each
 
 
 class Form(NamedTuple):
@@ -82,7 +82,7 @@ class ListRows:
     """Rows that are lists.
 
     >>> rows = ListRows([[7, 8], [9]])
-    >>> rows.columns(form_of((1, 1), {"ids": (0, [IDS], [1, 2]), "mask": (0, [1], [1, 1])}))
+    >>> rows.columns(form_of((1, 1), {"ids": (0, [IDS_OF_TEXT], [1, 2]), "mask": (0, [1], [1, 1])}))
     {'ids': [[1, 7, 8, 2], [1, 9, 2, 0]], 'mask': [[1, 1, 1, 1], [1, 1, 1, 0]]}
     """
 
@@ -187,7 +187,7 @@ class _Reader:
         for row in rows:
             made = [*specials[0]]
             for ids, number, behind in zip(row, of_texts, specials[1:], strict=True):
-                made += ids if number == IDS else [number] * len(ids)
+                made += ids if number == IDS_OF_TEXT else [number] * len(ids)
                 made += behind
             missing = [padding] * (fill_to - len(made))
             column.append(missing + made if self._pads_left else made + missing)

@@ -37,18 +37,18 @@ from trietok.workbench.adapting.add_terms import (
     AddedTerms,
     OtherWord,
     add_terms,
+    add_words_of,
     batches,
-    count_words,
-    ids_of,
+    ids_of_texts,
     other_words,
     remove_terms,
     said_of,
     unknown_id_of,
 )
 from trietok.workbench.adapting.apply_rows import (
-    NO_LIMIT,
+    UNLIMITED,
     Checkpoint,
-    Progress,
+    OnStep,
     check_saving,
     checked_model,
     read_checkpoint,
@@ -70,7 +70,7 @@ from trietok.workbench.suggesting.suggest import suggest_tokens
 from trietok.workbench.suggesting.suggestions import Suggestions, unknown_become
 
 if TYPE_CHECKING:
-    from trietok.workbench.adapting.distil import FittedRows, Reader
+    from trietok.workbench.adapting.distil import FittedRows, TextEmbedder
     from trietok.workbench.adapting.heal import Healed
 
 _MOST_HELD, _MOST_EMBEDDED = 2000, 400  # texts
@@ -119,7 +119,7 @@ class HeldBack(NamedTuple):
         fit = f" fit into {self.most:,} tokens before, {self.fit_after:,} now"
         fit = (
             f"{self.fit_before:,} of {number_of(self.before.texts, 'text')}{fit}; "
-            if self.most < NO_LIMIT
+            if self.most < UNLIMITED
             else ""
         )
         yield f"{fit}{self.changed:,} {'has' if self.changed == 1 else 'have'} other ids"
@@ -147,7 +147,7 @@ class HeldBack(NamedTuple):
             "tokens of these texts",
             [*_bars((each / max(*tokens, 1), f"{each:,}") for each in tokens)],
         )
-        if self.most < NO_LIMIT:
+        if self.most < UNLIMITED:
             fit = (
                 (each / self.before.texts, f"{each:,}")
                 for each in (self.fit_before, self.fit_after)
@@ -346,9 +346,9 @@ def adapt(
     onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
-    progress: Progress | None = None,
-    fitting: Progress | None = None,
-    healing: Progress | None = None,
+    progress: OnStep | None = None,
+    fitting: OnStep | None = None,
+    healing: OnStep | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens
     with a row for each.
@@ -484,7 +484,7 @@ def adapt(
         if output is not None:
             with contextlib.ExitStack() as stack:
                 if fits:
-                    kept = heal_.Kept(
+                    kept = heal_.FittedSoFar(
                         Path(f"{os.fspath(output)}.rows"),
                         checkpoint,
                         plan,
@@ -511,7 +511,7 @@ def adapt(
                 written = _verified(before, plan, done, staging)
                 if of_held is not None and (fits or measure):
                     pairs = (parts[0], before), (read_checkpoint(staging), after)
-                    readers = [partial(distil.Reader, *pair) for pair in pairs]
+                    readers = [partial(distil.TextEmbedder, *pair) for pair in pairs]
                     of_held = _embedded(of_held, held.texts[:_MOST_EMBEDDED], readers)
             applied = replace(applied, out=os.fspath(output))
     new_tokens = _new_tokens(done, before, given)
@@ -563,7 +563,7 @@ def _of_held(
     if not texts:
         return None
     before, after, _ = _tokens_of(tokenizers, texts)
-    old, new = (ids_of(tokenizer, texts) for tokenizer in tokenizers)
+    old, new = (ids_of_texts(tokenizer, texts) for tokenizer in tokenizers)
     most = checkpoint.most_tokens(tokenizers[0])
     room = most - tokenizers[0].num_special_tokens_to_add()
     fit = [sum(len(ids) <= room for ids in rows) for rows in (old, new)]
@@ -571,7 +571,7 @@ def _of_held(
 
 
 def _embedded(
-    held: HeldBack, texts: list[str], readers: Iterable[Callable[[], Reader]]
+    held: HeldBack, texts: list[str], readers: Iterable[Callable[[], TextEmbedder]]
 ) -> HeldBack:
     """The same, with what became of the embeddings of texts, from a model to the one written."""
     # the memory holds one model at a time
@@ -711,7 +711,9 @@ def _verified(
         )
     prefix = before.wordpiece_tokenizer.continuing_subword_prefix
     for token, token_id in terms.added.items():  # what continues a word stands in no text by itself
-        if ids_of(written, [token]) != [[token_id]] and not (prefix and token.startswith(prefix)):
+        if ids_of_texts(written, [token]) != [[token_id]] and not (
+            prefix and token.startswith(prefix)
+        ):
             raise VocabularyError(
                 f"the new token {token!r:.60} is not the id {token_id}", token=token
             )
@@ -741,12 +743,12 @@ def _tokens_of(
     number = 0
     for batch in batches(texts):
         number += len(batch)
-        both = [ids_of(tokenizer, batch) for tokenizer in tokenizers]
+        both = [ids_of_texts(tokenizer, batch) for tokenizer in tokenizers]
         for which, rows in enumerate(both):
             tokens[which] += sum(map(len, rows))
             unknown_tokens[which] += sum(ids.count(unknown[which]) for ids in rows)
         if words is not None:
-            count_words(tokenizers[0], compress(batch, map(ne, *both)), words)
+            add_words_of(tokenizers[0], compress(batch, map(ne, *both)), words)
         given.update(
             each
             for ids in both[1]

@@ -29,6 +29,7 @@ from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.training.word_counts import WordCounts
 from trietok.workbench.read_again import checked
+from trietok.workbench.suggesting.suggestions import Suggestions
 
 _BATCH = 256  # texts encoded at a time
 
@@ -40,7 +41,7 @@ def batches(texts: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def ids_of(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
+def ids_of_texts(tokenizer: PreTrainedTokenizer, texts: list[str]) -> list[list[int]]:
     """The ids of texts, without special tokens around."""
     return tokenizer.text_encoder.rows(texts).lists()
 
@@ -140,7 +141,11 @@ class AddedTerms(Report):
 
 
 def add_terms(
-    tokenizer: BertTokenizer, terms: Iterable[str], way: str = "auto", *, special: bool = False
+    tokenizer: BertTokenizer,
+    terms: Iterable[str] | Suggestions,
+    way: str = "auto",
+    *,
+    special: bool = False,
 ) -> AddedTerms:
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
@@ -148,7 +153,8 @@ def add_terms(
         tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair
             encoding, which takes added tokens only.
         terms: words or phrases as people write them; spaces around are taken off, and several
-            inside are one. They are lower-cased where the tokenizer does so.
+            inside are one. They are lower-cased where the tokenizer does so. `Suggestions` are
+            added in the way that they were worked out for, unless `way` says another.
         way: `"auto"`, entries of the vocabulary where WordPiece can reach the term, and
             `"single-word"` tokens where it cannot, as with spaces or punctuation inside (a token
             that begins and ends with a Chinese character, a word by itself, matches anywhere), or
@@ -188,6 +194,9 @@ def add_terms(
         )
     if way == "wordpiece":
         require_wordpiece(tokenizer, "add_terms in the way 'wordpiece'")
+    if isinstance(terms, Suggestions):
+        way = terms.adding if (way, terms.adding) == ("auto", "single-word") else way
+        terms = [each.word for each in terms.suggestions]
     if isinstance(terms, (str, bytes)):
         raise InputTypeError(
             f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms
@@ -468,7 +477,7 @@ def said_of(others: Sequence[OtherWord]) -> str:
     return f"{told} ({number_of(sum(each.frequency for each in others), 'occurrence')}): {examples}"
 
 
-def count_words(tokenizer: BertTokenizer, texts: Iterable[str], words: WordCounts) -> None:
+def add_words_of(tokenizer: BertTokenizer, texts: Iterable[str], words: WordCounts) -> None:
     """Add the words of texts to those counted, of which the rarest of many are forgotten."""
     cut = tokenizer.basic_tokenizer.tokenize if tokenizer.do_basic_tokenize else str.split
     for text in texts:
@@ -487,7 +496,9 @@ def other_words(
     frequent, found = sorted(words, key=lambda item: (-item[1], item[0])), list[OtherWord]()
     for start in range(0, len(frequent), _BATCH):
         some = frequent[start : start + _BATCH]
-        old, new = (ids_of(tokenizer, [word for word, _ in some]) for tokenizer in (before, after))
+        old, new = (
+            ids_of_texts(tokenizer, [word for word, _ in some]) for tokenizer in (before, after)
+        )
         for (word, frequency), ids, new_ids in zip(some, old, new, strict=True):
             if ids != new_ids and tuple(new_ids) not in terms:
                 found.append(
@@ -533,11 +544,11 @@ def effects_of_terms(
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
         words.texts += len(batch)
-        count_words(tokenizer, batch, words)
-        old = ids_of(tokenizer, batch)
+        add_words_of(tokenizer, batch, words)
+        old = ids_of_texts(tokenizer, batch)
         before += sum(map(len, old))
         for number, trial in enumerate(trials):
-            new = ids_of(trial, batch)
+            new = ids_of_texts(trial, batch)
             changed[number] += sum(map(list.__ne__, old, new))
             after[number] += sum(map(len, new))
     effects = []

@@ -38,10 +38,10 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
     write_json,
 )
-from trietok.files.load import BUILT_IN_NAMES
+from trietok.files.json_files import read_json_object
+from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.safetensors import (
     ELEMENT_BYTES,
     Header,
@@ -93,7 +93,7 @@ _WEIGHTS = (
     ),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
-NO_LIMIT = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
+UNLIMITED = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -149,7 +149,7 @@ class Checkpoint(NamedTuple):
             for limit, less in said
             if isinstance(limit, (int, float)) and limit > less
         ]
-        return min([NO_LIMIT, *limits])
+        return min([UNLIMITED, *limits])
 
     def fitted_tensors(self) -> tuple[list[str], list[str], list[str]]:
         """What can be fitted: the tensor with the input embeddings and those of its shape that the
@@ -345,7 +345,7 @@ def _files(directory: Path) -> Iterator[str]:
 
 # ---- the plan carried out ------------------------------------------------------------------------
 
-Progress = Callable[[int, int], None]
+OnStep = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
 
 
@@ -360,7 +360,7 @@ def apply_rows(
     multiple_of: int = 1,
     tokenizer: Any = None,
     onnx: bool = False,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> AppliedRows:
     """Write a model's directory anew, with the rows of its tokens as a plan says; the old one stays
     as it is.
@@ -418,7 +418,7 @@ def write_rows(
     *,
     multiple_of: int,
     tokenizer: Any,
-    progress: Progress | None,
+    progress: OnStep | None,
     onnx: bool = False,
     fitted: FittedRows | None = None,
 ) -> AppliedRows:
@@ -574,7 +574,7 @@ class _Writer:
         checkpoint: Checkpoint,
         blocks: RowBlocks,
         axes: dict[str, int],
-        progress: Progress | None,
+        progress: OnStep | None,
     ) -> None:
         self._checkpoint, self._blocks, self._axes, self._progress = (
             checkpoint,
@@ -627,14 +627,15 @@ class _Writer:
                     self.changed.append(
                         ChangedTensor(name, tensor.shape, new[name][1], tensor.dtype, source.name)
                     )
-                    raw = _read(old, start, end, source)
+                    raw = _read_bytes(old, start, end, source)
                     blocks = self._blocks.blocks(
                         name, tensor.dtype, tensor.shape, self._axes[name], raw
                     )
                 else:
                     places = range(start, end, _COPY_BYTES)
                     blocks = (
-                        _read(old, place, min(place + _COPY_BYTES, end), source) for place in places
+                        _read_bytes(old, place, min(place + _COPY_BYTES, end), source)
+                        for place in places
                     )
                 for block in blocks:
                     self._done += file.write(block)
@@ -682,7 +683,7 @@ def _open(path: Path) -> BinaryIO:
         return open_regular(path, ANY_SIZE)
 
 
-def _read(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
+def _read_bytes(file: BinaryIO, start: int, end: int, path: Path) -> bytes:
     with as_file_error(f"cannot read {path}", path):
         file.seek(start)
         raw = file.read(end - start)

@@ -29,7 +29,7 @@ from trietok import log
 from trietok.errors import InputError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
-from trietok.workbench.adapting.add_terms import batches, ids_of
+from trietok.workbench.adapting.add_terms import batches, ids_of_texts
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan, Sum, ids_of_pieces
 from trietok.workbench.sentence_model import INSTEAD, Layer, embedding_of, layers_of
@@ -37,9 +37,9 @@ from trietok.workbench.sentence_model import INSTEAD, Layer, embedding_of, layer
 if TYPE_CHECKING:
     from trietok.tokenizer.pretrained import PreTrainedTokenizer
     from trietok.workbench.adapting.apply_rows import Checkpoint
-    from trietok.workbench.adapting.heal import Kept
+    from trietok.workbench.adapting.heal import FittedSoFar
 
-STEPS = 20  # of Adam, for each batch of words
+STEPS_OF_ADAM = 20  # of Adam, for each batch of words
 _RATE = 0.1  # of a step, as a share of the numbers that rows hold
 _BATCH, _TEXTS, _TOKENS = 256, 32, 1024  # words, texts, and tokens, at a time
 # in texts: tokens on either side of a word, and how it is fitted there
@@ -106,7 +106,7 @@ class FittedRows(Report):
 _OF_HEADS = re.compile(r"(?:^|\.)(?:pooler|cls|lm_head|generator_\w+|vocab_\w+|position_ids)\b")
 
 
-class Reader:
+class TextEmbedder:
     """Embeds texts with a directory's model and what its modules.json says comes after it."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Reader:
         old, torch = self.model.get_input_embeddings(), self.torch
         sums = [sum(weight * old.weight[row] for row, weight in terms) for terms in starts]
         alone: list[Any] = [(word, 1.0, [], []) for word in range(len(pieces))]
-        first = self._fitted(pieces, torch.stack(sums), alone, STEPS, _RATE, until)
+        first = self._fitted(pieces, torch.stack(sums), alone, STEPS_OF_ADAM, _RATE, until)
         around = [
             (word, 1 / len(sides), before, after)
             for word, sides in enumerate(texts)
@@ -265,7 +265,7 @@ def distil_rows(
     in_context: int = 0,
     seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
-    kept: Kept | None = None,
+    kept: FittedSoFar | None = None,
 ) -> FittedRows:
     """Fit the rows that a plan makes, each from what the plan says, and alone; or in so many of the
     texts, too.
@@ -276,14 +276,14 @@ def distil_rows(
     """
     np = import_package("numpy")
     checkpoint.fitted_tensors()  # raises where rows could not be written
-    reader = Reader(checkpoint, before)
+    reader = TextEmbedder(checkpoint, before)
     began = time.monotonic()
     until = math.inf if seconds is None else began + seconds
     new = {token: row for token, row in after.get_vocab().items() if plan.sources[row] < 0}
     made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
     cut = dict(zip(new, ids_of_pieces(before, list(new)), strict=True))
-    around = _around(
+    around = _contexts(
         texts if in_context else (),
         {row: cut[token] for token, row in new.items()},
         after,
@@ -339,7 +339,7 @@ def distil_rows(
     return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
 
 
-def _around(
+def _contexts(
     texts: Iterable[str], pieces: dict[int, list[int]], tokenizer: PreTrainedTokenizer, most: int
 ) -> dict[int, _Sides]:
     """For each new row what is around it in some texts, drawn the same each time; new tokens there
@@ -348,7 +348,7 @@ def _around(
     found: dict[int, _Sides] = {row: [] for row in pieces}
     draw, seen = random.Random(0), Counter[int]()
     for batch in batches(texts):
-        for ids in ids_of(tokenizer, batch):
+        for ids in ids_of_texts(tokenizer, batch):
             for place, row in enumerate(ids):
                 if row not in found:
                     continue

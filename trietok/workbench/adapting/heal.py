@@ -31,7 +31,7 @@ from trietok.errors import FileFormatError, InputError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches
-from trietok.workbench.adapting.distil import Reader, extended
+from trietok.workbench.adapting.distil import TextEmbedder, extended
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan, ids_of_pieces
 from trietok.workbench.sentence_modules import MODULES_FILE
@@ -57,7 +57,7 @@ NEAREST = 10  # neighbours of a text in an index
 # ---- what is kept of a run that was stopped ------------------------------------------------------
 
 
-class Kept:
+class FittedSoFar:
     """A file of rows that were fitted before a run was stopped, for the same model, plan and
     texts.
     """
@@ -185,7 +185,7 @@ def heal_rows(
     after: PreTrainedTokenizer,
     fitted: FittedRows,
     texts: Iterable[str],
-    kept: Kept,
+    kept: FittedSoFar,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FittedRows, Healed]:
@@ -194,7 +194,7 @@ def heal_rows(
     Raises:
         InputError: fewer than ten of the texts hold a new token.
     """
-    reader = Reader(checkpoint, before, with_head=has_head(checkpoint))
+    reader = TextEmbedder(checkpoint, before, with_head=has_head(checkpoint))
     torch, began = reader.torch, time.monotonic()
     made = [row for row in range(plan.rows_after) if plan.sources[row] < 0]
     place = {row: number for number, row in enumerate(made)}
@@ -285,7 +285,7 @@ class _Student:
     """
 
     def __init__(
-        self, reader: Reader, start: Any, sums: list[Sum], pieces: list[list[int]]
+        self, reader: TextEmbedder, start: Any, sums: list[Sum], pieces: list[list[int]]
     ) -> None:
         self._reader, self._torch, self._pieces = reader, reader.torch, pieces
         model, torch = reader.model, reader.torch

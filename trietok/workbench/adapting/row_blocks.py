@@ -459,7 +459,7 @@ def _to_bfloat16(np: Any, values: Any) -> Any:
 
 # ---- what became of a model ----------------------------------------------------------------------
 
-HEAD = ("tensor", "before", "after", "type")
+HEAD_OF_TENSORS = ("tensor", "before", "after", "type")
 
 
 class ChangedTensor(NamedTuple):
@@ -511,7 +511,7 @@ class AppliedRows(Report):
         return {**super().to_dict(), "plan": {name: getattr(self.plan, name) for name in numbers}}
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """A line for each tensor, in the columns of `HEAD`."""
+        """A line for each tensor, in the columns of `HEAD_OF_TENSORS`."""
         return [
             (tensor.name, _shape(tensor.before), _shape(tensor.after), tensor.dtype)
             for tensor in self.tensors
@@ -543,11 +543,11 @@ class AppliedRows(Report):
         return lines
 
     def _parts(self) -> list[str | Table]:
-        return [Table(HEAD, self.rows()), *self.summary(), self.proof]
+        return [Table(HEAD_OF_TENSORS, self.rows()), *self.summary(), self.proof]
 
     def table(self) -> list[str]:
-        """The rows in columns, under their `HEAD`."""
-        return aligned([HEAD, *self.rows()])
+        """The rows in columns, under their `HEAD_OF_TENSORS`."""
+        return aligned([HEAD_OF_TENSORS, *self.rows()])
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -575,7 +575,7 @@ def apply_to(
             f"apply_to takes a torch.nn.Module, not {type(model).__name__}", value=model
         )
     tensors, configs = _tensors(model), _configs(model)
-    rows = _rows_of(tensors, configs)
+    rows = _embedding_rows(tensors, configs)
     fitted = plan.for_model(rows, multiple_of)
     axes = token_axes(
         {name: tuple(tensor.shape) for name, tensor in tensors.items()},
@@ -647,7 +647,7 @@ def _configs(model: Any) -> list[Any]:
     )
 
 
-def _rows_of(tensors: dict[str, Any], configs: list[Any]) -> int:
+def _embedding_rows(tensors: dict[str, Any], configs: list[Any]) -> int:
     said = {config.vocab_size for config in configs}
     if not said:
         said = {

@@ -20,7 +20,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import FileFormatError, InputError, InputTypeError, UnknownTokenError, shortened
-from trietok.files.formats import MOST_VALUES, read_json_object, write_text
+from trietok.files.formats import write_text
+from trietok.files.json_files import MOST_VALUES, read_json_object
 from trietok.log import renamed
 from trietok.showing.report import Report
 from trietok.tokenizer.fingerprint import State, digest, state_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from trietok.workbench.adapting.row_blocks import AppliedRows
 
 
-KIND, VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
+KIND, PLAN_VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
 MOST_ROWS = 1 << 26  # of a plan that is read: far more than any model has, and they fit into memory
 
 # A weighted sum of old rows, by their numbers; one without terms is a row of zeros.
@@ -129,7 +130,7 @@ class RowPlan(Report):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", array("q", self.sources))
         object.__setattr__(self, "sums", tuple(self.sums))
-        _check(self)
+        _check_numbers(self)
 
     def __hash__(self) -> int:
         return hash((self.before, self.after))
@@ -357,7 +358,7 @@ class RowPlan(Report):
         runs = [list(run) for run in _runs_of(self.sources)]
         return {
             "kind": KIND,
-            "version": VERSION,
+            "version": PLAN_VERSION,
             "before": {"fingerprint": self.before, "rows": self.rows_before},
             "after": {"fingerprint": self.after, "rows": self.rows_after},
             "kept": [run for run in runs if run[1] >= 0],
@@ -406,10 +407,11 @@ class RowPlan(Report):
             raise FileFormatError(
                 f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path
             )
-        if value.get("version") != VERSION:
+        if value.get("version") != PLAN_VERSION:
             raise FileFormatError(
                 f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok"
-                f" reads version {VERSION}; make the plan again, or use the trietok that made it",
+                f" reads version {PLAN_VERSION}; make the plan again, or use the trietok that made"
+                " it",
                 path=path,
             )
         try:
@@ -435,7 +437,7 @@ class _Sums:
         return number
 
 
-def _check(plan: RowPlan) -> None:
+def _check_numbers(plan: RowPlan) -> None:
     """Raise where the numbers of a plan contradict one another."""
     if len(plan.sources) != plan.rows_after:
         raise InputError(f"the plan has {len(plan.sources):,} sources for {plan.rows_after:,} rows")
@@ -610,7 +612,7 @@ class _Initial:
             return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
         if callable(start):
             return lambda tokens: (
-                self._number(_checked(start(token, pieces), token, self.before.max_id))
+                self._number(_checked_sum(start(token, pieces), token, self.before.max_id))
                 for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
         more = ", and for adapt 'distil', which needs the model" if start == "distil" else ""
@@ -654,7 +656,7 @@ def _even(rows: list[int]) -> Sum:
     return tuple([(row, rows.count(row) * share) for row in dict.fromkeys(rows)])
 
 
-def _checked(weights: Any, token: str, max_id: int) -> Sum:
+def _checked_sum(weights: Any, token: str, max_id: int) -> Sum:
     """What a user's function gave for a token."""
     if not isinstance(weights, Mapping):
         raise InputTypeError(

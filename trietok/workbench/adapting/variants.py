@@ -18,7 +18,7 @@ from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report, Table
 from trietok.text.characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, ids_of, unknown_id_of
+from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, ids_of_texts, unknown_id_of
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.read_again import checked
 
@@ -69,10 +69,10 @@ def _other_numbers(word: str) -> list[str]:
     return _plurals(word) + [each for each in singulars if word in _plurals(each)]
 
 
-def differences(term: str, spelling: str) -> list[str]:
+def spelling_differences(term: str, spelling: str) -> list[str]:
     """What a spelling of a term differs in.
 
-    >>> differences("TNF-alpha blocker", "TNF\u2011α Blockers")
+    >>> spelling_differences("TNF-alpha blocker", "TNF\u2011α Blockers")
     ['plural', 'capitals', 'Greek', 'dash']
     """
     is_plural = _folded(term) != _folded(spelling)
@@ -202,7 +202,7 @@ class Spellings:
             if term not in terms:
                 continue
             lower = spelling.lower()
-            found, found_lower = ids_of(tokenizer, [spelling, lower])
+            found, found_lower = ids_of_texts(tokenizer, [spelling, lower])
             if len(found) == 1 and found[0] in ids:
                 matched += frequency
             else:
@@ -212,7 +212,7 @@ class Spellings:
             missed.items(), key=lambda item: (-item[1], item[0])
         ):
             is_lower = lowers and spelling == spelling.lower()
-            differs = differences(term.lower() if is_lower else term, spelling)
+            differs = spelling_differences(term.lower() if is_lower else term, spelling)
             tokens = tokenizer.tokenize(spelling)
             variants.append(Variant(term, spelling, frequency, differs, tokens))
         return NearMisses(self._texts, matched, variants)
@@ -256,7 +256,7 @@ def near_misses(tokenizer: BertTokenizer, terms: Iterable[str], texts: Iterable[
 def rows_of(tokenizer: BertTokenizer, terms: Iterable[str]) -> dict[str, int]:
     """The id of each term that is one token."""
     listed, unknown = list(terms), unknown_id_of(tokenizer)
-    found = zip(listed, ids_of(tokenizer, listed), strict=True)
+    found = zip(listed, ids_of_texts(tokenizer, listed), strict=True)
     return {term: ids[0] for term, ids in found if len(ids) == 1 and ids[0] != unknown}
 
 

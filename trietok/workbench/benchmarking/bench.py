@@ -31,12 +31,12 @@ _OF_PROFILE = {
     "slow": ("transformers", "flash-tokenizer"),
     "fast": ("transformers", "tokenizers", "nanotoken", "tokie"),
 }
-Progress = Callable[[str], None]
+OnNote = Callable[[str], None]
 SHORTEST_PASS = (
     0.02  # seconds of CPU time; in a shorter one the clock and an interruption weigh too much
 )
 # Two lines for each column of the table.
-HEAD = (
+HEAD_OF_SPEEDS = (
     ("tokenizer", ""),
     ("version", ""),
     ("load", "ms"),
@@ -48,7 +48,7 @@ HEAD = (
 )
 
 
-_HEADS = tuple(f"{upper} {lower}".strip() for upper, lower in HEAD)
+_HEADS = tuple(f"{upper} {lower}".strip() for upper, lower in HEAD_OF_SPEEDS)
 
 
 class Round(NamedTuple):
@@ -182,7 +182,7 @@ class Benchmark(Report):
 
     def rows(self) -> list[tuple[str, ...]]:
         """The table: a head, then a row for each contender that was measured, a cell for each of
-        `HEAD`.
+        `HEAD_OF_SPEEDS`.
         """
         rows: list[tuple[str, ...]] = []
         for result in self.results:
@@ -227,7 +227,7 @@ class Benchmark(Report):
         yield from filter(None, [self.too_small])
 
 
-class Difference(NamedTuple):
+class OtherIds(NamedTuple):
     """A text whose ids are not those of trietok.
 
     The ids and tokens are those between the common beginning and the common end of the two
@@ -269,7 +269,7 @@ class Agreement(Report):
     problem: str
     lines: int
     differing: int
-    differences: list[Difference]
+    differences: list[OtherIds]
 
     @property
     def ok(self) -> bool:
@@ -312,7 +312,7 @@ def measure(
     profile: Profile | None = None,
     rounds: int = 5,
     passes: int = 3,
-    progress: Progress | None = None,
+    progress: OnNote | None = None,
 ) -> Benchmark:
     """Measure how fast trietok and others turn texts into ids, one text after the other, on one
     thread and one CPU.
@@ -377,7 +377,7 @@ def validate(
     engines: Sequence[str] | None = None,
     profile: Profile | None = None,
     most: int = 5,
-    progress: Progress | None = None,
+    progress: OnNote | None = None,
 ) -> list[Agreement]:
     """Compare the ids that others give with those of trietok, text by text, special tokens
     included.
@@ -465,7 +465,7 @@ class _Workers(EngineWork):
         texts = self.texts({found["line_number"] for found in answer["differences"]})
         tokens_of = self.tokenizer.convert_ids_to_tokens
         differences = [
-            Difference(text=texts[found["line_number"]], tokens=tokens_of(found["ids"]), **found)
+            OtherIds(text=texts[found["line_number"]], tokens=tokens_of(found["ids"]), **found)
             for found in answer["differences"]
         ]
         return Agreement(

@@ -24,7 +24,7 @@ from trietok.log import renamed
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.training.bpe import read_bpe
 from trietok.workbench.checking.facts import RULES, Facts
-from trietok.workbench.checking.files import FILES, read_files
+from trietok.workbench.checking.files import CHECKED_FILES, read_files
 from trietok.workbench.checking.report import NOTHING_LOADS, WARNING, CheckReport, Finding, declare
 from trietok.workbench.checking.rules import entries, model, settings, tokenizer_json, tokens
 
@@ -146,7 +146,7 @@ def _is_copy(folder: Path, directory: Path) -> bool:
     """Whether a folder has the same files of a tokenizer as the directory, byte for byte."""
     names = [
         name
-        for name in FILES
+        for name in CHECKED_FILES
         if any(os.path.lexists(place / name) for place in (folder, directory))
     ]
     names = [name for name in names if name != CONFIG_FILE]
@@ -167,7 +167,9 @@ def _trained(path: str) -> list[Finding]:
         except TrietokError as error:
             found = error
     return (
-        [Finding("error", DOES_NOT_LOAD, _why(found, path))] if isinstance(found, Exception) else []
+        [Finding("error", DOES_NOT_LOAD, _why_not_loaded(found, path))]
+        if isinstance(found, Exception)
+        else []
     )
 
 
@@ -180,7 +182,7 @@ def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     is_generic = facts.files.config.get("tokenizer_class") == GENERIC_FAST
     slow = load_quietly(path, facts.kind, **({"tokenizer_class": None} if is_generic else {}))
     if isinstance(slow, Exception):
-        yield Finding("error", DOES_NOT_LOAD, _why(slow, path))
+        yield Finding("error", DOES_NOT_LOAD, _why_not_loaded(slow, path))
         return
     facts.slow = slow
     fast_kind = fast_class_of(facts.kind) if with_fast else None
@@ -189,13 +191,13 @@ def _loaded(facts: Facts, with_fast: bool) -> Iterator[Finding]:
     fast = load_quietly(path, fast_kind)
     if isinstance(fast, Exception):
         has_json = TOKENIZER_FILE in facts.files.present
-        message = f"{facts.kind.__name__}Fast does not load: {_why(fast, path)}"
+        message = f"{facts.kind.__name__}Fast does not load: {_why_not_loaded(fast, path)}"
         yield Finding("error" if has_json or is_generic else "warning", FAST_DOES_NOT_LOAD, message)
     else:
         facts.fast = fast
 
 
-def _why(error: Exception, path: str | os.PathLike[str]) -> str:
+def _why_not_loaded(error: Exception, path: str | os.PathLike[str]) -> str:
     return str(error).replace(f"{path}{os.sep}", "") or type(error).__name__
 
 

@@ -22,8 +22,9 @@ from trietok.files.formats import (
 from trietok.text.changes import cached_property
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.auto import class_or_bert
-from trietok.tokenizer.bert import BertTokenizer, filling
+from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.special_tokens import EXTRA
+from trietok.tokenizer.wordpiece_vocabulary import filling
 from trietok.workbench.checking.files import DECODER, CheckedFiles, content_of
 from trietok.workbench.checking.report import Code, Finding, Severity, declare
 
@@ -32,7 +33,9 @@ from trietok.workbench.checking.report import Code, Finding, Severity, declare
 # added_tokens.json and tokenizer.json are not looked at for roles and added tokens; else the map's
 # roles come before the config's, and later files before earlier ones.
 
-ROLES = tuple(role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL)
+ROLES_OF_BERT = tuple(
+    role for role in BertTokenizer.SPECIAL_TOKENS_ATTRIBUTES if role != ADDITIONAL
+)
 UNKNOWN = "unk_token"
 # Settings that have another name in tokenizer.json than in tokenizer_config.json.
 NAMES_IN_JSON = {"lowercase": "do_lower_case", "handle_chinese_chars": "tokenize_chinese_chars"}
@@ -76,14 +79,16 @@ class Facts:
         parameters = inspect.signature(self.kind.__init__).parameters.items()
         # as the class has them
         self._settings = {name: parameter.default for name, parameter in parameters}
-        self.defaults = {role: token for role, token in self._settings.items() if role in ROLES}
+        self.defaults = {
+            role: token for role, token in self._settings.items() if role in ROLES_OF_BERT
+        }
         self.additional: list[str] = []  # special tokens of other roles, or of none
         self.slow: Any = None  # the tokenizer of each profile; None where it does not load
         self.fast: Any = None
         # as they are after loading, without those that a file sets to null
         self.roles = dict(self.defaults)
         for values in (self.files.config, {} if self.decoder_counts else self.files.special_map):
-            for role in ROLES:
+            for role in ROLES_OF_BERT:
                 if role in values:
                     content = content_of(values[role])
                     if content is not None:
@@ -251,6 +256,6 @@ def rule(*codes: Code, needs: str = "") -> Callable[[Rule], Rule]:
     return listed
 
 
-def as_json(value: Any) -> str:
+def as_written(value: Any) -> str:
     """A setting as it stands in a file: `true`, `null`, or what it is."""
     return {None: "null", True: "true", False: "false"}.get(value, repr(value))

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,28 +26,19 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    check_depth,
-    doubled_keys,
-    read_json_text,
     wrong_settings,
 )
+from trietok.files.json_files import check_depth, doubled_keys, read_json_text
 from trietok.files.kinds import other_kind, tokenizer_folders
-from trietok.files.load import (
-    BUILT_IN_NAMES,
-    VERSIONED,
-    built_in_directory,
-    current_files,
-    fast_file_of,
-    paths_in_files,
-)
-from trietok.files.tokenizer_json import TokenizerJson, tokenizer_json_from_object
+from trietok.files.load import VERSIONED, fast_file_of, paths_in_files
+from trietok.files.model_files import BUILT_IN_NAMES, built_in_directory, current_files
+from trietok.files.tokenizer_json import tokenizer_json_from_object
+from trietok.files.tokenizer_json_content import TokenizerJson
 from trietok.showing.characters import first_few
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
-from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.workbench.checking.report import (
-    BY_FIX,
     NEW_JSON,
     NOTHING_LOADS,
     Code,
@@ -57,6 +46,17 @@ from trietok.workbench.checking.report import (
     Findings,
     Severity,
     declare,
+)
+from trietok.workbench.checking.vocabulary_lines import (
+    BLANK_LINE,
+    CARRIAGE_RETURNS,
+    NO_FINAL_NEWLINE,
+    NOT_UTF8,
+    SUSPECT,
+    check_line,
+    duplicates,
+    line_ends,
+    not_utf8,
 )
 from trietok.workbench.sentence_modules import TRANSFORMERS, read_modules
 
@@ -76,6 +76,12 @@ OTHER_KIND = declare(
     so="no WordPiece tokenizer loads it",
     do="load it with the class that the message names",
 )
+EMPTY_VOCABULARY = declare(
+    "empty-vocabulary",
+    so=NOTHING_LOADS,
+    do="put the model's vocab.txt into its place, one token a line",
+)
+_NOWHERE = "a link that leads nowhere; copy or download the file again, with links followed (cp -L)"
 UNREADABLE_FILE = declare(
     "unreadable-file",
     so=(
@@ -89,78 +95,6 @@ NOT_THAT_FILE = declare(
     "files are something else than their names say",
     so="nothing that needs {file} loads, and what it should say is not checked",
     do="get {file} again, as the message says",
-)
-EMPTY_VOCABULARY = declare(
-    "empty-vocabulary",
-    so=NOTHING_LOADS,
-    do="put the model's vocab.txt into its place, one token a line",
-)
-NOT_UTF8 = declare(
-    "not-utf8",
-    "bytes are not UTF-8",
-    so="nothing loads, and what {file} says is not checked",
-    do="convert the file, for example: iconv -f latin1 -t utf-8 {file}",
-)
-BYTE_ORDER_MARK = declare(
-    "byte-order-mark",
-    so="the token of id 0 is in no text, and is missing where it is wanted",
-    do=BY_FIX,
-)
-DUPLICATE_LINE = declare(
-    "duplicate-line",
-    "a token stands on several lines",
-    so="the rows of the other lines are never used, and len(tokenizer) is smaller",
-    do=BY_FIX,
-)
-BLANK_LINE = declare(
-    "blank-line",
-    "blank lines are ids of their own",
-    so="an id for an empty token, which no text gives",
-    do=BY_FIX,
-)
-CARRIAGE_RETURN = declare(
-    "carriage-return",
-    "lines end in a carriage return",
-    so="programs that end lines only at LF take CR for part of each token",
-    do=BY_FIX,
-)
-LONE_CARRIAGE_RETURN = declare(
-    "lone-carriage-return",
-    "a carriage return by itself ends a line",
-    so="programs that end lines only at LF give all later tokens other ids",
-    do=BY_FIX,
-)
-TAB = declare(
-    "tab",
-    "lines hold a tab",
-    so="the tab belongs to the token, so no word equals it",
-    do="take the tab and what follows off the line",
-)
-EDGE_SPACE = declare(
-    "edge-space",
-    "whitespace before or after a token belongs to it",
-    so="no word of a text equals it",
-    do=BY_FIX,
-)
-LINE_BREAK_CHARACTER = declare(
-    "line-break-character",
-    "lines hold a character at which other programs break lines",
-    so="a program that breaks the line there gives all later tokens other ids",
-    do=(
-        "read and write the file with open(..., newline='\\n'), not with str.splitlines; published"
-        " models keep it"
-    ),
-)
-CONTROL_CHARACTER = declare(
-    "control-character",
-    "lines hold a control character",
-    so="no text gives it",
-    do="replace line {line_number} by the token that was meant",
-)
-NO_FINAL_NEWLINE = declare(
-    "no-final-newline",
-    so="a token that is appended becomes part of the last one",
-    do=BY_FIX,
 )
 TOKENIZER_JSON_IDS = declare(
     "tokenizer-json-ids",
@@ -216,16 +150,6 @@ SAVE_MIXED = declare(
     ),
 )
 
-BOM = "\ufeff"
-LINE_BREAKERS = (  # str.splitlines and many editors end a line at these too
-    "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-)
-
-_NOWHERE = "a link that leads nowhere; copy or download the file again, with links followed (cp -L)"
-_CARRIAGE_RETURN = re.compile(r"\r\n?|\n")
-# Lines that are worth a second look: most of a vocabulary is passed over by one search.
-_SUSPECT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z")
-
 
 def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     """Check the bytes of a vocabulary file, and keep its lines as the tokenizer reads them;
@@ -258,10 +182,10 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        findings.extend(_not_utf8(raw, file))
+        findings.extend(not_utf8(raw, file))
         return
-    findings.extend(_line_ends(text, file))
-    lines = _CARRIAGE_RETURN.split(text)
+    findings.extend(line_ends(text, file))
+    lines = CARRIAGE_RETURNS.split(text)
     if lines[-1] == "":
         lines.pop()
     else:
@@ -281,13 +205,13 @@ def _read_vocabulary(files: CheckedFiles, path: Path) -> None:
         if line == "" and not findings.has_room(BLANK_LINE):
             continue
         for finding in (
-            _check_line(line, token_id, file)
-            if line == "" or (line and _SUSPECT.search(line))
+            check_line(line, token_id, file)
+            if line == "" or (line and SUSPECT.search(line))
             else ()
         ):
             findings.append(finding)
             odd.add(token_id)
-    findings.extend(_duplicates(tokens, added, file))
+    findings.extend(duplicates(tokens, added, file))
     if any(token is not None for token in tokens):
         files.tokens, files.odd = tokens, odd
     else:
@@ -306,112 +230,6 @@ def is_foreign(files: CheckedFiles, path: Path, name: str, severity: Severity) -
     if what is not None:
         files.find(severity, NOT_THAT_FILE, f"it is {what}", file=name)
     return what is not None
-
-
-def _not_utf8(raw: bytes, file: str) -> Iterator[Finding]:
-    start = 0
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            offset = start + error.start
-            message = (
-                f"byte 0x{line[error.start]:02x} at offset {offset} is not UTF-8; convert the file"
-                " to UTF-8"
-            )
-            yield Finding("error", NOT_UTF8, message, file, number)
-        start += len(line) + 1
-
-
-def _line_ends(text: str, file: str) -> Iterator[Finding]:
-    if "\r" not in text:
-        return
-    ends = [match[0] for match in _CARRIAGE_RETURN.finditer(text)]
-    windows, alone = (
-        [n for n, end in enumerate(ends, start=1) if end == each] for each in ("\r\n", "\r")
-    )
-    if windows:
-        message = f"{len(windows)} line(s) end in CR LF, the first is line {windows[0]}; "
-        message += "some programs take the CR for part of the token"
-        yield Finding("warning", CARRIAGE_RETURN, message, file, windows[0])
-    for number in alone:
-        message = (
-            "a CR by itself ends the line; programs that end lines only at LF count other ids from"
-            " here on"
-        )
-        yield Finding("warning", LONE_CARRIAGE_RETURN, message, file, number, token_id=number - 1)
-
-
-def _check_line(line: str | None, token_id: int, file: str) -> Iterator[Finding]:
-    """What is odd about a line that is blank or holds something `_SUSPECT`; not whether it is there
-    twice.
-    """
-
-    def warn(code: Code, message: str, severity: Severity = "warning") -> Finding:
-        return Finding(severity, code, message, file, token_id + 1, line, token_id)
-
-    if line == "":
-        yield warn(
-            BLANK_LINE,
-            f"the line is blank, which makes the empty token id {token_id}; no text gives it",
-        )
-    if not line:
-        return
-    if token_id == 0 and line.startswith(BOM):
-        message = (
-            f"the file begins with a byte-order mark, so id 0 is {line!r} and not {line[1:]!r}"
-        )
-        yield Finding("error", BYTE_ORDER_MARK, message, file, 1, line, 0)
-        line = line[1:]
-    if "\t" in line:
-        yield warn(TAB, f"{line!r} holds a tab")
-    edges = {line[:1], line[-1:]} - {"\t", "", *LINE_BREAKERS}
-    if any(char.isspace() for char in edges):
-        yield warn(
-            EDGE_SPACE, f"{line!r} has whitespace before or after it, which belongs to the token"
-        )
-    if breaking := [char for char in line if char in LINE_BREAKERS]:
-        where = (
-            f"U+{ord(breaking[0]):04X}; programs that break lines there count other ids from"
-            " here on"
-        )
-        # BERT's Chinese vocabulary has the character itself as an entry; inside a word it is a
-        # slip.
-        severity: Severity = "warning" if len(line.removeprefix(BERT_PREFIX)) > 1 else "note"
-        yield warn(LINE_BREAK_CHARACTER, f"{line!r} holds {where}", severity)
-    if any(
-        unicodedata.category(char) == "Cc" and char not in "\t" + LINE_BREAKERS for char in line
-    ):
-        yield warn(CONTROL_CHARACTER, f"{line!r} holds a control character")
-
-
-def _duplicates(tokens: list[str | None], added: Mapping[str, int], file: str) -> Iterator[Finding]:
-    lines: dict[str, list[int]] = {}
-    for number, token in enumerate(tokens, start=1):
-        if token:
-            lines.setdefault(token, []).append(number)
-    for token, numbers in lines.items():
-        if len(numbers) > 1:
-            shown = (
-                ", ".join(map(str, numbers[:-1]))
-                if len(numbers) < 8
-                else f"{numbers[0]}, {numbers[1]}, ..."
-            )
-            encodes = added.get(token, numbers[-1] - 1)
-            message = (
-                f"{token!r} stands on lines {shown} and {numbers[-1]}; {encodes} is the id that"
-                " encodes"
-            )
-            yield Finding(
-                "warning",
-                DUPLICATE_LINE,
-                message,
-                file,
-                numbers[0],
-                token,
-                encodes,
-                lines=tuple(numbers),
-            )
 
 
 DECODER = "added_tokens_decoder"
@@ -496,7 +314,7 @@ class CheckedFiles:
         return [(token_id, token, name) for (token_id, _), (token, name) in kept.items()]
 
 
-FILES = (
+CHECKED_FILES = (
     VOCAB_FILE,
     TOKENIZER_CONFIG_FILE,
     SPECIAL_TOKENS_MAP_FILE,
@@ -527,7 +345,8 @@ def _read_directory(files: CheckedFiles) -> None:
     if os.path.lexists(files.path / JOURNAL):  # whatever it is: loading looks at it too
         try:
             files.pending = {
-                file: Path(path) for file, path in current_files(str(files.path), FILES).items()
+                file: Path(path)
+                for file, path in current_files(str(files.path), CHECKED_FILES).items()
             }
             message = (
                 "a save was cut short before it counted; loading takes the files from before it"
@@ -540,7 +359,7 @@ def _read_directory(files: CheckedFiles) -> None:
                 .replace(str(files.path), "the directory")
             )
             files.find("error", SAVE_MIXED, message, file=JOURNAL)
-    for name in FILES:
+    for name in CHECKED_FILES:
         path = files.file(name)
         if os.path.lexists(path) and not os.path.isfile(path):
             message = "it is no regular file but a directory or a pipe; loading passes it over"

@@ -24,10 +24,10 @@ from trietok.files.formats import (
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
-    read_json_object,
     write_json,
     write_vocab_lines,
 )
+from trietok.files.json_files import read_json_object
 from trietok.files.kinds import trained_kind
 from trietok.log import renamed
 from trietok.showing.report import Report
@@ -35,10 +35,11 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.special_tokens import EXTRA
 from trietok.workbench.checking.check import check, load_quietly
-from trietok.workbench.checking.facts import ROLES, Facts
-from trietok.workbench.checking.files import BOM, DECODER, CheckedFiles, read_files
+from trietok.workbench.checking.facts import ROLES_OF_BERT, Facts
+from trietok.workbench.checking.files import DECODER, CheckedFiles, read_files
 from trietok.workbench.checking.report import CheckReport
 from trietok.workbench.checking.rules.tokenizer_json import Contradiction, json_contradictions
+from trietok.workbench.checking.vocabulary_lines import BOM
 
 ID_MAP_FILE = "id_map.json"
 _SLOT = re.compile(r"\[unused\d+\]")
@@ -365,7 +366,9 @@ def _config_of_files(repair: _Repair) -> dict[str, Any]:
     config = dict(repair.files.config)
     if not repair.facts.decoder_counts:
         config.update(
-            (role, value) for role, value in repair.files.special_map.items() if role in ROLES
+            (role, value)
+            for role, value in repair.files.special_map.items()
+            if role in ROLES_OF_BERT
         )
         if repair.facts.additional and EXTRA not in config:
             config[ADDITIONAL] = repair.facts.additional

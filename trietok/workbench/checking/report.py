@@ -229,7 +229,7 @@ class CheckReport(Report):
             yield (
                 severity,
                 code,
-                [*_shown(code, findings, every), *map(self._named, _advised(findings))],
+                [*_shown_findings(code, findings, every), *map(self._named, _advised(findings))],
             )
 
     def _named(self, advice: str) -> str:
@@ -291,7 +291,7 @@ def _are_folded(findings: list[Finding]) -> bool:
     return is_folded and findings[0].severity == "note"
 
 
-def _shown(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
+def _shown_findings(code: str, findings: list[Finding], every: bool) -> Iterator[str]:
     if _are_folded(findings) and not every:
         examples = " ".join(f"{finding.token!r}" for finding in findings[:_EXAMPLES])
         more = " ..." if len(findings) > _EXAMPLES else ""

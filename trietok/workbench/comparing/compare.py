@@ -20,10 +20,10 @@ from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.bert import is_unused_slot
-from trietok.tokenizer.fingerprint import Flags, State, canonical, digest, state_of
+from trietok.tokenizer.fingerprint import State, TokenFlags, canonical, digest, state_of
+from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 
-MOST_SHOWN = 20  # entries of a list, in the readable form
+MOST_ENTRIES_SHOWN = 20  # entries of a list, in the readable form
 _DIGITS = 8  # of a fingerprint, in a sentence
 _MOST_TEXTS = 5  # texts there, which take three lines each
 MOST_KEPT = 100  # differing texts in a report
@@ -188,7 +188,7 @@ class Comparison(Report):
         """The answer in a few words."""
         return "the ids are the same" if self.same_ids else "the tokenizers differ"
 
-    def sections(self, most: int = MOST_SHOWN) -> list[Section]:
+    def sections(self, most: int = MOST_ENTRIES_SHOWN) -> list[Section]:
         """What differs, to read: the parts that hold anything, each with at most `most` rows.
         Tokens are quoted.
         """
@@ -408,10 +408,10 @@ def _changed_flags(old: State, new: State) -> dict[str, dict[str, Pair]]:
     }
 
 
-_ENTRY: Flags = {"vocabulary": True, "added": False}
+_ENTRY: TokenFlags = {"vocabulary": True, "added": False}
 
 
-def _facts(state: State) -> dict[str, Flags]:
+def _facts(state: State) -> dict[str, TokenFlags]:
     """What is to be said of the added tokens; of those that are no more than an entry, `_ENTRY`."""
     entries = {token for _, token in state.entries}
     return {c: {"vocabulary": c in entries, "added": True, **flags} for _, c, flags in state.added}

@@ -17,7 +17,7 @@ from typing import Any
 
 from trietok.errors import FileError, InputTypeError
 from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.load import find_files
+from trietok.files.model_files import find_files
 from trietok.workbench.engines.worker import ENGINES, OTHERS
 
 __all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]

@@ -88,7 +88,7 @@ class Runner:
                 ) from None
             lines: queue.Queue[bytes] = queue.Queue()
             asking = threading.Thread(target=_ask, args=(process, questions), daemon=True)
-            reading = threading.Thread(target=_read, args=(process, lines), daemon=True)
+            reading = threading.Thread(target=_read_answers, args=(process, lines), daemon=True)
             try:
                 asking.start()
                 reading.start()
@@ -169,7 +169,7 @@ def _ask(process: Any, questions: Iterable[dict[str, Any]]) -> None:
         pass
 
 
-def _read(process: Any, lines: queue.Queue[bytes]) -> None:
+def _read_answers(process: Any, lines: queue.Queue[bytes]) -> None:
     with process.stdout:
         for line in process.stdout:
             lines.put(line)
@@ -194,7 +194,7 @@ def _answer_of(value: Any) -> Answer:
 # ---- what differs --------------------------------------------------------------------------------
 
 
-class Difference(NamedTuple):
+class Deviation(NamedTuple):
     """A text to which the other implementation gives other ids, or other spans.
 
     Attributes:
@@ -241,7 +241,7 @@ class Conformed(Report):
     differing: int
     spans_differing: int
     rules: Mapping[str, tuple[int, int]]
-    differences: tuple[Difference, ...]
+    differences: tuple[Deviation, ...]
 
     _ANSWERS = ("ok", "summary")
 
@@ -283,13 +283,13 @@ class Conformed(Report):
         """The report, line by line, with the first texts that differ."""
         yield from str(self).split("\n")
         for each in self.differences[:most]:
-            yield from _shown(each)
+            yield from _shown_deviation(each)
         left = self.differing + self.spans_differing - min(most, len(self.differences))
         if left > 0:
             yield f"... and {number_of(left, 'more text')}"
 
 
-def _shown(each: Difference) -> Iterator[str]:
+def _shown_deviation(each: Deviation) -> Iterator[str]:
     vector = each.vector
     pair = "" if vector.text_pair is None else f" and {vector.text_pair!r:.{_MOST_CHARACTERS}}"
     yield f"text {each.number} ({vector.about}): {vector.text!r:.{_MOST_CHARACTERS}}{pair}"
@@ -348,7 +348,7 @@ def conform(
     made = list(vectors(tokenizer, texts, limit=limit, seed=seed))
     reasons = _Reasons(tokenizer)
     counts, wrong = Counter[str](), Counter[str]()
-    differences: list[Difference] = []
+    differences: list[Deviation] = []
     skipped = spans_differing = 0
     questions = [vector.question(number) for number, vector in enumerate(made, start=1)]
     answers = list(Runner(command, seconds).answers(questions))
@@ -388,10 +388,10 @@ class _Reasons:
         self._verifying = Reasons(tokenizer, "the program", lock(tokenizer, ["a"]), right="trietok")
         self._tokens = {token_id: token for token, token_id in tokenizer.get_vocab().items()}
 
-    def difference(self, number: int, vector: Vector, answer: Answer) -> Difference:
+    def difference(self, number: int, vector: Vector, answer: Answer) -> Deviation:
         tokens = [self._tokens.get(token_id, f"<id {token_id}>") for token_id in answer.ids]
         if answer.error:
-            return Difference(
+            return Deviation(
                 number, vector, [], [], None, 0, 0, f"the program said: {answer.error:.200}"
             )
         if answer.ids == vector.ids:
@@ -408,7 +408,7 @@ class _Reasons:
                     f"the same {number_of(len(answer.ids), 'id')}, but"
                     f" {number_of(len(spans), 'span')}: one a token"
                 )
-            return Difference(number, vector, answer.ids, tokens, None, 0, 0, why)
+            return Deviation(number, vector, answer.ids, tokens, None, 0, 0, why)
         position = next(
             place
             for place, (ours, theirs) in enumerate(zip_longest(vector.ids, answer.ids))
@@ -416,7 +416,7 @@ class _Reasons:
         )
         start, end = vector.spans[position] if position < len(vector.spans) else (0, 0)
         why = self._why(position, vector, answer, tokens)
-        return Difference(number, vector, answer.ids, tokens, position, start, end, why)
+        return Deviation(number, vector, answer.ids, tokens, position, start, end, why)
 
     def _why(self, position: int, vector: Vector, answer: Answer, tokens: list[str]) -> str:
         if position < len(answer.ids) and answer.ids[position] not in self._tokens:

@@ -40,7 +40,7 @@ _READERS = {
     TOKENIZER_FILE: ("transformers", "transformers-fast", "tokenizers"),
     VOCAB_FILE: ("transformers", "transformers-slow", "flash-tokenizer"),
 }
-FILES = tuple(_READERS)
+EXPORT_FORMATS = tuple(_READERS)
 _SETTINGS = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 _MOST_NAMED = 3  # added tokens in a message
 
@@ -198,9 +198,9 @@ def export(
     >>> exported.same_ids, exported.reader, os.path.getsize(path) > 100_000
     (True, 'BertTokenizerFast', True)
     """
-    if file_format not in FILES:
+    if file_format not in EXPORT_FORMATS:
         raise InputError(
-            f"a tokenizer is exported to {' or '.join(FILES)}, not to {file_format!r:.60}"
+            f"a tokenizer is exported to {' or '.join(EXPORT_FORMATS)}, not to {file_format!r:.60}"
         )
     _require_readers(engines, file_format)
     given = given_texts(texts, "export", "nothing would be tried")
@@ -222,7 +222,8 @@ def export(
             for text in given
         ]
         checked = dict(
-            _checked(name, folder, reader, given, [theirs for _, theirs in ids]) for name in engines
+            _checked_by_engine(name, folder, reader, given, [theirs for _, theirs in ids])
+            for name in engines
         )
         with as_file_error(f"cannot write {output}", output), replacing(output) as file:
             file.write(Path(folder, file_format).read_bytes())
@@ -372,7 +373,7 @@ def _options(tokenizer: Any, kind: type[Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != defaults.get(name)}
 
 
-def _checked(
+def _checked_by_engine(
     engine: str, folder: str, reader: Any, texts: list[str], ids: list[list[int]]
 ) -> tuple[str, int]:
     """An engine with its version, and how many texts get other ids from it than from the reader."""

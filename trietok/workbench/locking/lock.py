@@ -19,13 +19,8 @@ from typing import Any, NamedTuple
 
 from trietok import __version__
 from trietok.errors import FileError, FileFormatError, InputError, InputTypeError
-from trietok.files.formats import (
-    HIGHEST_ID,
-    MOST_CONTAINERS,
-    MOST_VALUES,
-    read_json_object,
-    write_text,
-)
+from trietok.files.formats import HIGHEST_ID, write_text
+from trietok.files.json_files import MOST_CONTAINERS, MOST_VALUES, read_json_object
 from trietok.inputs.profiles import Profile
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, json_line
@@ -98,7 +93,7 @@ class Lock(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """What `save` writes to a file in the present directory, as values."""
-        return as_json(self)
+        return values_of(self)
 
     def _parts(self) -> list[str]:
         ids = (
@@ -313,7 +308,7 @@ def _is_id(value: Any) -> bool:
     return type(value) is int and 0 <= value <= HIGHEST_ID
 
 
-def as_json(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
+def values_of(lock: Lock, path: str = LOCK_FILE) -> dict[str, Any]:
     """What `save` writes to that path, as values."""
     values: dict[str, Any] = json.loads("".join(_lines(lock, path)))
     return values

@@ -46,7 +46,7 @@ _LIBRARY = {
     "transformers-slow": "transformers",
     "transformers-fast": "transformers",
 }
-Change = tuple[Any, Any]  # what the lock has, what is there now
+LockedAndFound = tuple[Any, Any]  # what the lock has, what is there now
 
 
 class ChangedText(NamedTuple):
@@ -118,9 +118,9 @@ class Verified(Report):
     differing: int
     changed_texts: tuple[ChangedText, ...]
     special_ids: int
-    changed_special: Mapping[str, Change]
-    changed: Mapping[str, Change]
-    versions: Mapping[str, Change]
+    changed_special: Mapping[str, LockedAndFound]
+    changed: Mapping[str, LockedAndFound]
+    versions: Mapping[str, LockedAndFound]
     truncates_to: int | None = None
     truncated: int = 0
     pads: bool = False
@@ -167,24 +167,14 @@ class Verified(Report):
     def lines(self) -> Iterator[str]:
         """The report, line by line, the first of which is the summary."""
         yield self.summary
-        if self.truncates_to is not None:
-            length = number_of(self.truncates_to, "token")
-            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
-            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
-        if self.pads:
-            yield "tokenizer.json pads texts, which the lock's ids do not show"
+        yield from self._lengths()
         if self.ok:
             return
         for each in self.changed_texts[:_MOST_TEXTS]:
             yield from self._text(each)
         if self.differing > _MOST_TEXTS:
             yield f"  ... and {number_of(self.differing - _MOST_TEXTS, 'more text')}"
-        if self.changed_special:
-            yield "special ids, in the lock -> now:"
-            for role, (locked, now) in self.changed_special.items():
-                yield f"  {role}: {_token(locked)} -> {_token(now)}"
-        elif self.special_ids:
-            yield f"special ids: all {self.special_ids} as locked"
+        yield from self._special_ids()
         if self.fingerprint and "fingerprint" not in self.changed:
             yield "fingerprint: as locked"
         if self.changed:
@@ -196,6 +186,23 @@ class Verified(Report):
             yield "  {}: {} | {}".format(name, *(version or "(none)" for version in versions))
 
     _parts = lines
+
+    def _lengths(self) -> Iterator[str]:
+        """What a tokenizer.json does to texts beside what the ids show."""
+        if self.truncates_to is not None:
+            length = number_of(self.truncates_to, "token")
+            cut = f"{self.truncated:,} of the texts {'is' if self.truncated == 1 else 'are'} longer"
+            yield f"tokenizer.json cuts texts to {length}, which the lock's ids do not show; {cut}"
+        if self.pads:
+            yield "tokenizer.json pads texts, which the lock's ids do not show"
+
+    def _special_ids(self) -> Iterator[str]:
+        if self.changed_special:
+            yield "special ids, in the lock -> now:"
+            for role, (locked, now) in self.changed_special.items():
+                yield f"  {role}: {_token(locked)} -> {_token(now)}"
+        elif self.special_ids:
+            yield f"special ids: all {self.special_ids} as locked"
 
     def _text(self, each: ChangedText) -> Iterator[str]:
         yield f"text {each.number}: {_cut(each.text)}"
@@ -315,7 +322,7 @@ def _verify_object(tokenizer: Any, lock: Lock) -> Verified:
         _ids(tokenizer.encode(each.text), number) for number, each in enumerate(lock.texts, start=1)
     )
     found = _differing(lock, rows, tokens_of)
-    special: dict[str, Change] | None = None
+    special: dict[str, LockedAndFound] | None = None
     if all(hasattr(tokenizer, name) for name in _ROLES_AND_TOKENS):
         special = _special(
             lock, roles_of(tokenizer), tokens_of([each.id for each in lock.special_tokens])
@@ -442,7 +449,7 @@ def _changed_text(
     return ChangedText(number, locked.text, *sides, position, *where_and_why)
 
 
-def _changed(tokenizer: Any, lock: Lock) -> dict[str, Change]:
+def _changed(tokenizer: Any, lock: Lock) -> dict[str, LockedAndFound]:
     """What differs of the tokenizer beside the ids of texts and special tokens."""
     now = {
         "fingerprint": fingerprint(tokenizer),
@@ -469,7 +476,7 @@ def _by_place(special: Any) -> dict[str, tuple[str, int]]:
 
 def _special(
     lock: Lock, roles: Iterable[Sequence[Any]] | None, asked: Sequence[str | None]
-) -> dict[str, Change]:
+) -> dict[str, LockedAndFound]:
     """The special tokens that are others in another library: by its roles, if it knows any, or at
     the locked ids.
     """
@@ -491,7 +498,7 @@ def _special(
     return _moved(locked, there)
 
 
-def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Change]:
+def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, LockedAndFound]:
     return {
         place: (locked.get(place), there.get(place))
         for place in {**locked, **there}
@@ -499,5 +506,5 @@ def _moved(locked: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, Cha
     }
 
 
-def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, Change]:
+def _versions(lock: Lock, now: Mapping[str, str]) -> dict[str, LockedAndFound]:
     return {name: (lock.versions.get(name), now.get(name)) for name in {**lock.versions, **now}}

@@ -204,7 +204,7 @@ _SPACES = re.compile(r"[ \t\n\r]+")
 _STAGES = ("prepare_for_tokenization", "tokenize", "_tokenize")
 
 
-class Change(NamedTuple):
+class ChangedUnit(NamedTuple):
     """A counted unit of text that is split differently once words are added, though it is none of
     them.
 
@@ -226,7 +226,7 @@ class Effect(NamedTuple):
     tokens_saved: int  # over all counted units
     unknown_removed: int
     tokens: dict[str, list[str]]  # unit → its tokens from now on; those that change
-    others: list[Change]  # those of units beside the word
+    others: list[ChangedUnit]  # those of units beside the word
 
 
 class AddingWords:
@@ -332,7 +332,7 @@ class AddingWords:
         self._add(word)
         saved = known = 0
         tokens: dict[str, list[str]] = {}
-        others: list[Change] = []
+        others: list[ChangedUnit] = []
         for unit in self._touched(word):
             before, after = self._now.get(unit) or self.cut(unit), self._cut_again(unit)
             if after == before:
@@ -342,7 +342,7 @@ class AddingWords:
             saved += number * (len(before) - len(after))
             known += number * (self.unknown_in(before) - self.unknown_in(after))
             if self.is_other(unit, after):
-                others.append(Change(unit, number, self.cut(unit), after))
+                others.append(ChangedUnit(unit, number, self.cut(unit), after))
         return Effect(saved, known, tokens, others)
 
     def keep(self, effect: Effect) -> None:
@@ -510,7 +510,10 @@ class AddingTokens(AddingWords):
         return apart != self.cut(unit)
 
 
-WAYS: dict[str, type[AddingWords]] = {"wordpiece": AddingWords, "single-word": AddingTokens}
+SUGGESTED_WAYS: dict[str, type[AddingWords]] = {
+    "wordpiece": AddingWords,
+    "single-word": AddingTokens,
+}
 
 
 def require_bert(tokenizer: object) -> BertTokenizer:

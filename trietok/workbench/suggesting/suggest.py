@@ -23,10 +23,10 @@ from trietok.training.word_counts import WordCounts, require_whole
 from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.adding_words import (
     LONGEST,
-    WAYS,
+    SUGGESTED_WAYS,
     AddingTokens,
     AddingWords,
-    Change,
+    ChangedUnit,
     Effect,
     PhraseCounts,
     require_bert,
@@ -116,8 +116,8 @@ def suggest_tokens(
         raise InputTypeError("suggest_tokens takes a list of texts, not one", value=texts)
     if isinstance(leave_out, (str, bytes)):
         raise InputTypeError("leave_out is a list of words, not one", value=leave_out)
-    way = way if way in WAYS else "single-word" if phrases else "wordpiece"
-    trial = WAYS[way](require_bert(tokenizer))
+    way = way if way in SUGGESTED_WAYS else "single-word" if phrases else "wordpiece"
+    trial = SUGGESTED_WAYS[way](require_bert(tokenizer))
     picked = _Picked(trial, leave_others)
     with contextlib.ExitStack() as stack:
         if phrases:
@@ -179,8 +179,8 @@ def _check_options(
         require_whole(name, value, 1)
     if type(unknown_weight) not in (int, float) or not 0 <= unknown_weight < float("inf"):
         raise InputError(f"unknown_weight is {unknown_weight!r}; it is a number from 0")
-    if way not in ("auto", *WAYS):
-        raise InputError(f"way is {way!r:.60}; it is {alternatives(('auto', *WAYS))}")
+    if way not in ("auto", *SUGGESTED_WAYS):
+        raise InputError(f"way is {way!r:.60}; it is {alternatives(('auto', *SUGGESTED_WAYS))}")
     if type(phrases) is not int or phrases not in (0, *range(2, LONGEST + 1)):
         raise InputError(
             f"phrases is {phrases!r}; it is the most words of a phrase, 2 to {LONGEST}, or 0 for"
@@ -252,7 +252,7 @@ class _Picked:
         self._extra = self._gone = (
             0  # tokens beyond one for each word, and unknown ones: at first, and gone since
         )
-        self._changes: dict[str, Change] = {}
+        self._changes: dict[str, ChangedUnit] = {}
 
     def count_texts(self, texts: Iterable[str], max_words: int) -> WordCounts:
         """Count the words of all texts; those that are forgotten are among the tokens, and no
@@ -359,7 +359,7 @@ class _Picked:
             Milestone(len(self.suggestions), self.tokens, self.unknown, coverage)
         )
 
-    def changed(self) -> list[Change]:
+    def changed(self) -> list[ChangedUnit]:
         """What has changed beside the suggestions, the most frequent first."""
         changes = (change for text, change in self._changes.items() if text not in self.way.taken)
         return sorted(changes, key=lambda change: (-change.frequency, change.text))
@@ -369,6 +369,9 @@ def add_suggestions(
     tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None
 ) -> Applied:
     """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
+
+    It will go: `add_terms(tokenizer, suggestions)` adds them, and `Suggestions.changed` names the
+    other words of the texts that are split differently then.
 
     It is tried on a copy first: every word has to become one id of its own, and of the other words
     of the texts, as far as they were sampled, only those may get other ids that the suggestions
@@ -401,7 +404,7 @@ def add_suggestions(
             " this one"
         )
     words = [suggestion.word for suggestion in suggestions.suggestions[:most]]
-    way = WAYS[suggestions.adding](tokenizer)
+    way = SUGGESTED_WAYS[suggestions.adding](tokenizer)
     way.taken = dict.fromkeys(words)
     # Few words are cut otherwise when they stand as the tokenizer made them than in their text:
     # those say nothing.

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, Table
 from trietok.workbench.suggesting.adding_words import (
-    Change,
+    ChangedUnit,
 )
 
-HEAD = ("word", "frequency", "tokens saved", "now")
+HEAD_OF_SUGGESTIONS = ("word", "frequency", "tokens saved", "now")
 SAVED_ALREADY = "what it would save, the suggestions before it save"
 _MOST_SHOWN = 20
 
@@ -111,7 +111,7 @@ class Suggestions(Report):
     unknown_before: int
     unknown_after: int
     milestones: list[Milestone]
-    changed: list[Change]
+    changed: list[ChangedUnit]
     left_out: list[LeftOut]
     frequency_missed: int
     forgotten: int
@@ -184,7 +184,7 @@ class Suggestions(Report):
         return lines
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """A row for each suggestion, a cell for each of `HEAD`."""
+        """A row for each suggestion, a cell for each of `HEAD_OF_SUGGESTIONS`."""
         return [
             (each.word, f"{each.frequency:,}", f"{each.tokens_saved:,}", " ".join(each.pieces))
             for each in self.suggestions
@@ -193,7 +193,7 @@ class Suggestions(Report):
     def _parts(self) -> Iterator[str | Table]:
         yield from self.summary()
         if self.suggestions:
-            yield Table(HEAD, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
+            yield Table(HEAD_OF_SUGGESTIONS, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
         if len(self.suggestions) > _MOST_SHOWN:
             yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
 

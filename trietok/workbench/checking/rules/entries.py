@@ -15,7 +15,7 @@ import regex
 
 from trietok.files.formats import TOKENIZER_CONFIG_FILE
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.bert import is_unused_slot
+from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import Facts, rule
 from trietok.workbench.checking.reach import UNREACHABLE, UNREACHABLE_PUNCTUATION, Reach
 from trietok.workbench.checking.report import NOTE, RENUMBER, WARNING, Finding, declare

@@ -12,16 +12,17 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from trietok.disk import listed
+from trietok.disk import entries_in
 from trietok.errors import TrietokError
 from trietok.files.doubts import is_padded, near_names
-from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE, check_depth, read_json_text
+from trietok.files.formats import CONFIG_FILE, TOKENIZER_CONFIG_FILE
+from trietok.files.json_files import check_depth, read_json_text
 from trietok.files.kinds import family_of_name, tokenizer_folders
 from trietok.files.safetensors import SafetensorsError, read_header
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.tokenizer.auto import class_of_model_type
 from trietok.workbench.checking.facts import AUTO_MAP, CASED_VOCABULARY, Facts, rule
-from trietok.workbench.checking.files import FILES, NOT_THAT_FILE, WRONG_SHAPE, is_foreign
+from trietok.workbench.checking.files import CHECKED_FILES, NOT_THAT_FILE, WRONG_SHAPE, is_foreign
 from trietok.workbench.checking.report import NOTE, WARNING, Code, Finding, Severity, declare
 from trietok.workbench.sentence_modules import (
     MODULES_FILE,
@@ -70,21 +71,21 @@ def names_and_contents(facts: Facts) -> Iterator[Finding]:
     no such files.
     """
     directory, known = str(facts.files.path), {finding.file for finding in facts.files.findings}
-    for name, meant in near_names(directory, (*FILES, MODULES_FILE, SENTENCES_FILE)):
+    for name, meant in near_names(directory, (*CHECKED_FILES, MODULES_FILE, SENTENCES_FILE)):
         yield Finding(
             "warning", NAME_NOT_READ, f"it is not read, since its name is not {meant}", file=name
         )
     with_tokenizer, folders = (
         tokenizer_folders(directory),
-        ["", *(each.name for each in listed(directory))],
+        ["", *(each.name for each in entries_in(directory))],
     )
     for folder in (
         each for each in folders if not each.startswith(".") and os.path.isdir(directory)
     ):
-        for entry in listed(os.path.join(directory, folder)):
+        for entry in entries_in(os.path.join(directory, folder)):
             name, shown = entry.name, f"{folder}/{entry.name}".lstrip("/")
             # Other rules read these.
-            is_read = (name in FILES and folder in ("", *with_tokenizer)) or (
+            is_read = (name in CHECKED_FILES and folder in ("", *with_tokenizer)) or (
                 folder == "" and name.endswith(_SUFFIX)
             )
             if name.endswith(_ENDINGS) and not is_read and shown not in known and _is_file(entry):

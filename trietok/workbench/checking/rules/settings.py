@@ -21,14 +21,14 @@ from trietok.files.formats import (
 )
 from trietok.files.staging import Staging
 from trietok.text.characters import is_chinese_char, normalize
-from trietok.tokenizer.bert import is_unused_slot
 from trietok.tokenizer.chat import syntax_error
+from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import (
     AUTO_MAP,
     CASED_VOCABULARY,
     NAMES_IN_JSON,
     Facts,
-    as_json,
+    as_written,
     rule,
 )
 from trietok.workbench.checking.files import DECODER
@@ -116,7 +116,7 @@ def case_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     (told, said), lowers = facts.case, bool(facts.setting("do_lower_case"))
     if told is (not lowers):
         code = CASED_VOCABULARY if lowers else UNCASED_VOCABULARY
-        message = f"{said}, and do_lower_case is {as_json(lowers)}"
+        message = f"{said}, and do_lower_case is {as_written(lowers)}"
         message += "" if "do_lower_case" in facts.files.config else " where no file says otherwise"
         yield Finding("warning", code, message, TOKENIZER_CONFIG_FILE)
 
@@ -146,7 +146,8 @@ def accents_of_vocabulary(facts: Facts) -> Iterator[Finding]:
     ]
     if (lowers if strips is None else strips) and len(accented) >= _FEWEST_ACCENTED:
         message = (
-            f"strip_accents is {as_json(strips)}, which takes letters apart and accents off, and "
+            f"strip_accents is {as_written(strips)}, which takes letters apart and accents off,"
+            " and "
         )
         message += (
             f"{len(accented):,} entries have such letters, as"

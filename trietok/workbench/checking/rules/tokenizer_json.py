@@ -17,12 +17,12 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_place import BERT_NORMALIZER, BERT_PRE_TOKENIZER, NO_NORMALIZER
-from trietok.files.tokenizer_json import TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
 from trietok.inputs.post_processors import template_processing_of
-from trietok.inputs.template import Piece
+from trietok.inputs.template import RowPiece
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
-from trietok.workbench.checking.facts import NAMES_IN_JSON, UNKNOWN, Facts, as_json, rule
+from trietok.workbench.checking.facts import NAMES_IN_JSON, UNKNOWN, Facts, as_written, rule
 from trietok.workbench.checking.report import NEW_JSON, Finding, declare
 
 _SINGLY = 20  # so many tokens with other ids are findings of their own; more are another vocabulary
@@ -134,7 +134,7 @@ def added_tokens(facts: Facts) -> Iterator[Finding]:
             ]
             if not flags:
                 continue
-            said = ", ".join(f"{flag} {as_json(getattr(token, flag))}" for flag in flags)
+            said = ", ".join(f"{flag} {as_written(getattr(token, flag))}" for flag in flags)
             message = f"{content!r} has {said} here, and the opposite in {TOKENIZER_CONFIG_FILE}"
         yield Finding(
             "warning",
@@ -216,7 +216,7 @@ def json_contradictions(facts: Facts) -> Iterator[Contradiction]:
         wanted = bool(facts.setting(theirs))
         if getattr(said, ours) != wanted:
             message = (
-                f"normalizer.{ours} is {as_json(not wanted)}, and {theirs} is"
+                f"normalizer.{ours} is {as_written(not wanted)}, and {theirs} is"
                 f" {_config_value(facts, theirs)}"
             )
             yield Contradiction(theirs, not wanted, message)
@@ -226,8 +226,8 @@ def json_contradictions(facts: Facts) -> Iterator[Contradiction]:
         if said.strip_accents != asked:  # else it follows from lower-casing, which has a finding
             value = _config_value(facts, "strip_accents")
             message = (
-                f"normalizer.strip_accents is {as_json(said.strip_accents)}, and strip_accents is"
-                f" {value}"
+                f"normalizer.strip_accents is {as_written(said.strip_accents)}, and strip_accents"
+                f" is {value}"
             )
             yield Contradiction("strip_accents", said.strip_accents, message)
 
@@ -383,12 +383,14 @@ def _other_templates(facts: Facts) -> Iterator[tuple[str, str, str]]:
     expected = template_processing_of(facts.fast, facts.fast.rust_template)
     with_types = "token_type_ids" in facts.fast.model_input_names
     for pair, what in ((False, "one text"), (True, "a pair")):
-        ours, theirs = (_shown(said.pieces(pair), with_types) for said in (facts.json, expected))
+        ours, theirs = (
+            _shown_template(said.pieces(pair), with_types) for said in (facts.json, expected)
+        )
         if ours != theirs:
             yield what, ours, theirs
 
 
-def _shown(pieces: tuple[Piece, ...], with_types: bool) -> str:
+def _shown_template(pieces: tuple[RowPiece, ...], with_types: bool) -> str:
     names = [
         piece.token if piece.sequence is None else f"${'AB'[piece.sequence]}" for piece in pieces
     ]
@@ -474,6 +476,6 @@ def _dropped_tokens(facts: Facts) -> Iterator[str]:
 
 
 def _config_value(facts: Facts, name: str) -> str:
-    value = as_json(facts.setting(name))
+    value = as_written(facts.setting(name))
     where = f"in {TOKENIZER_CONFIG_FILE}" if name in facts.files.config else "by default"
     return f"{value} {where}"

@@ -19,8 +19,8 @@ from trietok.files.formats import (
 )
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
-from trietok.tokenizer.bert import filling, is_unused_slot
-from trietok.workbench.checking.facts import ROLES, UNKNOWN, Facts, rule
+from trietok.tokenizer.wordpiece_vocabulary import filling, is_unused_slot
+from trietok.workbench.checking.facts import ROLES_OF_BERT, UNKNOWN, Facts, rule
 from trietok.workbench.checking.files import DECODER, content_of
 from trietok.workbench.checking.report import (
     BY_FIX,
@@ -57,7 +57,7 @@ def roles_of_two_files(facts: Facts) -> Iterator[Finding]:
     """
     files = facts.files
     says = f"{SPECIAL_TOKENS_MAP_FILE} has"
-    for role in ROLES:
+    for role in ROLES_OF_BERT:
         ours = content_of(
             files.config.get(role, facts.defaults.get(role) if facts.decoder_counts else None)
         )

@@ -1,0 +1,254 @@
+"""What a tokenizer.json says, as values, and whether its tokens and ids agree.
+
+In: the parts of a file, or of a tokenizer. Out: a `TokenizerJson`, which is read and written; the
+ids that the Rust tokenizer would give.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from trietok.disk import Path_
+from trietok.errors import VocabularyError
+from trietok.files.json_place import (
+    BERT_NORMALIZER,
+    BERT_PRE_TOKENIZER,
+    BertNormalizer,
+    JsonPlace,
+)
+from trietok.inputs import post_processors
+from trietok.inputs.post_processors import (
+    PostProcessor,
+)
+from trietok.inputs.template import RowPiece
+from trietok.named import NamedTuple
+from trietok.text.added_tokens import AddedToken
+from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
+
+if TYPE_CHECKING:
+    from trietok.text.bpe import BpeParts
+    from trietok.text.pipeline import Pipeline
+
+
+class WordPieceDecoder(NamedTuple):
+    """How tokens become text: `prefix` is taken off, and with `cleanup` the spaces before
+    punctuation.
+    """
+
+    prefix: str = BERT_PREFIX
+    cleanup: bool = True
+
+
+class BpeDecoder(NamedTuple):
+    """How the tokens of a byte-pair encoding become text: `suffix` becomes a space, but at the
+    end.
+    """
+
+    suffix: str = "</w>"
+
+
+class JsonTruncation(NamedTuple):
+    """What the Rust tokenizer does to a sequence that is too long, if a call does not say
+    otherwise.
+
+    Attributes:
+        direction: "Right" or "Left": the end that is cut off.
+        max_length: in tokens, special tokens included.
+        strategy: "LongestFirst", "OnlyFirst" or "OnlySecond".
+        stride: how many tokens the next piece repeats.
+    """
+
+    direction: str = "Right"
+    max_length: int = 512
+    strategy: str = "LongestFirst"
+    stride: int = 0
+
+
+class JsonPadding(NamedTuple):
+    """How the Rust tokenizer fills up sequences, if a call does not say otherwise.
+
+    Attributes:
+        strategy: "BatchLongest", or the length in tokens to fill up to.
+        direction: "Right" or "Left": the end that is filled.
+        pad_to_multiple_of: the length becomes a multiple of it; None or 0 for any length.
+        pad_id: the id to fill with.
+        pad_type_id: its token type id.
+        pad_token: its token.
+    """
+
+    strategy: str | int = "BatchLongest"
+    direction: str = "Right"
+    pad_to_multiple_of: int | None = None
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+
+    def with_id_of(self, vocabulary: Mapping[str, int]) -> JsonPadding:
+        """The same with the id that its token has: ids may have moved since it was read."""
+        return self._replace(pad_id=vocabulary.get(self.pad_token, self.pad_id))
+
+
+class TokenizerJson(NamedTuple):
+    """Everything a tokenizer.json says.
+
+    Attributes:
+        vocabulary: token → id, as the file has it.
+        unk_token: the token for a word that the vocabulary cannot cover.
+        continuing_subword_prefix: what marks an entry that continues a word.
+        max_input_chars_per_word: longest word, in code points, that is tried.
+        normalizer: None leaves a text as it is.
+        post_processor: None adds no special tokens.
+        decoder: None joins tokens with spaces.
+        added_tokens: id → token, in the order of the file.
+        truncation: None where the file sets none.
+        padding: None where the file sets none.
+        bpe: the model, where that is a byte-pair encoding and not WordPiece. Then `unk_token`,
+            `continuing_subword_prefix` and `max_input_chars_per_word` say nothing.
+        composes: whether the normalizer ends with NFC; of a byte-pair encoding only.
+        splits_punctuation: whether the pre-tokenizer is BertPreTokenizer; else WhitespaceSplit, of
+            a byte-pair encoding without a normalizer only.
+        components: the JSON of normalizer and pre-tokenizer, where they are others than BERT's;
+            `pipeline_of` reads them. A BertNormalizer among them may stand in `normalizer`, too.
+
+    >>> from trietok.files.json_place import NO_NORMALIZER
+    >>> value = TokenizerJson({"[UNK]": 0, "un": 1, "##able": 2}, normalizer=NO_NORMALIZER)
+    >>> value.normalizer.lowercase, [piece.type_id for piece in value.pieces(pair=True)]
+    (False, [0, 1])
+    """
+
+    vocabulary: Mapping[str, int]
+    unk_token: str = "[UNK]"
+    continuing_subword_prefix: str = BERT_PREFIX
+    max_input_chars_per_word: int = BERT_LONGEST_WORD
+    normalizer: BertNormalizer | None = BertNormalizer()
+    post_processor: PostProcessor | None = None
+    decoder: WordPieceDecoder | BpeDecoder | None = WordPieceDecoder()
+    added_tokens: Mapping[int, AddedToken] = MappingProxyType({})
+    truncation: JsonTruncation | None = None
+    padding: JsonPadding | None = None
+    bpe: BpeParts | None = None
+    composes: bool = False
+    splits_punctuation: bool = True
+    components: tuple[Any, Any] | None = None
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether the arguments of a class override the normalizer: where that is a BertNormalizer,
+        and in no list.
+        """
+        if self.components is None:
+            return self.normalizer is not None
+        return (
+            isinstance(self.components[0], dict)
+            and self.components[0].get("type") == BERT_NORMALIZER
+        )
+
+    def pipeline(self) -> Pipeline | None:
+        """What stands for BERT's own stages in the fast profile: what `components` say, or no
+        normalizer.
+        """
+        if self.components is None and (self.normalizer is not None or self.bpe is not None):
+            return None
+        from trietok.files.components import pipeline_of  # few files have other stages than BERT's
+
+        said, pre_tokenizer = (
+            JsonPlace(value, "", "") for value in self.components or _NOT_NORMALIZED
+        )
+        return pipeline_of(said if said.value is not None else None, pre_tokenizer)[1]
+
+    def pieces(self, pair: bool = False) -> tuple[RowPiece, ...]:
+        """The template for one text or, with `pair`, two: texts and special tokens in order, with
+        type ids.
+        """
+        return (
+            post_processors.bare_pieces(pair)
+            if self.post_processor is None
+            else self.post_processor.pieces(pair)
+        )
+
+
+_NOT_NORMALIZED = (None, {"type": BERT_PRE_TOKENIZER})
+
+
+def check_ids(value: TokenizerJson, path: Path_) -> None:
+    """Whether tokens and ids agree, and the Rust tokenizer would give every added token the id it
+    has here.
+    """
+    vocabulary = value.vocabulary
+    if value.bpe is None and value.unk_token not in vocabulary:
+        problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
+        raise _ids_error(path, problem, value.unk_token)
+    of_vocabulary: set[int] | None = None
+    numbers = rust_ids(vocabulary, [token.content for token in value.added_tokens.values()])
+    for place, ((token_id, token), number) in enumerate(
+        zip(value.added_tokens.items(), numbers, strict=True)
+    ):
+        if number == token_id and token.content in vocabulary:
+            continue  # all of them, where a model is published
+        if of_vocabulary is None:
+            of_vocabulary = set(vocabulary.values())
+        if number == token_id and token_id not in of_vocabulary:
+            continue
+        where = f"added_tokens[{place}] ({token.content!r:.60}) has the id {token_id}"
+        if number != token_id:
+            why = (
+                "tokens that are not in model.vocab are numbered in their order from"
+                f" {len(vocabulary)}, the number of its entries, whatever ids they have (ids"
+                " without a token are not counted)"
+            )
+            if token.content in vocabulary:
+                why = "that is its id in model.vocab"
+            problem = f"{where}, and the Rust tokenizer would give it {number}: {why}"
+            raise _ids_error(path, problem, token.content, number, token_id)
+        other = next(entry for entry, entry_id in vocabulary.items() if entry_id == token_id)
+        problem = (
+            f"{where}, which is that of {other!r:.60} in model.vocab; the Rust tokenizer numbers it"
+            " so because model.vocab leaves ids without a token; give every id a token"
+        )
+        raise _ids_error(path, problem, token.content, None, token_id)
+    added = {token.content: token_id for token_id, token in value.added_tokens.items()}
+    for where, special, token_id in (
+        value.post_processor.special_ids() if value.post_processor else ()
+    ):
+        known_id = added.get(special, vocabulary.get(special))
+        problem = f"post_processor.{where} gives {special!r:.60} the id {token_id}"
+        if known_id is not None and known_id != token_id:
+            problem += f"; everywhere else it has {known_id}"
+            raise _ids_error(path, problem, special, known_id, token_id)
+        if (
+            known_id is None
+            and token_id not in value.added_tokens
+            and token_id not in vocabulary.values()
+        ):
+            raise _ids_error(path, f"{problem}, which no token has", special, None, token_id)
+
+
+def rust_ids(vocabulary: Mapping[str, int], contents: Iterable[str]) -> Iterator[int]:
+    """The ids that tokenizers 0.22.2 gives to the added tokens of a file when it loads them.
+
+    A token of the vocabulary keeps its id. The others are numbered in their order from the number
+    of the vocabulary's entries on, whether or not a number is an entry's id already.
+
+    >>> list(rust_ids({"[UNK]": 0, "a": 1, "b": 5}, ["<x>", "b", "<y>"]))
+    [3, 5, 4]
+    """
+    next_id = len(vocabulary)
+    for content in contents:
+        yield vocabulary.get(content, next_id)
+        next_id += content not in vocabulary
+
+
+def _ids_error(
+    path: Path_,
+    problem: str,
+    token: str,
+    expected_id: int | None = None,
+    found_id: int | None = None,
+) -> VocabularyError:
+    where = f"{os.fspath(path)}: {problem}"
+    return VocabularyError(
+        where, path=path, token=token, expected_id=expected_id, found_id=found_id
+    )
