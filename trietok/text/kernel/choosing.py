@@ -214,11 +214,8 @@ class Classifier(ABC):
         """What becomes of a code point that is no surrogate."""
         if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
             jamo = normalize("NFD", chr(code_point))
-            return (
-                self._key
-                if _is_key(self.keys, chr(code_point), jamo)
-                else (ORDINARY, 0, 0, jamo.encode())
-            )
+            is_key = _is_key(self.keys, chr(code_point), jamo)
+            return self._key if is_key else (ORDINARY, 0, 0, jamo.encode())
         answer = self._classify(code_point, self.keys)
         if code_point < 0x80 and answer is self._key:
             kind, combining_class, flags, word = self._classify(code_point, frozenset())
@@ -314,9 +311,7 @@ class SlowClassifier(Classifier):
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
         self._chinese_apart = bool(basic.tokenize_chinese_chars)
-        self._strips = bool(
-            basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
-        )
+        self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
         # for then could tell.
         keys = "".join(self.keys)
@@ -460,12 +455,8 @@ class RustClassifier(Classifier):
             return _HANDED_OVER
         word = words[0]
         if word != normalized:
-            is_chinese = normalized == f" {word} "
-            return (
-                (ALONE, 0, IS_BOUNDARY, word.encode())
-                if is_chinese and len(word) == 1
-                else _HANDED_OVER
-            )
+            is_chinese = len(word) == 1 and normalized == f" {word} "
+            return (ALONE, 0, IS_BOUNDARY, word.encode()) if is_chinese else _HANDED_OVER
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
@@ -495,14 +486,8 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
         return vocabulary_of(
             entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes
         )
-    # an entry or an id that is no text or number of use
-    except (
-        LookupError,
-        OverflowError,
-        TypeError,
-        ValueError,
-    ):
-        return None
+    except (LookupError, OverflowError, TypeError, ValueError):
+        return None  # an entry or an id is no text or number of use
 
 
 def vocabulary_of(
