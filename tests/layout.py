@@ -47,16 +47,10 @@ WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
 # ways between them.
 MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 29  # imports for types alone count, too
 # The modules that are longer, each to be divided by its nouns; none is to join them.
-LONGER = frozenset(
-    """cli.adapt corpus.text_inputs workbench.adapting.adapt workbench.adapting.apply_rows
-    workbench.adapting.row_blocks workbench.adapting.row_plan""".split()
-)
+LONGER: frozenset[str] = frozenset()
 # Modules that name one another, most for types alone; each circle is to be opened, and none is to
 # join them.
-IN_CIRCLES = frozenset(
-    """workbench.adapting.apply_rows workbench.adapting.distil workbench.adapting.heal
-    workbench.adapting.row_blocks workbench.adapting.row_plan""".split()
-)
+IN_CIRCLES: frozenset[str] = frozenset()
 
 # Public names of two modules, each with the reason why both may have it; every other name of a
 # class, function, type or constant has one meaning, whoever imports it from where.

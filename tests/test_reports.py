@@ -37,7 +37,7 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     plan = trietok.plan_rows(old, new)
     comparison = trietok.compare(old, new, texts)
     applied = trietok.AppliedRows(plan, 8000, 8001, [], {})
-    tokens = importlib.import_module("trietok.workbench.adapting.adapt").TokensOfTexts(1, 2, 0)
+    tokens = importlib.import_module("trietok.workbench.adapting.held_back").TokensOfTexts(1, 2, 0)
     suggestions = trietok.suggest_tokens(old, texts)
     lock = trietok.lock(old, texts)
     bad, good = folder / "bad", folder / "good"

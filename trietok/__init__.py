@@ -80,11 +80,12 @@ _HOMES = {
         "training": (
             "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
         ),
-        "workbench.adapting.adapt": "Adapted adapt",
+        "workbench.adapting.adapt": "adapt",
+        "workbench.adapting.adapted": "Adapted",
         "workbench.adapting.add_terms": "AddedTerms add_terms",
         "workbench.adapting.apply_rows": "apply_rows",
-        "workbench.adapting.row_blocks": "AppliedRows",
-        "workbench.adapting.row_plan": "RowPlan plan_rows",
+        "workbench.adapting.row_plan": "AppliedRows RowPlan",
+        "workbench.adapting.row_starts": "plan_rows",
         "workbench.checking.check": "check",
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",

@@ -122,6 +122,7 @@ def _quota(groups: Path, root: Path) -> float:
             top = root / "cpu" if controllers else root
             folder = top / path.lstrip("/")
             names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
+            # a group gets no more than any of those that it is in
             for place in (folder, *folder.parents):
                 with contextlib.suppress(OSError, ValueError):  # "max", or no such file
                     quota, period = map(

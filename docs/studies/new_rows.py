@@ -56,7 +56,7 @@ import transformers
 from safetensors.numpy import load_file, save_file
 
 import trietok
-from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.adapting.checkpoint import read_checkpoint
 from trietok.workbench.adapting.distil import TextEmbedder
 
 Pair = tuple[str, str, list[str]]  # a name, its definition, its synonyms

@@ -17,7 +17,7 @@ pytest.importorskip("safetensors")
 from tests.adapting.models import bert, numbers, save_model, write_tensors
 from tests.cli.commands import environment, error
 from trietok import BertTokenizer, FileFormatError, InputError, TrietokError, adapt
-from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.adapting.checkpoint import read_checkpoint
 from trietok.workbench.sentence_model import Dense, Normalize, Pooling, layers_of
 
 WORDS = ["the", "co", "##v", "##id", "sick", "doctor"]

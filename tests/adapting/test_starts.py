@@ -12,6 +12,7 @@ import shutil
 import signal
 import time
 from fractions import Fraction
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -27,7 +28,7 @@ from tests.adapting.test_rows_numbers import nearest, value_of
 from tests.cli.commands import error, out, run, usage_error
 from trietok import BertTokenizer, InputError, RowPlan, adapt, plan_rows
 from trietok.workbench.adapting import distil
-from trietok.workbench.adapting.apply_rows import read_checkpoint
+from trietok.workbench.adapting.checkpoint import read_checkpoint
 from trietok.workbench.adapting.row_blocks import RowBlocks
 
 WORDS = [
@@ -369,10 +370,12 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
         "left",
         "late",
         "seconds",
+        "unknown",
     }
     assert json.loads(fitted.to_json())["healed"] is None
     assert "4 rows fitted in" in str(fitted)
-    assert "1 row not fitted: co\u2603v" in fitted.to_html()
+    told = "1 row not fitted, as a piece is unknown or there are too many: co\u2603v"
+    assert told in fitted.to_html()
 
 
 def test_weights_that_no_file_has_are_told(make, tmp_path, caplog):
@@ -576,6 +579,8 @@ def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
         ]
     with pytest.raises(InputError, match=r"out\.rows has rows of another run"):
         adapt(directory, tmp_path / "out", resume=True, **{**options, "terms": TERMS[:2]})
+    with pytest.raises(InputError, match="its model, terms, texts or options were others"):
+        adapt(directory, tmp_path / "out", resume=True, **{**options, "heal": [*TEXTS, "the"]})
     again = adapt(directory, tmp_path / "out", resume=True, **options)
     assert times.count("batch") == 2  # of two words each
     assert (again.fitted.start, again.fitted.cosine) == pytest.approx(
@@ -643,6 +648,61 @@ def test_healing(make, tmp_path, name, is_tied):
         )
 
 
+def test_each_row_counts_its_own_steps():
+    """A row that no text has stays, and the first step of a row is as large when others went
+    before.
+    """
+    torch = pytest.importorskip("torch")
+    from trietok.workbench.adapting.heal import _Steps
+
+    rows = torch.ones(3, 2, requires_grad=True)
+    steps, there = _Steps(torch, [rows]), []
+    for row in (0, 0, 1, 0):
+        there.append(rows.detach().clone())
+        (rows[row] * torch.tensor([2.0, -1.0])).sum().backward()
+        steps.take(1.0)
+    there.append(rows.detach())
+    moved = [after - before for before, after in pairwise(there)]
+    for row, step in zip((0, 0, 1, 0), moved, strict=True):
+        assert [each for each in range(3) if step[each].any()] == [row]
+        assert step[row].tolist() == pytest.approx([-0.03, 0.03], rel=1e-4)
+    assert rows.grad is None
+
+
+@pytest.mark.parametrize("heal", [(), TEXTS])
+def test_spellings_with_the_values_of_fitted_rows(make, tmp_path, heal):
+    """One row is fitted for a term and its spellings, which their texts heal, too."""
+    directory = make("BertForMaskedLM")
+    texts = [*TEXTS, "the-sick", "the sicks"]
+    how = {"terms": ["the sick", "covid"], "start": "distil", "heal": heal}
+    done = adapt(directory, tmp_path / "out", texts, variants="same", **how)
+    added = {**done.terms.added, **done.variants_added.added}
+    assert list(added) == ["the sick", "covid", "the sicks", "the-sick"]
+    assert len(done.fitted.rows) == 2
+    tensors = read_tensors(tmp_path / "out" / "model.safetensors")
+    table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
+    for key, tensor in tensors.items():
+        if key == table or (key.endswith("predictions.bias") and heal):
+            alike = [added[each] for each in ("the sick", "the-sick", "the sicks")]
+            assert (tensor[alike] == tensor[alike[0]]).all(), key
+            assert (tensor[added["covid"]] != tensor[alike[0]]).any(), key
+
+
+def test_what_few_texts_say(make, tmp_path):
+    """Of eleven texts each has all others for neighbours, which says nothing."""
+    directory = make()
+    few, many = (
+        adapt(directory, tmp_path / str(count), (TEXTS * 9)[:count], terms=TERMS, measure=True)
+        for count in (11, 60)
+    )
+    assert "too few texts to say which of the 10 nearest are found: give 50 or more" in str(few)
+    assert "nearest in an index made before are found" in str(many)
+    assert "nearest in an index made before are found" not in str(few)
+    assert few.held_back.neighbours == 1
+    assert "10 nearest in an index made before, found" not in few.to_html()
+    assert "10 nearest in an index made before, found" in many.to_html()
+
+
 def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
     def stopped(self, sequences):
         raise KeyboardInterrupt
@@ -659,7 +719,11 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
         "--start",
         "distil",
     )
-    assert run(*given, "-o", str(tmp_path / "out")).exit_code == 130
+    said = run(*given, "-o", str(tmp_path / "out"), "--json")
+    assert said.exit_code == 130
+    told = {"ok": False, "error": "stopped; nothing was written", "kind": "KeyboardInterrupt"}
+    assert json.loads(said.stdout) == told
+    assert said.stderr == "trietok: stopped; nothing was written\n"
     assert not [name for name in os.listdir(tmp_path) if "out" in name or "trietok" in name]
 
 

@@ -82,7 +82,7 @@ def test_what_comes_after_the_model_is_computed_as_there(
     )
     import sentence_transformers.sentence_transformer.modules as models
 
-    from trietok.workbench.adapting.apply_rows import read_checkpoint
+    from trietok.workbench.adapting.checkpoint import read_checkpoint
     from trietok.workbench.adapting.distil import TextEmbedder
 
     core = models.Transformer(str(directory))

@@ -70,9 +70,11 @@ def rows_in(out):
 def finished(out):
     """The files of the shards that an unfinished run has finished, in order of their keys."""
     state = out / ".trietok-encode"
-    names = [
-        record.name.removesuffix(".record.json") for record in sorted(state.glob("*.record.json"))
-    ]
+    try:
+        records = sorted(state.glob("*.record.json"))
+    except FileNotFoundError:  # the run has ended just now
+        records = []
+    names = [record.name.removesuffix(".record.json") for record in records]
     return [
         path
         for name in names

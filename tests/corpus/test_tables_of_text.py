@@ -14,8 +14,9 @@ import pytest
 
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, FileFormatError, encode_files
-from trietok.corpus import open_corpus, text_inputs
-from trietok.files.text_files import TextFile
+from trietok.corpus import json_lines, open_corpus
+from trietok.corpus.row_encoder import lines_of_block
+from trietok.corpus.text_inputs import TextBatch
 from trietok.files.texts import TextFiles
 
 pa = pytest.importorskip("pyarrow")
@@ -325,9 +326,9 @@ def changed(drawn, line):
 
 def read_block(block, column, keep):
     """What is read of a block of lines, or the error."""
-    file = TextFile("a.jsonl", "jsonl", None, len(block), 0)
     try:
-        batch = text_inputs._rows_of_json(block, block.count(b"\n"), file, column, keep)
+        rows, kept = json_lines.rows_of_json(block, lines_of_block(block), "a.jsonl", column, keep)
+        batch = TextBatch(rows, len(block), kept)
     except FileFormatError as error:
         return str(error)
     columns = [] if batch.kept is None else batch.kept.select(keep).itercolumns()
@@ -343,7 +344,7 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
     """
     pytest.importorskip("msgspec")
     lines = by_json = 0
-    original = text_inputs.object_of_json
+    original = json_lines.object_of_json
 
     def watched(line, column):
         nonlocal by_json
@@ -359,11 +360,11 @@ def test_lines_of_json_as_json_reads_them(drawn, monkeypatch, keep, column):
             ]
         block = drawn.choice([b"\n", b"\n", b"\r\n"]).join(drawn_now) + b"\n"
         if not oddness and column == "text":
-            monkeypatch.setattr(text_inputs, "object_of_json", watched)
+            monkeypatch.setattr(json_lines, "object_of_json", watched)
             lines += len(drawn_now)
         found = read_block(block, column, keep)
         monkeypatch.undo()
-        monkeypatch.setattr(text_inputs, "_reader", lambda column, keep: None)
+        monkeypatch.setattr(json_lines, "_reader", lambda column, keep: None)
         assert found == read_block(block, column, keep)
         monkeypatch.undo()
     assert by_json <= lines / 2

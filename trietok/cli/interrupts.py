@@ -59,7 +59,8 @@ def stop_said(left: Callable[[], str]) -> Iterator[None]:
 
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         with interrupts_held():  # an impatient second one must not stop what is said of the first
-            print(f"trietok: stopped; {left()}", file=sys.stderr, flush=True)
+            interrupt.args = (f"stopped; {left()}",)  # for JSON, too
+            print(f"trietok: {interrupt}", file=sys.stderr, flush=True)
         raise

@@ -194,10 +194,13 @@ def writes(
     metavar: str = "DIR",
     required: bool = True,
     type: click.Path = OUTPUT,
+    is_resumed: bool = True,
     **settings: Any,
 ) -> Decorator:
     """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may
     be written.
+
+    With `--resume`, what is at `--output` is gone on with, where it `is_resumed`.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -209,11 +212,8 @@ def writes(
             ]
             with contextlib.ExitStack() as places:
                 # What a run can be resumed from, its own code knows.
-                if (
-                    output is not None
-                    and not rest.get("resume")
-                    and (force or "resume" not in rest)
-                ):
+                resumes = is_resumed and "resume" in rest
+                if output is not None and not (resumes and (rest["resume"] or not force)):
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
                 for name in ("save_plan", "page"):
                     if rest.get(name):

@@ -255,6 +255,7 @@ def reporting() -> Iterator[None]:
         prepare_output()
         yield
     except KeyboardInterrupt as interrupt:
+        _write_if_json(str(interrupt) or "stopped", interrupt)
         raise click.exceptions.Exit(exit_code(interrupt)) from None
     except BrokenPipeError:
         _end_output()
@@ -310,13 +311,17 @@ def _code_of(error: OSError | trietok.TrietokError) -> int:
 
 def _fail(message: str, error: OSError | trietok.TrietokError) -> NoReturn:
     say_error(message)
-    ctx = click.get_current_context(silent=True)
-    if ctx is not None and ctx.params.get("as_json"):
-        _write_error(message, error)
+    _write_if_json(message, error)
     raise click.exceptions.Exit(_code_of(error)) from None
 
 
-def _write_error(message: str, error: Exception) -> None:
+def _write_if_json(message: str, error: BaseException) -> None:
+    ctx = click.get_current_context(silent=True)
+    if ctx is not None and ctx.params.get("as_json"):
+        _write_error(message, error)
+
+
+def _write_error(message: str, error: BaseException) -> None:
     """Write an error where a program looks for JSON, too, with what else the error knows."""
     where = {
         name: getattr(error, name, None) for name in ("path", "line_number", "token", "token_id")

@@ -16,7 +16,7 @@ import hashlib
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -165,12 +165,7 @@ def encode_files(
     """
     import_pyarrow()
     choices = ("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))
-    for name, value, known in choices:
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
-    for name, number in (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)):
-        if number is not None and (type(number) is not int or number < 1):
-            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
+    _check_values(choices, (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)))
     limit = _limit_of(most_skipped)
     if limit is not None and on_error != "skip":
         raise InputError("most_skipped needs on_error='skip' (--most-skipped, --on-error skip)")
@@ -189,26 +184,7 @@ def encode_files(
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
         refuse_while_starting()
-    for name in names:
-        if name not in (IDS, *SMALL_COLUMNS):
-            raise OptionError(
-                f"files hold ids, masks and type ids; leave out what asks for {name}", name=name
-            )
-    if isinstance(keep_columns, str):
-        told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
-        raise InputTypeError(told, value=keep_columns)
-    if keep_columns and pack is not None:
-        raise InputError(
-            "keep_columns does not work with pack: a row of packed ids has parts of several texts"
-        )
-    if keep_columns and file_format == "mds":
-        raise InputError(
-            "keep_columns does not work with mds; select another file_format (--format)"
-        )
-    for name in keep_columns:
-        if name in names:
-            told = f"keep_columns has {name!r}, which the ids' own columns have too"
-            raise InputError(f"{told}; rename it in the files")
+    _check_columns(names, keep_columns, pack, file_format)
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
@@ -231,6 +207,43 @@ def encode_files(
     directory = RunDirectory(*given) if store is None else RunInStore(store, *given)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
+
+
+def _check_values(
+    choices: Iterable[tuple[str, Any, Collection[str]]], numbers: Iterable[tuple[str, Any]]
+) -> None:
+    for name, value, known in choices:
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
+    for name, number in numbers:
+        if number is not None and (type(number) is not int or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
+
+
+def _check_columns(
+    names: Collection[str], keep_columns: Any, pack: int | None, file_format: str
+) -> None:
+    """Raise where the files cannot hold the columns of a call, or those to keep beside them."""
+    for name in names:
+        if name not in (IDS, *SMALL_COLUMNS):
+            raise OptionError(
+                f"files hold ids, masks and type ids; leave out what asks for {name}", name=name
+            )
+    if isinstance(keep_columns, str):
+        told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
+        raise InputTypeError(told, value=keep_columns)
+    if keep_columns and pack is not None:
+        raise InputError(
+            "keep_columns does not work with pack: a row of packed ids has parts of several texts"
+        )
+    if keep_columns and file_format == "mds":
+        raise InputError(
+            "keep_columns does not work with mds; select another file_format (--format)"
+        )
+    for name in keep_columns:
+        if name in names:
+            told = f"keep_columns has {name!r}, which the ids' own columns have too"
+            raise InputError(f"{told}; rename it in the files")
 
 
 def _plan_of(

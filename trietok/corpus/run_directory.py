@@ -58,7 +58,8 @@ from trietok.showing.characters import first_few
 from trietok.worker_pool import interrupts_held
 
 MANIFEST, PLAN, MDS_INDEX = "manifest.json", "plan.json", "index.json"
-# How much text a shard has where nobody says it: by how much all files have, in bytes.
+# How much text a shard has where nobody says it: by how much all files have, in bytes. So a small
+# corpus has shards for many workers, and a large one thousands of files, not hundreds of thousands.
 _SHARD_BYTES = ((1_000_000_000_000, 512_000_000), (2_000_000_000, 128_000_000), (0, 16_000_000))
 _MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
 _Checksums = tuple[str, ...]  # of what a shard was made of

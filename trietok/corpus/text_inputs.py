@@ -16,21 +16,19 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, repeat
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok.corpus.row_encoder import lines_of_block, one_text
+from trietok.corpus.json_lines import rows_of_json, table_of
+from trietok.corpus.row_encoder import lines_of_block
 from trietok.corpus.shard_plan import FileStretch, check_table, damage_told, read_batches
 from trietok.disk import naming
 from trietok.errors import (
     FileError,
     FileFormatError,
     InputError,
-    MissingDependencyError,
     TrietokError,
     as_file_error,
-    imported,
 )
 from trietok.files import text_rows
 from trietok.files.packed import decompressed
@@ -44,14 +42,7 @@ from trietok.files.text_files import (
     files_listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import (
-    NONE_BAD,
-    BadRow,
-    TextOrBad,
-    decoded,
-    object_of_json,
-    text_in_object,
-)
+from trietok.files.text_rows import NONE_BAD, BadRow, TextOrBad, decoded
 
 _BLOCK = 1 << 20  # bytes
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
@@ -211,8 +202,6 @@ def _are_alone(block: bytes, at: int, alone: tuple[int, int]) -> bool:
 
 # ---- the texts of stretches ----------------------------------------------------------------------
 
-_HALF = re.compile("[\ud800-\udfff]")
-
 
 class TextBatch(NamedTuple):
     """Rows that follow one another."""
@@ -269,13 +258,16 @@ def read_texts(
     def joined() -> tuple[TextBatch, Parts]:
         file = waiting[0][0].stretch.file
         whole = [block if block.endswith(b"\n") else block + b"\n" for _, block in waiting]
-        parts = [(read, one.count(b"\n")) for (read, _), one in zip(waiting, whole, strict=True)]
-        block = b"".join(whole)
+        block, reads_of = b"".join(whole), [read for read, _ in waiting]
         waiting.clear()
-        if file.kind != "jsonl":
-            return TextBatch(lines_of_block(block), held), parts
-        batch = _rows_of_json(block, sum(number for _, number in parts), file, column, keep)
-        return batch._replace(text_bytes=held), parts
+        lines = lines_of_block(block)
+        numbers = [len(lines)]
+        if len(whole) > 1:  # to count in Python takes the GIL
+            numbers = [one.count(b"\n") for one in whole]
+        rows, kept = lines, None
+        if file.kind == "jsonl":
+            rows, kept = rows_of_json(block, lines, file.name, column, keep)
+        return TextBatch(rows, held, kept), [*zip(reads_of, numbers, strict=True)]
 
     for read in reads:
         kind = read.stretch.file.kind
@@ -480,7 +472,7 @@ def _long_line(
     if alone is None:
         size += sum(map(len, parts))
         bad = BadRow(text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE))
-        yield TextBatch([bad], size, _table_of({key: [None] for key in keep}, file.name))
+        yield TextBatch([bad], size, table_of({key: [None] for key in keep}, file.name))
     elif is_packed:  # it is encoded in pieces from a file of its own
         with tempfile.TemporaryDirectory(prefix="trietok-line-") as folder:
             path = Path(folder, "line")
@@ -491,145 +483,6 @@ def _long_line(
     else:
         size += sum(map(len, parts))
         yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
-
-
-# ---- lines of JSON -------------------------------------------------------------------------------
-
-_MOST_NESTED = 49  # brackets of a value to keep: a Parquet file with more cannot be opened
-_DIGITS = 320  # Python reads numbers of twice as many, whatever limit is set
-_DIGIT = re.compile(rb"[0-9]")
-
-
-def _rows_of_json(
-    block: bytes, number: int, file: TextFile, column: str, keep: tuple[str, ...]
-) -> TextBatch:
-    """The rows of lines of JSON, and values to keep: by msgspec, or what that leaves by `json`."""
-    keys = keep if "." in column else tuple(key for key in keep if key != column)
-    rows: list[Any] = [None] * number
-    values: list[list[Any]] = [[None] * number for _ in keys]
-    others: Iterable[int] = range(number)
-    reader = _reader(column, keys)
-    if reader is not None and not _may_have_long_number(block):
-        with contextlib.suppress(RecursionError):
-            rows, values, others = reader.read(block, number)
-    lines = texts_of(lines_of_block(block)) if others else []
-    for place in others:
-        line = lines[place]
-        found: Any = object_of_json(line, column) if isinstance(line, str) else line
-        rows[place] = _text_to_keep(found, column, keep)
-        # what is kept of rows without a text goes with them
-        for key, of_key in zip(keys, values, strict=True):
-            of_key[place] = found.get(key) if isinstance(rows[place], str) else None
-    kept = dict(zip(keys, values, strict=True))
-    if len(keys) < len(keep):
-        kept[column] = [text if isinstance(text, str) else None for text in rows]
-    if not others:  # the kernel reads an array as it is
-        rows = import_pyarrow().array(rows, "large_string")
-    return TextBatch(rows, len(block), _table_of(kept, file.name))
-
-
-def _may_have_long_number(block: bytes) -> bool:
-    starts = (match.start() * _DIGITS for match in _DIGIT.finditer(block[::_DIGITS]))
-    return any(block[at : at + _DIGITS].isdigit() for at in starts)
-
-
-class _JsonReader:
-    """Finds texts and values to keep in lines of JSON, by msgspec, which passes over the rest.
-
-    It leaves lines out that `json` takes, such as with NaN. Others it takes where what it passes
-    over is not UTF-8, or is a number of too many digits.
-    """
-
-    def __init__(self, msgspec: Any, column: str, keep: tuple[str, ...]) -> None:
-        first, *inner = column.split(".")
-        kind, nothing = str, ""
-        for name in reversed(inner):
-            kind = msgspec.defstruct("Inner", [("text", kind)], rename={"text": name}, gc=False)
-            nothing = kind(nothing)
-        names = {"text": first, **{f"kept{place}": key for place, key in enumerate(keep)}}
-        if inner:  # a field whose own name has the points goes first
-            names["whole"] = column
-        none = {"whole": msgspec.UNSET}
-        fields = [("text", kind), *((name, Any, none.get(name)) for name in [*names][1:])]
-        line = msgspec.defstruct("Line", fields, rename=names, gc=False)
-        self._decoder = msgspec.json.Decoder(line)
-        self._nothing = line(nothing)  # stands for a line that is left out
-        self._text = attrgetter(".".join(["text"] * (1 + len(inner))))
-        self._kept = [attrgetter(f"kept{place}") for place in range(len(keep))]
-        self._whole, self._unset = attrgetter("whole") if inner else None, msgspec.UNSET
-        ours = (UnicodeDecodeError, RecursionError)
-        self._errors = (msgspec.MsgspecError, import_pyarrow().ArrowInvalid, *ours)
-
-    def read(self, block: bytes, number: int) -> tuple[list[Any], list[list[Any]], list[int]]:
-        """The texts of lines, the values to keep by key, and the places of lines left out."""
-        objects, others = self._objects(block, number)
-        if self._whole is not None:
-            whole = enumerate(map(self._whole, objects))
-            others += [place for place, one in whole if one is not self._unset]
-        values = [list(map(value_of, objects)) for value_of in self._kept]
-        for of_key in values:
-            if not {dict, list}.isdisjoint(map(type, of_key)):
-                others += [place for place, value in enumerate(of_key) if not _can_be_kept(value)]
-        return list(map(self._text, objects)), values, others
-
-    def _objects(self, block: bytes, number: int) -> tuple[list[Any], list[int]]:
-        # In an object no closing brace is before an opening one: each line is one, or several.
-        if block.startswith(b"{") and block.count(b"}\n{") == number - 1:
-            with contextlib.suppress(*self._errors):
-                one_text(block).validate(full=True)  # whether it is UTF-8
-                if len(objects := self._decoder.decode_lines(block)) == number:
-                    return objects, []
-        objects, others = [self._nothing] * number, []
-        for place, line in enumerate(block.split(b"\n", number)[:number]):
-            try:
-                objects[place] = self._decoder.decode(line.decode())
-            except self._errors:
-                others.append(place)
-        return objects, others
-
-
-@lru_cache(maxsize=8)
-def _reader(column: str, keep: tuple[str, ...]) -> _JsonReader | None:
-    """The reader of lines; None without msgspec, or for keys it cannot have, as one twice."""
-    try:
-        return _JsonReader(imported("msgspec", "corpus"), column, keep)
-    except (MissingDependencyError, ValueError):
-        return None
-
-
-def _text_to_keep(values: dict[str, Any] | BadRow, column: str, keep: tuple[str, ...]) -> TextOrBad:
-    text = text_in_object(values, column)
-    if text is None:
-        return BadRow(f"{column!r} is null, not a text")
-    if isinstance(text, BadRow) or isinstance(values, BadRow):
-        return text
-    why = f"half of a surrogate pair, or more than {_MOST_NESTED} brackets within one another"
-    bad = (key for key in keep if not _can_be_kept(values.get(key)))
-    return next((BadRow(f"{key!r} cannot be kept: it has {why}") for key in bad), text)
-
-
-def _can_be_kept(value: Any, nested: int = _MOST_NESTED) -> bool:
-    if isinstance(value, str):
-        return not _HALF.search(value)
-    if not isinstance(value, (dict, list)):
-        return True
-    inner = chain(value, value.values()) if isinstance(value, dict) else value
-    return nested > 0 and all(_can_be_kept(one, nested - 1) for one in inner)
-
-
-def _table_of(kept: dict[str, list[Any]], name: str) -> Any:
-    """A table of values to keep, of whatever types they have; None where there are none."""
-    pa = import_pyarrow()
-    columns = {}
-    for key, values in kept.items():
-        try:
-            column = pa.array(values)
-        except (pa.ArrowException, OverflowError) as error:
-            raise FileFormatError(f"{name}: {key!r} cannot be kept: {error}", path=name) from error
-        # No column of a Parquet file holds objects without keys.
-        is_empty = pa.types.is_struct(column.type) and not column.type.num_fields
-        columns[key] = pa.nulls(len(values)) if is_empty else column
-    return pa.table(columns) if columns else None
 
 
 # ---- Parquet -------------------------------------------------------------------------------------

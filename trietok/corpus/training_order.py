@@ -47,16 +47,7 @@ def mixed(
     The first of them are left out, so many. With lengths each is an entry, which `best_fit` takes.
     """
     order = random.Random(epoch)
-    shards = list(range(len(corpus.shard_starts) - 1))
-    order.shuffle(shards)
-    pieces, passed = [], 0
-    for shard in shards:
-        before, after = corpus.shard_starts[shard : shard + 2]
-        start = before + max(first - passed, 0)
-        passed += after - before
-        end = after - max(passed - last, 0)
-        if start < end:
-            pieces.append((shard, before, start, end))
+    pieces = _pieces(corpus, order, first, last)
     for number in range(0, len(pieces), _MIXED_SHARDS):
         some = pieces[number : number + _MIXED_SHARDS]
         rows_of_some = sum(end - start for _, _, start, end in some)
@@ -86,6 +77,25 @@ def mixed(
                     lengths = corpus.opened(shard).lengths(start - before, end - before)
                     for at, length in enumerate(lengths, len(rows) - (end - start)):
                         rows[at] |= length << _ROW_BITS
+
+
+def _pieces(
+    corpus: CorpusLike, order: random.Random, first: int, last: int
+) -> list[tuple[int, int, int, int]]:
+    """The shards in an order, as far as they lie between two places of it: number, first row of all
+    rows, and the rows from one to before another.
+    """
+    shards = list(range(len(corpus.shard_starts) - 1))
+    order.shuffle(shards)
+    pieces, passed = [], 0
+    for shard in shards:
+        before, after = corpus.shard_starts[shard : shard + 2]
+        start = before + max(first - passed, 0)
+        passed += after - before
+        end = after - max(passed - last, 0)
+        if start < end:
+            pieces.append((shard, before, start, end))
+    return pieces
 
 
 def by_length(entries: Iterable[int], max_tokens: int) -> list[tuple[int, ...]]:

@@ -89,6 +89,8 @@ def publish(staging: Staging, names: Iterable[str]) -> None:
         os.replace(directory / JOURNAL, staging.path / JOURNAL)
         flush_directory(directory)
     except BaseException:
+        # the journal was taken away, and that may not be on the disk: only by it `undo` knows what
+        # was there
         if (staging.path / JOURNAL).exists():
             os.replace(staging.path / JOURNAL, directory / JOURNAL)
         undo(directory)
@@ -449,5 +451,6 @@ def _clear(target: Path) -> None:
             contextlib.suppress(OSError, DirectoryBusyError),
             alone(folder, longest_wait=0) as is_alone,
         ):
+            # without locks, another thread of this process may be at work in one of its own
             if is_alone or pid != os.getpid():
                 shutil.rmtree(folder, ignore_errors=True)

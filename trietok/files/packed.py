@@ -54,7 +54,7 @@ class _Content(io.RawIOBase):
 def file_of_blocks(blocks: Iterable[bytes]) -> io.BufferedReader:
     """Blocks of bytes as a file of them, which gives its lines.
 
-    >>> list(lines_of([b"one\\ntw", b"o\\nthree"]))
+    >>> list(file_of_blocks([b"one\\ntw", b"o\\nthree"]))
     [b'one\\n', b'two\\n', b'three']
     """
     return io.BufferedReader(_Content(iter(blocks)), BLOCK)

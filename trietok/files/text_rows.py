@@ -133,8 +133,8 @@ def listed_names(names: Iterable[str]) -> str:
 
 
 def lines_within(file: Any) -> Iterator[bytes]:
-    """The lines of a file; of one that is longer than `LONGEST_LINE`, only so many bytes and one
-    more.
+    """The lines of a file; of one that is longer than `LONGEST_TEXT_LINE`, only so many bytes and
+    one more.
     """
     is_whole = True
     for line in iter(partial(file.readline, LONGEST_TEXT_LINE + 1), b""):

@@ -403,6 +403,7 @@ class ChunkEncoder(TextEncoder):
             words.kernel_vocabulary = new_vocabulary(self.stages)
         if words.kernel_vocabulary is None:
             return
+        # what is left is for what it hands over: few chunks, and the words of those
         share = 3 * self._chunks.limit // 4
         self.kernel = new_kernel(
             words.kernel_vocabulary,

@@ -66,6 +66,7 @@ class Memory(dict[str, IdTuple]):
             if self.bytes <= self.limit:
                 self[text] = ids
             else:
+                # a limit of 0 is that of a cache which a kernel has in its stead: it is never full
                 self.times_full += self.limit > 0
                 self.forget()
         return ids

@@ -62,7 +62,7 @@ static void release_in_child(void)
     atomic_store(&at_work, 0);
     for (Kernel *kernel = first_kernel; kernel; kernel = kernel->next)
         for (size_t i = 0; i < kernel->readers_size; i++)
-            if (kernel->readers[i].thread != PyThread_get_thread_ident())
+            if (kernel->readers[i].thread != PyThread_get_thread_ident()) /* whose call ends in the parent only */
                 kernel->readers[i].epoch = 0;
     unlock_kernels();
 }
@@ -123,7 +123,7 @@ enum { NUMBERS_KEPT = 1 << 17 };
 static int set_up(Kernel *kernel, size_t limit, const char *seed)
 {
     memcpy(kernel->memory.seed, seed, sizeof kernel->memory.seed);
-    kernel->memory.seed[1] |= 1;
+    kernel->memory.seed[1] |= 1; /* a factor of the hashes of long keys: by 0 they would be the same */
     kernel->memory.limit = kernel->limit = limit;
     atomic_store_explicit(&kernel->memory.epoch, 1, memory_order_relaxed);
     for (int byte = 0; byte < 256; byte++)

@@ -31,6 +31,7 @@ typedef struct {
     };
 } Char;
 
+/* Of a code point of which nothing can be kept, its chunk goes to Python as a whole each time. */
 static const Char NO_ROOM = {HAND_OVER, 0, 0, IS_KEY, {0}}, FAILED = {UNASKED, 0, 0, 0, {0}};
 
 _Static_assert(sizeof(Char) == sizeof(uint64_t), "a Char is written at once");

@@ -68,7 +68,9 @@ static inline void take_breath(void) { _mm_pause(); }
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define FETCH(address) __builtin_prefetch(address)
 
-/* Both halves of a product in one number: each of its bits depends on all of both factors. */
+/* Both halves of a product in one number: each of its bits depends on all of both factors. Where there is no second
+   factor, it is 0x9e3779b97f4a7c15, 2 to the 64th divided by the golden ratio, as in Fibonacci hashing (Knuth, The Art
+   of Computer Programming, section 6.4): numbers that follow one another are spread evenly. */
 static inline uint64_t mixed(uint64_t a, uint64_t b)
 {
     __uint128_t product = (__uint128_t)a * b;

@@ -266,8 +266,14 @@ static Outcome look_behind_word(Call *call, Chunk *chunk, const uint8_t *behind,
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
 /* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in
-   memory, so it is asked for those of many words before the first is looked at. */
-enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16, LONGEST_AHEAD = 96 };
+   memory, so it is asked for those of many words before the first is looked at. They are read without a rest, which the
+   call has after BYTES_AT_ONCE: only there it lets go of what is retired, and looks for signals. */
+enum {
+    WORDS_AT_ONCE = 24,
+    IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY,
+    BYTES_AT_ONCE = 1 << 16,
+    LONGEST_AHEAD = 96 /* bytes */
+};
 
 typedef struct {
     Pair key;

@@ -7,10 +7,12 @@ added, were known, came twice or cannot be added; or without some terms (`remove
 from __future__ import annotations
 
 import copy
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import islice, repeat
 from typing import NamedTuple
 
 from trietok.errors import (
@@ -109,32 +111,22 @@ class AddedTerms(Report):
     @property
     def said_of_instead(self) -> list[str]:
         """What there is to say of `instead`, in a line, or none."""
-        told = (
-            f"no entries, since other libraries would give the added token {self.in_the_way!r:.60}"
-            " another id"
-        )
-        return (
-            [f"{len(self.instead):,} of them {told}: {first_few(list(self.instead))}"]
-            if self.instead
-            else []
-        )
+        if not self.instead:
+            return []
+        told = "no entries, since other libraries would give the added token"
+        named = f"{self.in_the_way!r:.60} another id: {first_few(list(self.instead))}"
+        return [f"{len(self.instead):,} of them {told} {named}"]
 
     def _parts(self) -> list[str]:
         entries, tokens = len(self.entries), len(self.added) - len(self.entries)
-        as_what = (
-            [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"]
-            if entries
-            else []
-        )
-        as_what += (
-            [f"{number_of(tokens, 'added token')} ({_KINDS.get(self.way, 'whole words')})"]
-            if tokens
-            else []
-        )
-        lines = [
-            f"{number_of(len(self.added), 'term')}"
-            f" added{': ' if as_what else ''}{', '.join(as_what)}"
-        ]
+        as_what = []
+        if entries:
+            as_what += [f"{entries:,} {'entry' if entries == 1 else 'entries'} of the vocabulary"]
+        if tokens:
+            how = _KINDS.get(self.way, "whole words")
+            as_what += [f"{number_of(tokens, 'added token')} ({how})"]
+        told = f"{number_of(len(self.added), 'term')} added{': ' if as_what else ''}"
+        lines = [f"{told}{', '.join(as_what)}"]
         for what, terms in (("known already", self.known), ("listed twice", self.duplicates)):
             lines += [f"{len(terms):,} {what}: {first_few(terms)}"] if terms else []
         return [*lines, *self.said_of_instead, *map(str, self.refused)]
@@ -354,10 +346,7 @@ def _assign(tokenizer: BertTokenizer, tokens: list[AddedToken]) -> None:
             " fewer terms, or add them in another way, with new rows"
         )
     # on a copy first: one slot after the other is not all or none
-    for each in (
-        copy.deepcopy(tokenizer),
-        tokenizer,
-    ):
+    for each in (copy.deepcopy(tokenizer), tokenizer):
         for slot, token in zip(slots, tokens, strict=False):
             each.assign_unused(slot, token)
 
@@ -411,17 +400,35 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
         )
     # on a copy first: two steps, all or none
     for each in (copy.deepcopy(tokenizer), tokenizer) if gone else ():
-        each.remove_tokens(
-            [token for token in map(str, each.added_tokens_decoder.values()) if token in gone]
-        )
+        added = map(str, each.added_tokens_decoder.values())
+        each.remove_tokens([token for token in added if token in gone])
         # What fills the line of an added token that stood before entries goes with it.
         tokens = dict(enumerate(each.vocabulary.tokens)) | dict(each.added_tokens_decoder.items())
-        each.keep_only(
-            number
-            for number, token in tokens.items()
-            if str(token) in known and str(token) not in gone
-        )
+        left = known.keys() - gone.keys()
+        each.keep_only(number for number, token in tokens.items() if str(token) in left)
     return list(gone)
+
+
+def require_same_tokens(
+    fast: BertTokenizer, slow: BertTokenizer, directory: str | os.PathLike[str]
+) -> None:
+    """Raise `InputError` if the two profiles of a directory have other ids: one of its files is
+    another model's.
+    """
+    if fast.get_vocab() != slow.get_vocab():
+        raise InputError(
+            f"the tokenizer.json of {os.fspath(directory)} and the files of its slow tokenizer"
+            " (vocab.txt, tokenizer_config.json) hold different tokens; remove or correct what the"
+            " model was not trained with (trietok check says what differs)"
+        )
+
+
+def way_to_add(suggestions: Suggestions, asked: str) -> str:
+    """The way in which `add_terms` adds words that were found: entries by `"auto"`, unless they
+    were asked for.
+    """
+    is_as_asked = asked == "unused" or (asked, suggestions.adding) == ("auto", "wordpiece")
+    return asked if is_as_asked else suggestions.adding
 
 
 # ---- what each way does --------------------------------------------------------------------------
@@ -501,9 +508,8 @@ def other_words(
         )
         for (word, frequency), ids, new_ids in zip(some, old, new, strict=True):
             if ids != new_ids and tuple(new_ids) not in terms:
-                found.append(
-                    OtherWord(word, frequency, before.tokenize(word), after.tokenize(word))
-                )
+                tokens = before.tokenize(word), after.tokenize(word)
+                found.append(OtherWord(word, frequency, *tokens))
     return found
 
 
@@ -536,10 +542,7 @@ def effects_of_terms(
     trials = [copy.deepcopy(tokenizer) for _ in ways]
     for trial in trials:
         trial.max_embedding_rows = trial.config_rows = None
-    done = [
-        add_terms(trial, terms, way, special=special)
-        for trial, way in zip(trials, ways, strict=True)
-    ]
+    done = list(map(partial(add_terms, special=special), trials, repeat(terms), ways))
     words = WordCounts()
     before, changed, after = 0, [0] * len(ways), [0] * len(ways)
     for batch in batches(checked(texts)):
@@ -554,13 +557,7 @@ def effects_of_terms(
     effects = []
     for trial, terms_done, texts_changed, tokens in zip(trials, done, changed, after, strict=True):
         others = other_words(tokenizer, trial, terms_done, words.items())
-        numbers = (
-            len(terms_done.added),
-            len(terms_done.refused),
-            words.texts,
-            texts_changed,
-            before,
-            tokens,
-        )
-        effects.append(WayEffect(terms_done.way, *numbers, others))
+        of_terms = len(terms_done.added), len(terms_done.refused)
+        of_texts = (words.texts, texts_changed, before, tokens)
+        effects.append(WayEffect(terms_done.way, *of_terms, *of_texts, others))
     return effects

@@ -20,9 +20,10 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from trietok import log
@@ -30,24 +31,22 @@ from trietok.errors import InputError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches, ids_of_texts
+from trietok.workbench.adapting.checkpoint import Checkpoint
+from trietok.workbench.adapting.fitted_so_far import FittedSoFar
 from trietok.workbench.adapting.row_blocks import import_package
-from trietok.workbench.adapting.row_plan import RowPlan, Sum, ids_of_pieces
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.adapting.row_starts import ids_of_pieces
+from trietok.workbench.adapting.token_tensors import Sum
 from trietok.workbench.sentence_model import INSTEAD, Layer, embedding_of, layers_of
 
 if TYPE_CHECKING:
     from trietok.tokenizer.pretrained import PreTrainedTokenizer
-    from trietok.workbench.adapting.apply_rows import Checkpoint
-    from trietok.workbench.adapting.heal import FittedSoFar
 
 STEPS_OF_ADAM = 20  # of Adam, for each batch of words
 _RATE = 0.1  # of a step, as a share of the numbers that rows hold
 _BATCH, _TEXTS, _TOKENS = 256, 32, 1024  # words, texts, and tokens, at a time
 # in texts: tokens on either side of a word, and how it is fitted there
-_AROUND, _MORE_STEPS, _MORE_RATE = (
-    6,
-    8,
-    0.05,
-)
+_AROUND, _MORE_STEPS, _MORE_RATE = 6, 8, 0.05
 # of a word: the ids before and after it, in each of some texts
 _Sides = list[tuple[list[int], list[int]]]
 _MEMORY = "/proc/meminfo"
@@ -70,6 +69,7 @@ class FittedRows(Report):
         seconds: how long it took, without loading the model.
         bias, head: the same of the bias of a head, of shape (rows, 1), and of its own rows, if
             those were fitted.
+        unknown: those of `left` of whose pieces one is unknown, or too many for the model.
     """
 
     rows: list[int]
@@ -81,6 +81,18 @@ class FittedRows(Report):
     seconds: float
     bias: Any = None
     head: Any = None
+    unknown: Sequence[str] = ()
+
+    def shared(self, same: Mapping[int, int]) -> FittedRows:
+        """The same, with rows that have the values of others, as they are to be written."""
+        place = {row: number for number, row in enumerate(self.rows)}
+        place |= {row: place[other] for row, other in same.items() if other in place}
+        rows = sorted(place)
+        of_rows = [place[row] for row in rows]
+        values, bias, head = (
+            None if each is None else each[of_rows] for each in (self.values, self.bias, self.head)
+        )
+        return replace(self, rows=rows, values=values, bias=bias, head=head)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, but the numbers of the rows."""
@@ -97,9 +109,14 @@ class FittedRows(Report):
             else ""
         )
         yield f"{number_of(len(self.rows), 'row')} fitted in {self.seconds:.1f} s{near}"
-        for tokens, why in ((self.left, "not fitted"), (self.late, "not fitted in time")):
+        unknown = frozenset(self.unknown)
+        for tokens, why in (
+            (self.unknown, "not fitted, as a piece is unknown or there are too many"),
+            ([each for each in self.left if each not in unknown], "left, as fitting did no good"),
+            (self.late, "not fitted in time"),
+        ):
             if tokens:
-                yield f"{number_of(len(tokens), 'row')} {why}: {first_few(tokens)}"
+                yield f"{number_of(len(tokens), 'row')} {why}: {first_few(list(tokens))}"
 
 
 # What a checkpoint may lack: embeddings do not need it.
@@ -118,11 +135,7 @@ class TextEmbedder:
         options = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
         _check_memory(checkpoint)
         # a head may get random numbers
-        with (
-            self.refusals(),
-            _quiet(),
-            self.torch.random.fork_rng(devices=[]),
-        ):
+        with self.refusals(), _quiet(), self.torch.random.fork_rng(devices=[]):
             kind = transformers.AutoModelForMaskedLM if with_head else transformers.AutoModel
             model, loaded = kind.from_pretrained(path, output_loading_info=True, **options)
             self.model = model.float().eval().requires_grad_(False)
@@ -165,18 +178,24 @@ class TextEmbedder:
         the length 1.
         """
         sequences = self._tokenizer(texts, truncation=True, max_length=self.max_length)["input_ids"]
-        torch, order = (
-            self.torch,
-            sorted(range(len(sequences)), key=lambda number: len(sequences[number])),
-        )
-        parts = []
-        with self.refusals(), torch.no_grad():
+        with self.refusals():
+            return self.of_length_1(sequences, self.embedded).numpy()
+
+    def of_length_1(
+        self,
+        sequences: Sequence[list[int]],
+        given: Callable[[list[list[int]]], Any],
+        is_sparse: bool = False,
+    ) -> Any:
+        """What a function gives sequences of about one length: for all, in their order."""
+        torch, parts = self.torch, []
+        order = sorted(range(len(sequences)), key=lambda number: len(sequences[number]))
+        with torch.no_grad():
             for first in range(0, len(order), _TEXTS):
-                found = self.embedded(
-                    [sequences[number] for number in order[first : first + _TEXTS]]
-                )
-                parts.append(torch.nn.functional.normalize(found, dim=1))
-            return torch.cat(parts)[torch.tensor(order).argsort()].numpy()
+                found = given([sequences[number] for number in order[first : first + _TEXTS]])
+                found = torch.nn.functional.normalize(found, dim=1)
+                parts.append(found.to_sparse() if is_sparse else found)
+            return torch.cat(parts).index_select(0, torch.tensor(order).argsort())
 
     def fitted(
         self,
@@ -264,6 +283,7 @@ def distil_rows(
     texts: Iterable[str] = (),
     in_context: int = 0,
     seconds: float | None = None,
+    same: Mapping[int, int] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
     kept: FittedSoFar | None = None,
 ) -> FittedRows:
@@ -272,7 +292,7 @@ def distil_rows(
 
     Rows for which there is no time, after some seconds of fitting, stay as the plan says.
     `progress` is called with the number of rows that are done and of those to do. What a run that
-    was stopped has `kept` is not fitted again.
+    was stopped has `kept` is not fitted again, nor are rows that become the `same` as others.
     """
     np = import_package("numpy")
     checkpoint.fitted_tensors()  # raises where rows could not be written
@@ -280,7 +300,9 @@ def distil_rows(
     began = time.monotonic()
     until = math.inf if seconds is None else began + seconds
     new = {token: row for token, row in after.get_vocab().items() if plan.sources[row] < 0}
-    made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
+    made = {
+        token: row for token, row in new.items() if row not in same and len(plan.terms_of(row)) > 1
+    }
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
     cut = dict(zip(new, ids_of_pieces(before, list(new)), strict=True))
     around = _contexts(
@@ -301,10 +323,8 @@ def distil_rows(
         }
     for first in range(0 if kept is None else kept.values.get("words", 0), len(words), _BATCH):
         batch = words[first : first + _BATCH]
-        pieces, starts = (
-            [cut[word] for word in batch],
-            [plan.terms_of(made[word]) for word in batch],
-        )
+        pieces = [cut[word] for word in batch]
+        starts = [plan.terms_of(made[word]) for word in batch]
         spaces = [min(_AROUND, (room - len(each)) // 2) for each in pieces]
         sides = [
             [(one[max(len(one) - space, 0) :], other[:space]) for one, other in around[made[word]]]
@@ -320,23 +340,19 @@ def distil_rows(
         if kept is not None and rows:
             kept.values["words"] = first + len(batch)
             columns = zip(*rows.values(), strict=True)
-            values, *cosines = (
-                np.array([*map(np.asarray, column)], dtype="float32") for column in columns
-            )
-            kept.tensors |= {
-                "rows": np.array([*rows]),
-                "values": values,
-                "cosines": np.stack(cosines, 1),
-            }
+            values, *cosines = (np.array([*map(np.asarray, one)], "float32") for one in columns)
+            kept.tensors |= {"rows": np.array([*rows]), "values": values}
+            kept.tensors["cosines"] = np.stack(cosines, 1)
         if progress is not None:
             progress(first + len(batch), len(words))
     numbers = sorted(rows)
     means = [sum(rows[row][place] for row in numbers) / max(len(numbers), 1) for place in (1, 2)]
     values = np.array([rows[row][0].numpy() for row in numbers], dtype="float32")
-    left = [
-        token for token, row in made.items() if row not in rows and token not in frozenset(late)
-    ]
-    return FittedRows(numbers, values, means[0], means[1], left, late, time.monotonic() - began)
+    in_time = made.keys() - {*late}
+    left = [token for token, row in made.items() if token in in_time and row not in rows]
+    without = sorted({*made}.difference(words), key=made.__getitem__)
+    took = time.monotonic() - began
+    return FittedRows(numbers, values, means[0], means[1], left, late, took, unknown=without)
 
 
 def _contexts(
@@ -393,14 +409,10 @@ def _check_memory(checkpoint: Checkpoint) -> None:
     # and a fifth for what it computes
     needed = 4.8 * sum(map(math.prod, checkpoint.shapes.values()))
     free = needed
-    with (
-        contextlib.suppress(OSError, ValueError, IndexError),
-        open(_MEMORY, encoding="ascii") as file,
-    ):
-        free = next(
-            (int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable:")),
-            needed,
-        )
+    wrong = contextlib.suppress(OSError, ValueError, IndexError)
+    with wrong, open(_MEMORY, encoding="ascii") as file:
+        said = (line.split()[1] for line in file if line.startswith("MemAvailable:"))
+        free = next((int(each) * 1024 for each in said), needed)
     if free < needed:
         raise InputError(
             f"to run the model in {checkpoint.directory} takes {needed / 1e9:.1f} GB of memory, and"

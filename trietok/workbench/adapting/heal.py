@@ -8,124 +8,41 @@ biases fitted, too, and rows of the head that are its own.
 
 What a text is to give is what the original model gives it: its embedding, or, with a head, the
 weight of each token in the text as SPLADE has it (Formal, Piwowarski and Clinchant, 2021, arXiv
-2107.05720), a new token's being the least of its pieces'. Each round goes through all texts, and
-begins with the rows and an order of its own alone: a run that is taken up again after a round gives
-the rows of one that was never stopped.
+2107.05720), a new token's being the least of its pieces'. Each round goes through all texts in an
+order of its own: a run that is taken up again after a round gives the rows of one that was never
+stopped.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from trietok.errors import FileFormatError, InputError
+from trietok.errors import InputError
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches
-from trietok.workbench.adapting.distil import TextEmbedder, extended
-from trietok.workbench.adapting.row_blocks import import_package
-from trietok.workbench.adapting.row_plan import RowPlan, ids_of_pieces
+from trietok.workbench.adapting.checkpoint import Checkpoint
+from trietok.workbench.adapting.distil import FittedRows, TextEmbedder, extended
+from trietok.workbench.adapting.fitted_so_far import FittedSoFar
+from trietok.workbench.adapting.held_back import NEAREST, TOO_FEW, Retrieval, retrieval
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.adapting.row_starts import ids_of_pieces
+from trietok.workbench.adapting.token_tensors import Sum
 from trietok.workbench.sentence_modules import MODULES_FILE
 
 if TYPE_CHECKING:
     from trietok.tokenizer.pretrained import PreTrainedTokenizer
-    from trietok.workbench.adapting.apply_rows import Checkpoint
-    from trietok.workbench.adapting.distil import FittedRows
-    from trietok.workbench.adapting.row_plan import Sum
 
 _MOST_TEXTS, _OF_A_ROW = 2000, 2  # texts: as many as that, or for each new row, whichever is more
 _HELD, _MOST_HELD, _LONGEST = 0.2, 300, 128  # their share, texts, tokens of each
 _ROUNDS, _PATIENCE = 10, 2  # at most, and rounds that may better nothing
-# texts; a step's share of the numbers in rows; of a bias
-_BATCH, _RATE, _BIAS_RATE = (
-    32,
-    0.03,
-    0.02,
-)
-NEAREST = 10  # neighbours of a text in an index
-
-
-# ---- what is kept of a run that was stopped ------------------------------------------------------
-
-
-class FittedSoFar:
-    """A file of rows that were fitted before a run was stopped, for the same model, plan and
-    texts.
-    """
-
-    def __init__(
-        self, path: Path, checkpoint: Checkpoint, plan: RowPlan, how: Sequence[Any], resume: bool
-    ) -> None:
-        self.path, digest = path, hashlib.sha256(f"{plan.to_json()}{list(how)!r}".encode())
-        for name in sorted(checkpoint.shards):
-            with open(checkpoint.directory / name, "rb") as file:
-                for block in iter(partial(file.read, 1 << 20), b""):
-                    digest.update(block)
-        self._key, self.tensors = digest.hexdigest(), dict[str, Any]()
-        self.values: dict[str, Any] = {}  # as JSON has them
-        if resume and os.path.lexists(path):
-            self._read()
-
-    def _read(self) -> None:
-        safetensors = import_package("safetensors.numpy")
-        try:
-            with import_package("safetensors").safe_open(self.path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-            tensors, values = (
-                safetensors.load_file(self.path),
-                json.loads(metadata.get("values", "{}")),
-            )
-        except Exception as error:  # of the package, or of the system
-            told = f"{self.path} cannot be read: {error}; start without --resume"
-            raise FileFormatError(told, path=self.path) from error
-        if metadata.get("key") != self._key:
-            raise InputError(
-                f"{self.path} has rows of another run: its model, terms or options were others;"
-                " give those, or start without --resume (resume=True)"
-            )
-        self.tensors, self.values = tensors, values
-
-    def save(self) -> None:
-        """Write what is known by now, in one step."""
-        beside = self.path.with_name(self.path.name + ".new")
-        metadata = {"key": self._key, "values": json.dumps(self.values)}
-        import_package("safetensors.numpy").save_file(self.tensors, beside, metadata)
-        os.replace(beside, self.path)
-
-    @contextlib.contextmanager
-    def kept_if_stopped(self) -> Iterator[None]:
-        """Save what is known where the body is stopped, and leave no file where it comes to its
-        end.
-        """
-        try:
-            yield
-        except BaseException:
-            if self.tensors:
-                self.save()
-            raise
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
-
-
-# ---- the report ----------------------------------------------------------------------------------
-
-
-class Retrieval(NamedTuple):
-    """What held-back texts give, beside what the original gives them: the mean cosine, and the
-    share of the ten nearest in an index of the original that is found.
-    """
-
-    cosine: float
-    neighbours: float
+_BATCH, _RATE, _BIAS_RATE = 32, 0.03, 0.02  # texts; a step, as a share of the numbers; of a bias
+_MEAN, _SQUARE = 0.9, 0.95  # how much of the averages a step of Adam keeps
 
 
 @dataclass(frozen=True)
@@ -148,31 +65,16 @@ class Healed(Report):
     seconds: float
 
     def _parts(self) -> Iterator[str]:
-        told = (
-            f"healed in {number_of(self.texts, 'text')}, {number_of(self.rounds, 'round')},"
-            f" {self.seconds:.1f} s"
-        )
+        one, other = self.before, self.after
+        took = f"{number_of(self.rounds, 'round')}, {self.seconds:.1f} s"
+        near = TOO_FEW
+        if Retrieval.is_told(self.held_back):
+            near = f"{one.neighbours:.1%} of the {NEAREST} nearest in an index made before found"
+            near = f"{near}, {other.neighbours:.1%} now"
         yield (
-            f"{told}: of {self.held_back:,} others cosine {self.before.cosine:.3f} before,"
-            f" {self.after.cosine:.3f} now; {self.before.neighbours:.1%} of the {NEAREST} nearest"
-            f" in an index made before found, {self.after.neighbours:.1%} now"
+            f"healed in {number_of(self.texts, 'text')}, {took}: of {self.held_back:,} others"
+            f" cosine {one.cosine:.3f} before, {other.cosine:.3f} now; {near}"
         )
-
-
-def retrieval(old: Any, new: Any) -> Retrieval:
-    """How near embeddings, as numpy arrays whose rows have the length 1, are to others of the same
-    texts.
-
-    The nearest are looked up among all texts but the one itself, in the index of the old
-    embeddings.
-    """
-    count, nearest = min(NEAREST, len(old) - 1), []
-    for each in (old, new):
-        likeness = each @ old.T
-        likeness[range(len(old)), range(len(old))] = -2  # less than any cosine
-        nearest.append((-likeness).argsort(1, kind="stable")[:, :count].tolist())
-    kept = sum(len(set(one) & set(other)) for one, other in zip(*nearest, strict=True))
-    return Retrieval(float((old * new).sum(1).mean()), kept / (count * len(old)) if count else 1.0)
 
 
 # ---- healing -------------------------------------------------------------------------------------
@@ -187,6 +89,7 @@ def heal_rows(
     texts: Iterable[str],
     kept: FittedSoFar,
     *,
+    same: Mapping[int, int] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FittedRows, Healed]:
     """Fit the rows that a plan makes in whole texts, from where they were fitted to alone.
@@ -196,7 +99,7 @@ def heal_rows(
     """
     reader = TextEmbedder(checkpoint, before, with_head=has_head(checkpoint))
     torch, began = reader.torch, time.monotonic()
-    made = [row for row in range(plan.rows_after) if plan.sources[row] < 0]
+    made = [row for row, source in enumerate(plan.sources) if source < 0 and row not in same]
     place = {row: number for number, row in enumerate(made)}
     old = reader.model.get_input_embeddings().weight
     start = _sums_of(torch, old.detach(), [plan.terms_of(row) for row in made])
@@ -205,7 +108,9 @@ def heal_rows(
     known = {
         row: source if source >= 0 else len(old) + place[row]
         for row, source in enumerate(plan.sources)
+        if row not in same
     }
+    known |= {row: known[other] for row, other in same.items()}
     pairs = _pairs(before, after, texts, known, len(old), min(reader.max_length, _LONGEST))
     number = min(max(round(_HELD * len(pairs)), 1), _MOST_HELD)
     if len(pairs) < 10:
@@ -225,35 +130,24 @@ def heal_rows(
         new = student.embeddings([pairs[each][1] for each in held])
         return retrieval(_dense(wanted.index_select(0, torch.arange(number))).numpy(), new.numpy())
 
-    rates = [_RATE * float(each.detach().square().mean().sqrt()) or _RATE for each in parameters]
-    rates[1:2] = [_BIAS_RATE] * len(rates[1:2])
-    at_start = measured()
+    steps, at_start = _Steps(torch, parameters), measured()
+    state = [*parameters, *steps.state]
     done, best, last_better = 0, at_start, 0
     if "round" in kept.values:
         done, last_better = kept.values["round"], kept.values["better"]
         best = Retrieval(*kept.values["best"])
-        _put(torch, parameters, kept.tensors, "now")
+        _put(torch, state, kept.tensors, "now")
     else:
-        kept.tensors |= _copied(parameters, "now") | _copied(parameters, "best")
+        kept.tensors |= _copied(state, "now") | _copied(parameters, "best")
     while done < _ROUNDS and done - last_better < _PATIENCE:
-        slower = 1 - done / _ROUNDS
-        optimizer = torch.optim.Adam(
-            [
-                {"params": [each], "lr": rate * slower}
-                for each, rate in zip(parameters, rates, strict=True)
-            ]
-        )
-        order = random.Random(done).sample(groups, len(groups))
-        for step, group in enumerate(order):
-            optimizer.zero_grad()
-            student.loss(
-                [pairs[each][1] for each in group], wanted.index_select(0, torch.tensor(group))
-            ).backward()
-            optimizer.step()
+        for step, group in enumerate(random.Random(done).sample(groups, len(groups))):
+            of_group = wanted.index_select(0, torch.tensor(group))
+            student.loss([pairs[each][1] for each in group], of_group).backward()
+            steps.take(1 - done / _ROUNDS)
             if progress is not None:
                 progress(done * len(groups) + step + 1, _ROUNDS * len(groups))
         done, now = done + 1, measured()
-        kept.tensors |= _copied(parameters, "now")
+        kept.tensors |= _copied(state, "now")
         if (now.neighbours, now.cosine) > (best.neighbours, best.cosine):
             best, last_better = now, done
             kept.tensors |= _copied(parameters, "best")
@@ -262,12 +156,10 @@ def heal_rows(
         progress(_ROUNDS * len(groups), _ROUNDS * len(groups))
     _put(torch, parameters, kept.tensors, "best")
     healed = Healed(len(pairs) - number, number, done, at_start, best, time.monotonic() - began)
-    values = dict(
-        zip(
-            ("values", "bias", "head"), (each.detach().numpy() for each in parameters), strict=False
-        )
+    values = zip(
+        ("values", "bias", "head"), (each.detach().numpy() for each in parameters), strict=False
     )
-    return replace(fitted, rows=made, **values), healed
+    return replace(fitted, rows=made, **dict(values)), healed
 
 
 def has_head(checkpoint: Checkpoint) -> bool:
@@ -277,6 +169,39 @@ def has_head(checkpoint: Checkpoint) -> bool:
         isinstance(each, str) and each.endswith("MaskedLM") for each in said
     )
     return of_tokens and not (checkpoint.directory / MODULES_FILE).is_file()
+
+
+class _Steps:
+    """Adam (Kingma and Ba, 2015, arXiv 1412.6980), of which each row counts its own steps.
+
+    Most texts lack most rows. A row that a text lacks stays where it is, and the averages of its
+    gradients, too: else its next step would be the larger the longer it has waited.
+    """
+
+    def __init__(self, torch: Any, parameters: list[Any]) -> None:
+        self._torch, self._parameters = torch, parameters
+        sizes = (float(each.detach().square().mean().sqrt()) for each in parameters)
+        self._rates = [_RATE * size or _RATE for size in sizes]
+        self._rates[1:2] = [_BIAS_RATE] * len(parameters[1:2])
+        # of each parameter the mean of gradients, that of their squares, and how many there were
+        self.state = [torch.zeros_like(each.detach()) for each in parameters for _ in range(2)]
+        self.state += [torch.zeros(len(each), 1) for each in parameters]
+
+    def take(self, slower: float) -> None:
+        """One step against the gradients, which are gone then."""
+        for place, (parameter, rate) in enumerate(zip(self._parameters, self._rates, strict=True)):
+            mean, square = self.state[2 * place : 2 * place + 2]
+            count, gradient = self.state[2 * len(self._parameters) + place], parameter.grad
+            rows = gradient.abs().sum(1).nonzero()[:, 0]
+            of_rows = gradient[rows]
+            count[rows] += 1
+            mean[rows] += (1 - _MEAN) * (of_rows - mean[rows])
+            square[rows] += (1 - _SQUARE) * (of_rows.square() - square[rows])
+            unbiased = mean[rows] / (1 - _MEAN ** count[rows])
+            size = (square[rows] / (1 - _SQUARE ** count[rows])).sqrt() + 1e-8
+            with self._torch.no_grad():
+                parameter[rows] -= rate * slower * unbiased / size
+            parameter.grad = None
 
 
 class _Student:
@@ -315,25 +240,15 @@ class _Student:
         """What texts give, each of the length 1; or, from ids of before alone, what they are to
         give.
         """
-        torch, order = (
-            self._torch,
-            sorted(range(len(sequences)), key=lambda number: len(sequences[number])),
-        )
-        parts = []
-        with torch.no_grad():
-            for first in range(0, len(order), _BATCH):
-                found = self._given([sequences[number] for number in order[first : first + _BATCH]])
-                if as_wanted and self._head is not None:
-                    least = [
-                        found[:, each].min(1).values if each else 0 * found[:, 0]
-                        for each in self._pieces
-                    ]
-                    found = torch.cat(
-                        [found[:, : len(self._head.weight)], torch.stack(least, 1)], 1
-                    )
-                found = torch.nn.functional.normalize(found, dim=1)
-                parts.append(found.to_sparse() if as_wanted and self._head is not None else found)
-            return torch.cat(parts).index_select(0, torch.tensor(order).argsort())
+        if not as_wanted or self._head is None:
+            return self._reader.of_length_1(sequences, self._given)
+        return self._reader.of_length_1(sequences, self._wanted, is_sparse=True)
+
+    def _wanted(self, sequences: list[list[int]]) -> Any:
+        """Of a head, with new tokens that are in a text as much as the least of their pieces."""
+        found = self._given(sequences)
+        least = [found[:, each].min(1).values if each else 0 * found[:, 0] for each in self._pieces]
+        return self._torch.cat([found[:, : len(self._head.weight)], self._torch.stack(least, 1)], 1)
 
     def loss(self, sequences: list[list[int]], wanted: Any) -> Any:
         return (
@@ -346,12 +261,8 @@ def _dense(tensor: Any) -> Any:
 
 
 def _sums_of(torch: Any, old: Any, sums: list[Sum]) -> Any:
-    return torch.stack(
-        [
-            sum((weight * old[row] for row, weight in terms), torch.zeros_like(old[0]))
-            for terms in sums
-        ]
-    )
+    zeros = torch.zeros_like(old[0])
+    return torch.stack([sum((share * old[row] for row, share in terms), zeros) for terms in sums])
 
 
 def _with_more(torch: Any, head: Any, rows: Any, bias: Any) -> Any:

@@ -22,6 +22,7 @@ from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, ids_of_t
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.read_again import checked
 
+VARIANTS = ("list", "own", "same")  # what becomes of near misses
 _LETTERS = "αβγδεζηθικλμνξοπρστυφχψω"
 _NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma"
