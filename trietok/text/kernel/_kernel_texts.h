@@ -284,8 +284,8 @@ typedef struct {
     int32_t follow;
 } AsciiWord;
 
-/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some more than
-   LONGEST_AHEAD. */
+/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
+   more than LONGEST_AHEAD. */
 static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t length)
 {
     const uint8_t *next;
