@@ -88,7 +88,9 @@ class WrittenTokens:
         pieces: list[str] = []
         position = 0
         for start, end in self._search.find(text):
-            pieces += lower_each(text[position:start]), text[start:end]
+            if position < start:
+                pieces.append(lower_each(text[position:start]))
+            pieces.append(text[start:end])
             position = end
         return "".join((*pieces, lower_each(text[position:])))
 

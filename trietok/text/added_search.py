@@ -491,6 +491,7 @@ class AddedTokens:
     ) -> list[AddedPart]:
         """As the Rust tokenizers cut."""
         parts: list[AddedPart] = []
+        tokens: dict[str, AddedToken] = {}  # those met, with the flags that they have now
         position = 0
         # of the whitespace that was last looked at from `run_start` on, which many tokens may be
         # part of
@@ -498,10 +499,13 @@ class AddedTokens:
         run_start = 0
         # All matches are found before any takes its whitespace.
         for start, end in patterns.search.find(text):
-            content = patterns.contents[text[start:end]]
+            token = tokens.get(pattern := text[start:end])
+            if token is None:
+                token = self.decoder[self.encoder[patterns.contents[pattern]]]
+                tokens[pattern] = token
+            content = token.content
             if content in self._skipped:
                 continue
-            token = self.decoder[self.encoder[content]]  # with the flags that it has now
             if token.single_word and (_is_word(text, start - 1) or _is_word(text, end)):
                 if rejected is not None:
                     rejected.append((start, end, content))

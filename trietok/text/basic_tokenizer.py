@@ -89,7 +89,9 @@ def cleaning_step(table: TranslationTable, tokenize_chinese_chars: bool) -> Step
     """The step that cleans by a `cleaning_table`."""
 
     def changes(text: str) -> bool:
-        return not text.isprintable() or _to_clean(tokenize_chinese_chars).search(text) is not None
+        if len(text) == 1 or not text.isprintable():
+            return True  # for a character alone, the pattern need not be compiled
+        return _to_clean(tokenize_chinese_chars).search(text) is not None
 
     return EachCharacter("clean", table, changes)
 
@@ -357,6 +359,8 @@ def _rust_steps(
     def changes(text: str) -> bool:
         if text.isascii():
             return cleans and not text.isprintable()
+        if len(text) == 1:  # see `cleaning_step`
+            return True
         to_clean = cleans and _any_of("deleted", "space").search(text) is not None
         return to_clean or (chinese and _any_of("chinese").search(text) is not None)
 

@@ -235,24 +235,26 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed_code_points() -> bytearray:
+def _changed_code_points(strips: bool) -> bytearray:
     changed = bytearray(sys.maxunicode + 1)
-    for begin, end in _ranges(
-        "deleted", "space", "split_space", "punctuation", "marks", "decomposed", "nonstarters"
-    ):
+    by_stripping = ("marks", "decomposed", "nonstarters") if strips else ()
+    for begin, end in _ranges("deleted", "space", "split_space", "punctuation", *by_stripping):
         changed[begin:end] = b"\1" * (end - begin)
     return changed
 
 
-def is_unchanged(char: str) -> bool:
+def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
     """Whether the Rust tokenizers leave a character as it is and in its word, but for Chinese ones;
-    False if in doubt.
+    False if in doubt. They may lower-case texts, and strip accents.
 
     >>> [is_unchanged(char) for char in ("a", "A", "\u4e16", "\u0301", ".", "\xe9")]
     [True, False, True, False, False, False]
+    >>> is_unchanged("A", lowers=False), is_unchanged("\xe9", strips=False)
+    (True, True)
     """
-    is_lower = char == char.lower() and ord(char) not in lower_case()
-    return is_lower and not _changed_code_points()[ord(char)] and not unicodedata.combining(char)
+    if lowers and (char != char.lower() or ord(char) in lower_case()):
+        return False
+    return not (_changed_code_points(strips)[ord(char)] or (strips and unicodedata.combining(char)))
 
 
 def character_class(*names: str) -> str:

@@ -153,6 +153,7 @@ class Moment:
         self.builder = self._new_builder(tokenizer)
         self._builder_of_ids: InputBuilder | None = None
         self._plans: dict[Any, Plan] = {}
+        self._last_plan: tuple[object, Any] = (None, None)
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
         self._set_quick_way()
@@ -197,16 +198,19 @@ class Moment:
         Of equal values of other types, such as 1 and True, some are errors: `types` has those of
         all that matter.
         """
-        key = values, types
+        key, (last, plan) = (values, types), self._last_plan
         try:
-            plan = self._plans.get(key)
-        except TypeError:  # a list, say, where there should be a number
+            if key != last:  # most calls have the options of the one before
+                plan = self._plans.get(key)
+        except (TypeError, ValueError):  # a list, say, or an array, where there should be a number
             return self.builder.plan(CallOptions(*values))
         if plan is None:
             if len(self._plans) >= MOST_PLANS:
                 self._plans.clear()
             plan = self._plans[key] = self.builder.plan(CallOptions(*values))
-        return plan
+        self._last_plan = key, plan
+        made: Plan = plan
+        return made
 
     def flat(self, texts: list[Any], options: tuple[Any, ...]) -> FlatIds | None:
         """The ids of texts one behind the other, with the options of `encode_flat`; None where a

@@ -221,10 +221,15 @@ static Outcome put_chunk(Call *call, Chunk *chunk)
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
-/* Words of ASCII, each with what is behind it. Their entries are far from each other in memory, so it is asked for
-   those of many words before the first is looked at. They are read without a rest, which the call has after
-   BYTES_AT_ONCE: only there it lets go of what is retired, and looks for signals. */
-enum { WORDS_AT_ONCE = 24, IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY, BYTES_AT_ONCE = 1 << 16 };
+/* Words, each with ASCII behind it; of ASCII where terms are looked for. Their entries are far from each other in
+   memory, so it is asked for those of many words before the first is looked at. They are read without a rest, which the
+   call has after BYTES_AT_ONCE: only there it lets go of what is retired, and looks for signals. */
+enum {
+    WORDS_AT_ONCE = 24,
+    IDS_AT_ONCE = WORDS_AT_ONCE * (IDS_IN_ENTRY + 1) + IDS_IN_ENTRY,
+    BYTES_AT_ONCE = 1 << 16,
+    LONGEST_AHEAD = 96 /* bytes */
+};
 
 typedef struct {
     Pair key;
@@ -235,6 +240,16 @@ typedef struct {
     int32_t follow;
 } AsciiWord;
 
+/* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
+   more than LONGEST_AHEAD. */
+static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t length)
+{
+    const uint8_t *next;
+    while (length <= LONGEST_AHEAD && at[length] < 0xf0 && is_simple(kernel, code_point_at(at + length, &next)))
+        length = (size_t)(next - at);
+    return length;
+}
+
 /* Read up to so many words and what is behind each, up to what is to be looked at more closely. Returns how many. */
 static inline size_t read_words(
     const Kernel *kernel, const Table *table, const uint8_t *at, const uint8_t *end, AsciiWord *words)
@@ -244,13 +259,17 @@ static inline size_t read_words(
         AsciiWord *word = &words[count];
         while (*at == ' ' && at + 1 < end && at[1] == ' ')
             at++; /* of many spaces the last one ends a chunk as well as each */
-        size_t length = alphanumerics_at(at);
-        if (length > LONGEST_SHORT)
+        size_t length = alphanumerics_at(at), most = LONGEST_SHORT;
+        if (at[length] >= 0x80 && !kernel->tree_count) {
+            length = simple_at(kernel, at, length);
+            most = LONGEST_AHEAD;
+        }
+        if (length > most)
             break;
         word->follow = atomic_load_explicit(&((Kernel *)kernel)->follow[at[length]], memory_order_relaxed);
         if (word->follow == LOOK_CLOSER)
             break;
-        word->key = word_key(at, length);
+        word->key = key_of(&kernel->memory, WORD, at, length, at + READ_AT_ONCE); /* which are there to be read */
         word->hash = hash_of_key(&kernel->memory, word->key.low, word->key.high);
         FETCH((const void *)&table->places[word->hash & table->mask]);
         word->at = at;
@@ -270,8 +289,9 @@ static inline size_t read_words(
 static inline const Entry *entry_of_word(const Table *table, const AsciiWord *word)
 {
     uint64_t at;
-    if (LIKELY(word->entry && word->entry->first == word->key.low && word->entry->second == word->key.high))
-        return word->entry;
+    const Entry *entry = word->entry;
+    if (LIKELY(entry && entry->first == word->key.low && entry->second == word->key.high && word->length <= LONGEST_SHORT))
+        return entry;
     return find_entry(table, word->key, word->hash, word->at, word->length, &at);
 }
 

@@ -214,11 +214,8 @@ class Classifier(ABC):
         """What becomes of a code point that is no surrogate."""
         if 0xAC00 <= code_point <= 0xD7A3 and self._any_order:  # Hangul
             jamo = normalize("NFD", chr(code_point))
-            return (
-                self._key
-                if _is_key(self.keys, chr(code_point), jamo)
-                else (ORDINARY, 0, 0, jamo.encode())
-            )
+            is_key = _is_key(self.keys, chr(code_point), jamo)
+            return self._key if is_key else (ORDINARY, 0, 0, jamo.encode())
         answer = self._classify(code_point, self.keys)
         if code_point < 0x80 and answer is self._key:
             kind, combining_class, flags, word = self._classify(code_point, frozenset())
@@ -314,9 +311,7 @@ class SlowClassifier(Classifier):
         super().__init__(added, is_plain)
         self._lower = bool(basic.do_lower_case)
         self._chinese_apart = bool(basic.tokenize_chinese_chars)
-        self._strips = bool(
-            basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
-        )
+        self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
         # for then could tell.
         keys = "".join(self.keys)
@@ -434,17 +429,21 @@ class RustClassifier(Classifier):
     ) -> None:
         self._basic = basic
         self._any_order = basic.strips_accents
+        self._changes = bool(basic.do_lower_case), basic.strips_accents
         super().__init__(added, is_plain)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         raw = chr(code_point)
-        if is_unchanged(raw) and raw not in keys:  # most characters: no stage changes them
+        # most characters: no stage changes them
+        if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:
             if self._basic.tokenize_chinese_chars and is_in("chinese", raw):
                 return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, 0, raw.encode()
         normalized = self._basic.normalized(raw)
         if _is_key(keys, raw, raw.lower(), normalized):
             return self._key
+        if len(normalized) == 1 and is_unchanged(normalized, *self._changes):  # as most are then
+            return ORDINARY, 0, 0, normalized.encode()
         if not normalized:
             return DELETED, 0, 0, b""
         words = self._basic.words(normalized)
@@ -456,12 +455,8 @@ class RustClassifier(Classifier):
             return _HANDED_OVER
         word = words[0]
         if word != normalized:
-            is_chinese = normalized == f" {word} "
-            return (
-                (ALONE, 0, IS_BOUNDARY, word.encode())
-                if is_chinese and len(word) == 1
-                else _HANDED_OVER
-            )
+            is_chinese = len(word) == 1 and normalized == f" {word} "
+            return (ALONE, 0, IS_BOUNDARY, word.encode()) if is_chinese else _HANDED_OVER
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
