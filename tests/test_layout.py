@@ -18,7 +18,7 @@ import pytest
 import trietok
 from tests import layout
 from trietok.inputs.batch_encoding import CharSpan
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 GRAPH = layout.graph_of(layout.ROOT)
 
@@ -28,11 +28,11 @@ def test_packages_import_from_the_rows_below():
 
 
 def test_no_module_imports_itself_by_a_detour():
-    assert {name for group in layout.cycles(GRAPH) for name in group} == layout.IN_CIRCLES
+    assert layout.cycles(GRAPH) == []
 
 
 def test_a_module_can_be_read_in_one_sitting():
-    assert layout.longer_modules(layout.lines_of(layout.ROOT)) == layout.LONGER
+    assert layout.longer_modules(layout.lines_of(layout.ROOT)) == set()
 
 
 def test_a_name_has_one_meaning(tmp_path):

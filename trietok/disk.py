@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 ANY_SIZE = 1 << 62

@@ -23,7 +23,7 @@ PROFILES = [trietok.BertTokenizer, trietok.BertTokenizerFast]
 ROUNDS = often(4)  # of the random test: tokenizers, each with 404 texts
 
 WORDS = "a b ab the new york in of x é É ö İ ß K Σ ς st st. u.s. covid-19 1 12 世 世界 [CLS] [new] _ -".split()
-WORDS += ["e\u0301", "\u0301"]
+WORDS += ["e\u0301", "\u0301", "renew", "yorkers"]
 GAPS = [" "] * 12 + [
     "  ",
     "\t",
@@ -33,6 +33,7 @@ GAPS = [" "] * 12 + [
     "\u200b",
     " \u200b",
     "\x0b",
+    "\x7f",
     "",
     "-",
     ", ",
@@ -175,6 +176,7 @@ def test_a_term_stands_wherever_its_words_do(kind, name):
     assert tokens_of(kind, name, ["new york"], "xnew yorker") == ["x", "new york", "er"]
     assert tokens_of(kind, name, ["new york"], "(New York)") == ["(", "new york", ")"]
     assert "new york" not in tokens_of(kind, name, ["new york"], "new  york")
+    assert tokens_of(kind, name, ["new york"], "reNEW York") == ["re", "new york"]
     assert "new york" not in tokens_of(
         kind, name, [trietok.AddedToken("new york", single_word=True)], "new yorker"
     )
@@ -198,6 +200,7 @@ def test_a_term_reaches_across_other_whitespace_once_it_has_become_a_space(name)
         "new york",
     ]
     assert "new york" not in tokens_of(PROFILES[0], name, ["new york"], "of new\nyork")
+    assert tokens_of(PROFILES[1], name, ["new york"], "new \x7fyo\x01rk") == ["new york"]
 
 
 @pytest.mark.parametrize("name", KERNELS)

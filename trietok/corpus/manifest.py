@@ -123,13 +123,13 @@ _MANIFEST = {
 }
 
 
-def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> None:
+def _check_value(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> None:
     """Raise ValueError where one of some values is not what is wanted: a `_Kind`, or what a list or
     an object holds. There may be very many, so all that stand in like places are checked at once.
     """
     if not isinstance(wanted, _Kind):
         name = "a list" if isinstance(wanted, list) else "an object"
-        _check(values, _Kind(name, _all_of(type(wanted))), where)
+        _check_value(values, _Kind(name, _all_of(type(wanted))), where)
     elif not wanted.fits(values):
         number = next(number for number, one in enumerate(values) if not wanted.fits([one]))
         raise ValueError(f"{where(number)} is {values[number]!r:.60}, not {wanted.name}")
@@ -140,7 +140,7 @@ def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> N
             of = bisect_right(ends, number) - 1
             return f"{where(of)}[{number - ends[of]}]"
 
-        _check([*chain.from_iterable(values)], wanted[0], place)
+        _check_value([*chain.from_iterable(values)], wanted[0], place)
     for key, inner in wanted.items() if isinstance(wanted, dict) else ():
         name = key.removesuffix("?")
         numbers: Sequence[int] = range(len(values))
@@ -151,7 +151,7 @@ def _check(values: Sequence[Any], wanted: Any, where: Callable[[int], str]) -> N
         except KeyError:
             lacking = next(number for number in numbers if name not in values[number])
             raise ValueError(f"{where(lacking)} has no {name!r}") from None
-        _check(found, inner, partial(_within, where, numbers, name))
+        _check_value(found, inner, partial(_within, where, numbers, name))
 
 
 def _within(where: Callable[[int], str], numbers: Sequence[int], name: str, number: int) -> str:
@@ -160,7 +160,7 @@ def _within(where: Callable[[int], str], numbers: Sequence[int], name: str, numb
 
 def check_record(record: Any) -> None:
     """Raise ValueError where a value of JSON is no record of a shard."""
-    _check([record], _RECORD, lambda _: "record")
+    _check_value([record], _RECORD, lambda _: "record")
 
 
 def is_size(value: Any) -> bool:
@@ -207,7 +207,7 @@ def rejected_rows(lines: list[bytes]) -> list[dict[str, Any]]:
         entries = [json.loads(line) for line in lines]
     except RecursionError as error:
         raise ValueError(str(error)) from None
-    _check([entries], _REJECTS, lambda _: REJECTS)
+    _check_value([entries], _REJECTS, lambda _: REJECTS)
     return entries
 
 
@@ -247,13 +247,13 @@ def with_parts(
                 for shard in manifest["shards"]
             ]
         else:
-            _check([manifest.get("parts")], [_FILE], lambda _: "the manifest.parts")
+            _check_value([manifest.get("parts")], [_FILE], lambda _: "the manifest.parts")
             shards = _shards_in(manifest["parts"], read)
         whole = {
             **{name: value for name, value in manifest.items() if name != "parts"},
             "shards": shards,
         }
-        _check([whole], _MANIFEST, lambda _: "the manifest")
+        _check_value([whole], _MANIFEST, lambda _: "the manifest")
         _check_sums(whole)
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is damaged: {error}; {_OTHERWISE}", path=path) from None

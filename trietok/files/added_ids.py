@@ -18,7 +18,7 @@ from trietok.errors import (
 from trietok.files import formats
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, is_id
 from trietok.files.json_files import read_json_object
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 

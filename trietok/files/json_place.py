@@ -15,7 +15,7 @@ from typing import Any
 
 from trietok.disk import HALF_PAIR, HIGHEST_ID
 from trietok.errors import FileFormatError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 _PLAIN_KEY = r"\w{1,60}"
 

@@ -24,7 +24,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_files import read_json_object
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 
 class Family(NamedTuple):

@@ -17,7 +17,7 @@ from trietok.errors import (
 )
 from trietok.files import formats
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path  # takes longer to import than most modules that encode

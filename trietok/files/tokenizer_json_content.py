@@ -24,7 +24,7 @@ from trietok.inputs.post_processors import (
     PostProcessor,
 )
 from trietok.inputs.template import RowPiece
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 

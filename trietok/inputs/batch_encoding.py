@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from trietok import log
 from trietok.errors import InputError, NotSupportedError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.changes import public_names
 
 if TYPE_CHECKING:

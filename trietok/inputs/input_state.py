@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import RowPiece
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 
 class InputSettings(NamedTuple):

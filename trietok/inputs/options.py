@@ -23,7 +23,7 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.untrusted import SPECIAL_OPTIONS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from trietok.inputs.template import RowPiece
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.template import Kind, Template

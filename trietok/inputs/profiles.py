@@ -20,7 +20,7 @@ from trietok.inputs.truncation import (
     cut_to_one_row,
     cut_to_rows,
 )
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies

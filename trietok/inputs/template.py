@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Literal
 
 from trietok.errors import InputTypeError, SpecialTokenError, kind_of
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 
 class RowPiece(NamedTuple):

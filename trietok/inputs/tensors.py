@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import ExplicitEnum, InputError, MissingDependencyError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -14,7 +14,7 @@ from typing import Any
 
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 TokenStretch = tuple[int, int]  # of tokens, half-open
 # what is kept of a text: the bounds of one stretch, or of two where its middle is cut out

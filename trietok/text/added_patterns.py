@@ -56,9 +56,7 @@ class Patterns:
 
 
 class WrittenTokens:
-    """The tokens that are matched as they are written, and therefore not lower-cased with the
-    text.
-    """
+    """The tokens that are matched as written, and so not lower-cased with the text."""
 
     def __init__(self, special_tokens: tuple[str, ...], tokens: Iterable[AddedToken]) -> None:
         self.special_tokens = special_tokens

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import RejectedMatch
@@ -270,11 +270,7 @@ class AddedTokens:
 
     def __getstate__(self) -> dict[str, Any]:
         # all else follows
-        return {
-            "decoder": self.decoder.flat(),
-            "max_id": self.max_id,
-            "basic": self.basic,
-        }
+        return {"decoder": self.decoder.flat(), "max_id": self.max_id, "basic": self.basic}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -413,9 +409,7 @@ class AddedTokens:
         return (self.raw if self.basic is None else self.normalized).contents.get(form)
 
     def stands_in(self, text: str, normalized: Callable[[str], str]) -> bool:
-        """Whether a token may occur in a text, of which `normalized` makes what is cut into
-        words.
-        """
+        """Whether a token may occur in a text; `normalized` makes what is cut into words."""
         if self.raw.search.stands_in(text):
             return True
         if self.basic is not None:
@@ -426,9 +420,7 @@ class AddedTokens:
         return lowered != text and self.raw.search.stands_in(lowered)
 
     def stay_in_chunks(self, text: str) -> bool:
-        """Whether no token of a text takes whitespace beyond what lies between two spaces into its
-        span.
-        """
+        """Whether no token takes whitespace beyond what lies between two spaces into its span."""
         if self.is_plain or self.basic is None:
             return True
         return not (self.normalized.contents or self.raw.search.stands_in(text))
@@ -463,15 +455,11 @@ class AddedTokens:
         return [piece for piece, _ in self.pieces(text)]
 
     def pieces(self, text: str) -> list[tuple[str, bool]]:
-        """The pieces of `split`, each with whether it is a token. A match that `single_word`
-        rejects is no token.
-        """
+        """The pieces of `split`, each with whether it is a token; a match may be rejected."""
         return [(text[start:end], content is not None) for start, end, content in self.parts(text)]
 
     def parts(self, text: str, rejected: list[RejectedMatch] | None = None) -> list[AddedPart]:
-        """The pieces of `split` by their places; `rejected` gets the matches that `single_word`
-        does not allow.
-        """
+        """The pieces of `split` by place; `rejected` gets matches that `single_word` forbids."""
         if self.basic is not None:
             return self._parts(self.raw, text, rejected)
         spans = self.raw.search.find(text)
@@ -535,9 +523,7 @@ class AddedTokens:
         return parts
 
     def _stands_alone(self, text: str, start: int, end: int) -> bool:
-        """Whether a match is allowed: one with `single_word` is not where a word character touches
-        it.
-        """
+        """Whether a match is allowed: with `single_word`, no word character may touch it."""
         token = self.token(text[start:end])
         if token is None or not token.single_word:
             return True

@@ -14,7 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 
@@ -28,9 +28,7 @@ class _Flags(NamedTuple):
 
 
 class _ImpliedFlags(_Flags):
-    """Flags whose `normalized` was not given but follows from `special`; they equal `_Flags` with
-    the same values.
-    """
+    """Flags whose `normalized` follows from `special`; they equal `_Flags` of the same values."""
 
     __slots__ = ()
 
@@ -123,9 +121,7 @@ class AddedToken:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it matches anywhere and includes no whitespace: no `single_word`, `lstrip`,
-        `rstrip`.
-        """
+        """Whether it has no `single_word`, `lstrip`, `rstrip`: it matches anywhere, as it is."""
         return not any(self.flags[:3])
 
     @staticmethod
@@ -190,9 +186,7 @@ class AddedToken:
 
     @classmethod
     def all_of_states(cls, states: list[Any], others: int = 0) -> list[AddedToken] | None:
-        """The tokens of many dicts of the six fields and so many others; None where one is anything
-        else.
-        """
+        """The tokens of dicts of the six fields and `others` more; None where one is not that."""
         if set(map(type, states)) != {dict} or set(map(len, states)) != {
             1 + len(_Flags._fields) + others
         }:

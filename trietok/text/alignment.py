@@ -52,9 +52,7 @@ class Watch:
         """`whole` is about to be cut at the added tokens in it, without the `rejected` ones."""
 
     def part(self, stage: StageName, part: AlignedText, content: str | None) -> None:
-        """The next part of the text: an added token, or what lies between two where `content` is
-        None.
-        """
+        """The next part of the text: an added token, or with `content` None what lies between."""
         if content is None:
             self.between(stage, part)
         else:
@@ -115,9 +113,7 @@ class AlignedText:
         return self.starts[start], self.ends[end - 1]
 
     def written_as(self, text: str) -> AlignedText:
-        """Another text of the same length; each character has the span of the one in its place
-        here.
-        """
+        """Another text of the same length; each character has the span of the one here."""
         return AlignedText(text, self.starts, self.ends)
 
     def with_places(self, text: str, places: Sequence[int]) -> AlignedText:
@@ -136,9 +132,7 @@ class AlignedText:
         )
 
     def each_kind(self, change: Callable[[str], str | None]) -> AlignedText:
-        """`each` for a change that depends on the character only: it is asked once for each
-        different one.
-        """
+        """`each` for a change that depends on the character only: asked once for each one."""
         changed = {char: change(char) for char in set(self.text)}
         return self.each(changed.__getitem__)
 
@@ -157,9 +151,7 @@ class AlignedText:
         return self.each_kind(lambda char: char.translate(table))
 
     def lower(self) -> AlignedText:
-        """As of a str. The lower case of a capital sigma depends on its neighbours; its length does
-        not.
-        """
+        """As of a str: a capital sigma's neighbours decide its lower case, not its length."""
         lowered = self.text.lower()
         return (self if self.text.isascii() else self.each_kind(str.lower)).written_as(lowered)
 
@@ -190,9 +182,7 @@ def places(text: str, words: Iterable[str]) -> Iterator[tuple[str, int, int]]:
 def piece_spans(
     aligned: AlignedText, start: int, end: int, pieces: Sequence[str], prefix: str
 ) -> list[Span]:
-    """The spans of the pieces that cover the characters of a word from `start` to `end`; one piece
-    covers them all.
-    """
+    """The spans of the pieces of a word from `start` to `end`; one piece covers all of it."""
     if len(pieces) == 1:
         return [aligned.span(start, end)]
     spans: list[Span] = []

@@ -212,9 +212,7 @@ class BasicTokenizer(Changeable):
     def places(
         self, part: AlignedText, kept: Collection[str], watch: Watch
     ) -> Iterator[tuple[AlignedText, int, int]]:
-        """The words of `words_of` with their spans: each by its place in a text; `watch` is told of
-        each step.
-        """
+        """The words of `words_of` with their spans, each by its place; `watch` is told of steps."""
         cleaned = run(self.steps, part, watch)
         for text, start, end in places(cleaned.text, cleaned.text.split()):
             word, is_kept = cleaned[start:end], text in kept
@@ -259,9 +257,7 @@ class BasicTokenizer(Changeable):
         return _CLEANING[bool(self.tokenize_chinese_chars)]
 
     def clean(self, text: str) -> str:
-        """Delete control characters, make all whitespace spaces, set Chinese characters apart,
-        compose (NFC).
-        """
+        """Delete controls, make whitespace spaces, set Chinese apart, compose (NFC)."""
         return run(self.steps, text)
 
     def compose(self, text: str) -> str:
@@ -283,9 +279,7 @@ class BasicTokenizer(Changeable):
     # ---- transformers' names for the steps -------------------------------------------------------
 
     def _words_by_steps(self, text: str, kept: Collection[str]) -> list[str]:
-        """The words of a text by the steps in transformers' order, of which a user has replaced
-        some.
-        """
+        """The words by the steps in transformers' order, of which a user has replaced some."""
         text = self._clean_text(text)
         if self.tokenize_chinese_chars:
             text = self._tokenize_chinese_chars(text)
@@ -470,9 +464,7 @@ class RustBasicTokenizer(BasicTokenizer):
         return run([step for step in self.steps if step.stage != "clean"], text)
 
     def words(self, normalized: str) -> list[str]:
-        """Cut a normalized text at whitespace and around punctuation, whatever `do_split_on_punc`
-        says.
-        """
+        """Cut a normalized text at whitespace and punctuation, whatever `do_split_on_punc` says."""
         if not self.clean_text:
             normalized = _any_of("split_space").sub(" ", normalized)
         return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]

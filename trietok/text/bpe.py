@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from trietok.errors import VocabularyError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.changes import Changeable
 
 
@@ -91,9 +91,7 @@ class BpeTokenizer(Changeable):
         return [symbols[number] for number in self._merged(symbols)]
 
     def places_of(self, word: str) -> list[tuple[str, int, int]]:
-        """The tokens of one word, each with the place of its first character and the one behind its
-        last.
-        """
+        """The tokens of one word, each with its place: its first character, and one behind."""
         symbols, places = self._characters(word)
         first = list(self._merged(symbols))
         behind = [*first[1:], len(symbols)]
@@ -158,9 +156,7 @@ class BpeTokenizer(Changeable):
         return (place for place, is_gone in enumerate(gone) if not is_gone)
 
     def without(self, entries: Collection[str]) -> BpeTokenizer:
-        """The same without some entries and the merges that have or make them; the unknown token
-        stays.
-        """
+        """The same without some entries and their merges; the unknown token stays."""
         gone = set(entries) - {self.unk_token}
         marked = len(self.continuing_subword_prefix)
         merges = [

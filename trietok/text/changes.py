@@ -73,19 +73,15 @@ class ChangeableType(ABCMeta):
         type.__setattr__(cls, "_foreign", {})
 
     def has_foreign(cls, names: tuple[str, ...]) -> bool:
-        """Whether a method or property of one of these names is not trietok's own; remembered until
-        one is replaced.
-        """
+        """Whether a method or property of these names is not trietok's; kept until one changes."""
         remembered = cls.__dict__.get("_foreign", {})  # none yet while the class is made
         answer: bool | None = remembered.get(names)
         if answer is None:
             methods = [getattr(cls, name, None) for name in names]
-            answer = not all(
-                method is None or is_ours(getattr(method, "fget", method)) for method in methods
-            )
-            remembered[names] = (
-                answer  # a patch by another thread has put another dict in its place
-            )
+            functions = [getattr(each, "fget", each) for each in methods if each is not None]
+            answer = not all(map(is_ours, functions))
+            # a patch by another thread has put another dict in its place
+            remembered[names] = answer
         return answer
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -108,9 +104,7 @@ class ChangeableType(ABCMeta):
             kind._note_patch()
 
     def watch_class(cls, version: Version) -> None:
-        """Have `version` bumped when a method of the class, or of one that it inherits from, is
-        replaced.
-        """
+        """Have `version` bumped when a method of the class, or an inherited one, is replaced."""
         cls._watching.add(version)
 
 
@@ -135,9 +129,7 @@ class Changeable(metaclass=ChangeableType):
     mark: object = None  # a new object after each change of a public attribute
 
     def watch(self, version: Version) -> None:
-        """Have `version` bumped after each change of a public attribute, and of the class's
-        methods.
-        """
+        """Have `version` bumped after changes of public attributes and of the class's methods."""
         type(self).watch_class(version)
         watchers = self.__dict__.setdefault("_watchers", WeakSet())
         watchers.add(version)
@@ -202,9 +194,7 @@ def is_ours(function: object) -> bool:
 
 
 def is_replaced(holder: Any, names: tuple[str, ...]) -> bool:
-    """Whether one of these methods is not trietok's own: of a tokenizer, or of a stage of trietok's
-    or a subclass.
-    """
+    """Whether one of these methods, of a tokenizer or a stage, is not trietok's own."""
     return not holder.__dict__.keys().isdisjoint(names) or type(holder).has_foreign(names)
 
 

@@ -349,9 +349,7 @@ def _by_python(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 
 def _stretch(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
-    """A normal form of characters that are the same in Python, without the newer characters that
-    they compose to.
-    """
+    """A normal form of Python without the newer characters that others compose to."""
     whole = normalize(form, text)
     newer = {ord(char): normalize("NFD", char) for char in _newer(set(whole).difference(text))}
     return whole.translate(newer) if newer else whole
@@ -372,9 +370,7 @@ def _is_same_in_python(char: str) -> bool:
 
 
 def _has_same_parts(char: str) -> bool:
-    """Whether Python takes a character apart as Rust does, in the forms that know compatible
-    characters too.
-    """
+    """Whether Python takes a character apart as Rust does, compatible ones too."""
     is_newer = unicodedata.decomposition(char).startswith("<") and not is_in("compatible", char)
     return not is_newer and _is_same_in_python(char)
 

@@ -142,16 +142,12 @@ class ChunkEncoder(TextEncoder):
         return unknown_id is not None and self._only_token_of(unknown_id) == unknown
 
     def _id_of(self, token: str) -> int | None:
-        """The id of a token, added ones included, or None; `Stages.to_id` is asked for pieces
-        only.
-        """
+        """The id of any token, or None; `Stages.to_id` is asked for pieces only."""
         added_id = self._added.encoder.get(token)
         return self._vocab.get(token) if added_id is None else added_id
 
     def _is_ascii_word(self, chunk: str) -> bool:
-        """Whether a chunk is made of ASCII letters and digits, and surely holds no added token:
-        most chunks.
-        """
+        """Whether a chunk is ASCII letters and digits, surely without an added token: most are."""
         if not (chunk.isascii() and chunk.isalnum()):
             return False
         return self._find_word_key is None or not self._find_word_key(chunk)
@@ -171,9 +167,7 @@ class ChunkEncoder(TextEncoder):
         return token if self._id_of(token) == token_id else None
 
     def _word_begins_with(self, token_id: int) -> int | None:
-        """1 for a token that begins a word, 0 for one that goes on with it; None where that cannot
-        be told of it.
-        """
+        """1 for a token that begins a word, 0 for one that does not; None where nothing tells."""
         token, prefix = self._only_token_of(token_id), self._wordpiece.continuing_subword_prefix
         if token is None or not prefix or prefix[0].translate(self.stages.punctuation) == prefix[0]:
             return None
@@ -283,9 +277,7 @@ class ChunkEncoder(TextEncoder):
         return located._replace(spans=spans, words=numbers)
 
     def _located_by_chunks(self, text: str) -> Located | None:
-        """What `locate` gives, where the ids tell tokens and words, and chunks tell spans; else
-        None.
-        """
+        """What `locate` gives, where ids tell tokens and words, and chunks spans; else None."""
         if not (
             self._tells_tokens and self._split_punctuation and self.stages.have_chunked_spans(text)
         ):
@@ -338,9 +330,7 @@ class ChunkEncoder(TextEncoder):
 
     @property
     def may_have_kernel(self) -> bool:
-        """Whether texts go through a compiled kernel, or will do so once there have been enough of
-        them.
-        """
+        """Whether texts go through a compiled kernel, now or once there are enough of them."""
         if self.kernel is not None:
             return True
         return kernel_at_work() == "compiled" and self._awaits_kernel() and self._can_hand_over()
@@ -360,9 +350,7 @@ class ChunkEncoder(TextEncoder):
                 self.make_kernel()
 
     def make_kernel(self) -> None:
-        """Make the kernel now, if there is to be one. Threads that ask for it meanwhile wait for
-        it.
-        """
+        """Make the kernel now, if there is to be one. Other threads that ask wait for it."""
         with one_at_a_time.held():
             if self._awaits_kernel():
                 try:
@@ -387,9 +375,7 @@ class ChunkEncoder(TextEncoder):
         )
 
     def _share_kernel(self, earlier: ChunkEncoder) -> None:
-        """Go on with an earlier encoder's kernel, and with the memory of chunks that the kernel
-        hands over to.
-        """
+        """Go on with an earlier encoder's kernel, and with the chunks it has handed over."""
         self.kernel = earlier.kernel
         self._text_before_kernel = 0
         self._chunks = earlier._chunks
@@ -422,15 +408,11 @@ class ChunkEncoder(TextEncoder):
             self._steps.forget()
 
     def _can_hand_over(self) -> bool:
-        """Whether a kernel knows these stages, and it can be told where an added token reaches
-        beyond a chunk.
-        """
+        """Whether a kernel knows these stages, and where an added token leaves its chunk."""
         return self.stages.is_berts and (self.terms is None or not self.terms.is_odd)
 
     def _settle(self, form: str) -> IdTuple:
-        """The id of the term that stands wherever a form does, and whether it is a single word;
-        nothing for none.
-        """
+        """The id of the term that a form stands for and its `single_word`; nothing for none."""
         is_settled = self.terms is not None and form not in self.terms.unsettled
         content = self._added.term_of(form) if is_settled else None
         if content is None:
@@ -516,9 +498,7 @@ class ChunkEncoder(TextEncoder):
         return tuple(map(sub, bounds[1:], bounds))
 
     def _bounds_of_ascii(self, chunk: str) -> list[int] | None:
-        """The starts and ends of the tokens of printable ASCII; None where an added token may occur
-        in it.
-        """
+        """The bounds of the tokens of printable ASCII; None where an added token may occur."""
         if (
             not (self._split_punctuation and chunk.isascii() and chunk.isprintable())
             or " " in chunk

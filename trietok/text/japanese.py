@@ -145,9 +145,7 @@ class MorphemeTokenizer(Changeable):
         """The words of a text."""
 
     def _places(self, analyzer: Any, text: str) -> list[PlacedWord]:
-        """The words of a text, each with its place in it; between two there is only what the
-        analyzer leaves out.
-        """
+        """The words of a text, each with its place; between is only what the analyzer omits."""
         found: list[PlacedWord] = []
         end = 0
         for surface in self._surfaces(analyzer, text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 IdTuple = tuple[int, ...]
 _Key = TypeVar("_Key")

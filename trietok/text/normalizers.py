@@ -55,9 +55,7 @@ def run(steps: Sequence[Step], text: AnyText, watch: Watch = UNWATCHED) -> AnyTe
 
 
 def stages_of(steps: Iterable[Step]) -> tuple[StageName, ...]:
-    """The stages of some steps, in their order; one that comes again behind another is there
-    twice.
-    """
+    """The stages of some steps, in order; one that comes again later is there twice."""
     return tuple(stage for stage, _ in groupby(steps, attrgetter("stage")))
 
 
@@ -159,9 +157,7 @@ def _composed(
 
 
 def decomposed(aligned: AlignedText, form: FormName = "NFD") -> AlignedText:
-    """NFD, or NFKD, of Python: marks in order, each with its span, widened so that none
-    decreases.
-    """
+    """NFD, or NFKD, of Python: marks in order, with spans widened so that none decreases."""
     if normalize(form, aligned.text) == aligned.text:
         return aligned
     parts = aligned.each_kind(lambda char: normalize(form, char))
@@ -259,9 +255,7 @@ MatchStretch = tuple[int, int, bool]
 
 
 def match_stretches(pattern: re.Pattern[str], text: str) -> list[MatchStretch]:
-    """The stretches of a text, each with whether it matches: each match, and each stretch between
-    two.
-    """
+    """The stretches of a text that match, and those between, each with whether it does."""
     found: list[MatchStretch] = []
     behind = 0
     for match in pattern.finditer(text):
@@ -276,9 +270,7 @@ def match_stretches(pattern: re.Pattern[str], text: str) -> list[MatchStretch]:
 
 
 class Replace(Step):
-    """Replace: each match of a pattern becomes `content`, whose characters have the span of the
-    match's last one.
-    """
+    """Replace: each match becomes `content`, all of it with the span of the match's last one."""
 
     is_local = False  # a match may hold spaces
     stage: StageName = "replace"

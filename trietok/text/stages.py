@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
     UNWATCHED,
@@ -151,15 +151,11 @@ class Stages:
         return other
 
     def as_text(self) -> Self:
-        """The stages for a text in which special tokens are text, as transformers'
-        `split_special_tokens` has it.
-        """
+        """The stages for a text in which special tokens are text: `split_special_tokens`."""
         return self._with(added=self.added.as_text())
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
-        """The stages for a text that can give, of the tokens of `special`, only those of
-        `allowed`.
-        """
+        """The stages for a text that can give, of `special`, only the tokens of `allowed`."""
         added = self.added.hiding(special - allowed)
         left = tuple(token for token in self.special if token in allowed)
         wordpiece = self.wordpiece.without(special)
@@ -336,9 +332,7 @@ class Stages:
                 yield content
 
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
-        """The tokens of a text with their ids, spans and words; `watch` is told what each stage
-        does.
-        """
+        """The tokens with their ids, spans and words; `watch` is told what each stage does."""
         located = self._located(text, watch)
         if self.trims_offsets:
             trim_offsets(located, self.keeps_one_space)
@@ -375,9 +369,7 @@ class Stages:
         return piece_spans(word, start, end, pieces, self.wordpiece.continuing_subword_prefix)
 
     def words_between(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
-        """The words of a text, without its added tokens: each as WordPiece is given it, its pieces,
-        and its span.
-        """
+        """The words between added tokens: each as WordPiece has it, its pieces, its span."""
         for part, first, last, token_id in self.parts(AlignedText.of(text)):
             if token_id is None:
                 for word, start, end, pieces in self.words(part[first:last]):
@@ -387,9 +379,7 @@ class Stages:
 
     @property
     def go_by_chunks(self) -> bool:
-        """Whether the ids of a text are those of its chunks in a row, so that they can be cached by
-        chunk.
-        """
+        """Whether the ids of a text are those of its chunks in a row, to be cached by chunk."""
         basic, encoder = self.basic, self.added.encoder
         return (
             basic is not None

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 Fold = Callable[[str], str]
 # code points that may be looked at in a text; else it is one window
-LOOKED_AT_FIRST, LOOKED_A_CHARACTER = (
-    4096,
-    16,
-)
+LOOKED_AT_FIRST, LOOKED_A_CHARACTER = (4096, 16)
 
 
 class Forms:
@@ -67,9 +64,7 @@ class Forms:
 
     @cached_property
     def lengths(self) -> dict[str, list[int]]:
-        """The lengths of the forms that begin with what is up to a space and the character behind
-        it.
-        """
+        """The lengths of the forms that begin with a word, a space and one more character."""
         lengths: dict[str, set[int]] = {}
         for form in self.forms:
             space = form.find(" ")
@@ -86,9 +81,7 @@ class Forms:
 def forms_of(
     part: TriePart, form_of: Fold = str, are_settled: bool = True, rests_on: object = None
 ) -> Forms:
-    """The forms of the terms of a part, which stay with it; the arguments are those of `Forms` and
-    `Terms`.
-    """
+    """The forms of the terms of a part, kept with it; for the arguments see `Forms`, `Terms`."""
     # as a character has the same form wherever it stands, all are folded at once
     joined = "|".join(part.spaced)
     if are_settled and form_of(joined) == joined:
@@ -189,9 +182,7 @@ class Terms:
         return cut + chunks[done:]
 
     def _heads_at_the_end(self, folded: str) -> IdTuple:
-        """What a chunk ends with that some form has before a space: the length of each, and whose
-        form it is.
-        """
+        """Which forms' first words a chunk ends with: the length of each, and whose it is."""
         count = len(self.forms)
         return tuple(
             length * count + number
@@ -204,9 +195,7 @@ class Terms:
     def _reached(
         start: str, lengths: list[int], forms: frozenset[str], folded: list[str], first: int
     ) -> int:
-        """The last chunk that a form reaches which begins with the end of the first one and is as
-        long as some are.
-        """
+        """The last chunk that a form reaches which begins with the end of the first one."""
         last, text, ends = first, start, []
         while last + 1 < len(folded) and len(text) <= lengths[-1]:
             last += 1

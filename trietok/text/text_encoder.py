@@ -52,9 +52,7 @@ class TextEncoder:
     def rows(
         self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed
     ) -> Rows:
-        """The ids of each of `texts`; `threads` says how many threads the kernel may use, None
-        stands for one.
-        """
+        """The ids of each text; `threads` says how many threads may encode, None is for one."""
         return ListRows(map(self.ids, texts))
 
     def columns(
@@ -99,9 +97,7 @@ class TextEncoder:
         return [*chain.from_iterable(map(self.ids, words))]
 
     def locate_words(self, words: Sequence[str]) -> Located:
-        """The tokens of words, each of which is a text of its own; every token has the number of
-        its word.
-        """
+        """The tokens of words, each a text of its own; every token has its word's number."""
         all_words = Located.empty()
         for number, word in enumerate(words):
             ids, tokens, spans, _ = self.locate(word)
@@ -121,9 +117,7 @@ class TextEncoder:
         return self.stages.spans(text)
 
     def words(self, text: str) -> Iterator[tuple[str, list[str], Span]]:
-        """The words of `text`, without its added tokens: each as WordPiece is given it, its pieces,
-        and its span.
-        """
+        """The words between added tokens: each as WordPiece has it, its pieces, its span."""
         return self.stages.words_between(text)
 
     def chunks(self, text: str) -> list[str]:
@@ -144,15 +138,11 @@ class TextEncoder:
         return None
 
     def as_text(self) -> TextEncoder:
-        """The encoder of texts in which special tokens are text, as transformers'
-        `split_special_tokens` has it.
-        """
+        """The encoder of texts in which special tokens are text: `split_special_tokens`."""
         return self._variant(None)
 
     def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> TextEncoder:
-        """The encoder of texts that can give, of the tokens of `special`, only those of
-        `allowed`.
-        """
+        """The encoder of texts that can give, of `special`, only the tokens of `allowed`."""
         return self._variant((special, allowed))
 
     def _variant(self, key: tuple[frozenset[str], frozenset[str]] | None) -> TextEncoder:

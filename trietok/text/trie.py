@@ -252,9 +252,7 @@ class Trie:
                 node, start = target, start + node.depth - target.depth
 
     def _link(self, node: TrieNode) -> _Link:
-        """The failure link of `node`: the node that the rest of its path leads to, and the spans of
-        its pops.
-        """
+        """The failure link of `node`: the node that its path's rest leads to, and its pops."""
         generation = self._generation
         link: tuple[int, _Link] | None = node.link
         if link is not None and link[0] == generation:
@@ -290,9 +288,7 @@ class Trie:
         return 1
 
     def _settles(self, node: TrieNode) -> bool:
-        """Whether a walk that fails at `node` takes the word that ends there: always, when the
-        longest is wanted.
-        """
+        """Whether a walk that fails at `node` takes the word there: always, for the longest."""
         return END in node
 
     def _start_pattern(self) -> re.Pattern[str]:
@@ -339,9 +335,7 @@ class Layers(Mapping[_Key, _Value]):
         self._flat: dict[_Key, _Value] | None = items
 
     def with_items(self, items: Mapping[_Key, _Value]) -> Layers[_Key, _Value]:
-        """These items and more; one whose key is there already takes the new value and keeps its
-        place.
-        """
+        """These items and more; one that is there takes the new value and keeps its place."""
         if not items:
             return self
         known: set[_Key] = set()
@@ -358,9 +352,7 @@ class Layers(Mapping[_Key, _Value]):
         return grown
 
     def flat(self) -> dict[_Key, _Value]:
-        """All items as one dict, in the order in which they were added; made once. It must not be
-        changed.
-        """
+        """All items as one dict in the order of adding, made once. It must not be changed."""
         flat = self._flat
         if flat is None:
             flat = dict(self._layers[0])

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
 
@@ -66,10 +66,7 @@ class SpecialPolicy(NamedTuple):
 
 
 # the options with which no token in a text is special
-PLAIN_TEXT = {
-    "allowed_special": (),
-    "disallowed_special": (),
-}
+PLAIN_TEXT = {"allowed_special": (), "disallowed_special": ()}
 
 
 def special_policy(special: Collection[str], options: dict[str, Any]) -> SpecialPolicy | None:

@@ -158,11 +158,7 @@ class Vocabulary:
 
     def __getstate__(self) -> dict[str, Any]:
         # cheaper to build again than to send
-        return {
-            **self.__dict__,
-            "_prefixes": None,
-            "_inverse": None,
-        }
+        return {**self.__dict__, "_prefixes": None, "_inverse": None}
 
     def id_to_token(self, token_id: int) -> str | None:
         """The token on the line of `token_id`, also where a later line holds the same token; None
@@ -186,9 +182,7 @@ class Vocabulary:
 
     @property
     def duplicates(self) -> dict[str, list[int]]:
-        """Every token with more than one id, and its ids in order. The last is the one that
-        encodes.
-        """
+        """Every token with several ids, and these in order. The last is the one that encodes."""
         ids: dict[str, list[int]] = {}
         for token_id, token in enumerate(self.tokens):
             if token is not None and self.token_to_id[token] != token_id:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class WordMemory(Memory):
-    """A cache word → ids. It depends on the vocabulary and WordPiece only, so encoders can share
-    it.
-    """
+    """A cache word → ids. It depends on vocabulary and WordPiece only, so encoders share it."""
 
     __slots__ = (
         *("_also_added", "_longest", "_unknown", "_unknown_ids", "_vocab", "_wordpiece"),

@@ -63,9 +63,7 @@ def _is_ascii_word(word: str) -> bool:
 
 
 def _commonness(char: str) -> int:
-    """How common a character is in texts: 0 for digits, most signs and other scripts, more for
-    letters.
-    """
+    """How common a character is in texts: 0 for digits, signs, other scripts; more for letters."""
     position = _BY_FREQUENCY.find(char.lower())
     return 0 if position < 0 else len(_BY_FREQUENCY) - position
 
@@ -140,9 +138,7 @@ class WordSearch:
 
     @property
     def ascii_word_keys(self) -> frozenset[str]:
-        """Characters of which every word that is made of ASCII letters and digits holds one; empty
-        if there is none.
-        """
+        """Characters of which each word of ASCII letters and digits holds one; empty for none."""
         return frozenset[str]().union(*[part.ascii_word_keys for part in self.parts])
 
     @property
@@ -343,9 +339,7 @@ def has_odd_spaces(words: Collection[str]) -> bool:
 
 
 class _FirstAddedTrie(Trie):
-    """A trie in which, of the words that begin at one character, the one added first wins, not the
-    longest.
-    """
+    """A trie in which, of words that begin at one character, the one added first wins."""
 
     def _end_mark(self, word: str) -> int:
         return len(self._tokens)  # the rank of the word, which has just been added

@@ -163,10 +163,7 @@ class WordpieceTokenizer(Changeable):
 
     def __getstate__(self) -> dict[str, Any]:
         # derived: built again when a word needs it
-        return {
-            **super().__getstate__(),
-            "_matching": [],
-        }
+        return {**super().__getstate__(), "_matching": []}
 
 
 class _Matcher:
@@ -266,9 +263,7 @@ class _Tries(_Matcher):
         return pieces
 
     def _link(self, node: TrieNode) -> _Link:
-        """Where a walk that fails at `node` goes on, and the pieces settled on the way; (None, ())
-        if nowhere.
-        """
+        """Where a walk failing at `node` goes on, and the pieces settled; (None, ()) if nowhere."""
         top = node
         unlinked = [node]
         # parents first: no recursion along a path

@@ -198,28 +198,29 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
                     found, path
                 )
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
-        """The pieces of a row of one text, or two, in a call."""
-        return self._template_pieces(table, pair)
+    def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
+        """The pieces of a row of one text, and of two, in a call."""
+        return self._template_pieces(table)
 
-    def _template_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
-        """The pieces of `template` for one text, or two."""
+    def _template_pieces(
+        self, table: TokenTable
+    ) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
+        """The pieces of `template` for one text, and for two."""
 
         def token_of(role: str) -> str | None:
             token = table.roles[role] if role in table.roles else getattr(self, role)
             return None if token is None else str(token)
 
-        parts = self.template.pair if pair else self.template.single
-        tokens = {
-            name: token_of(name)
-            for name in (f"{part.name}_token" for part in parts if part.kind == "role")
-        }
+        parts = (*self.template.single, *self.template.pair)
+        roles = dict.fromkeys(f"{part.name}_token" for part in parts if part.kind == "role")
+        tokens = {role: token_of(role) for role in roles}
         named = (
             *filter(None, tokens.values()),
             *(part.name for part in parts if part.kind not in ("role", "sequence")),
         )
-        ids = {token: self._ids_of_roles(table, token) for token in named}
-        return self.template.pieces(pair, tokens.get, ids.get)
+        ids = {token: self._ids_of_roles(table, token) for token in dict.fromkeys(named)}
+        pieces = self.template.pieces
+        return pieces(False, tokens.get, ids.get), pieces(True, tokens.get, ids.get)
 
     @staticmethod
     def read_vocabulary(
@@ -389,10 +390,10 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         if is_replaced(self, _TEMPLATE_HOOKS):
             ids: Ids = state.template.input_ids(state, token_ids_0, token_ids_1)
             return ids
-        pieces: tuple[RowPiece, ...] | None = state._derived.get(("pieces", pair))
+        pieces = state._derived.get("pieces")
         if pieces is None:
-            pieces = state._derived["pieces", pair] = state._template_pieces(state._table, pair)
-        return input_ids(pieces, token_ids_0, token_ids_1)
+            pieces = state._derived["pieces"] = state._template_pieces(state._table)
+        return input_ids(pieces[pair], token_ids_0, token_ids_1)
 
     def get_special_tokens_mask(
         self,

@@ -304,8 +304,8 @@ class RustProfile(BertTokenizer):
             )
         return made
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
-        return table.pieces_around[pair]
+    def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
+        return table.pieces_around
 
     @property
     def post_processor(self) -> PostProcessor | None:

@@ -28,7 +28,7 @@ from trietok.errors import (
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is
 # given nor reach attributes whose names begin with an underscore.

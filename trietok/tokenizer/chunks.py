@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from trietok.errors import InputError
 from trietok.inputs.options import LARGE_INTEGER, as_int
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.alignment import Span
 from trietok.text.characters import is_chinese_char, is_punctuation, is_whitespace
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION

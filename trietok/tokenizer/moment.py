@@ -238,7 +238,7 @@ class Moment:
         if self.builder.settings.rules is SLOW:
             return self.builder
         if self._builder_of_ids is None:
-            pieces = [self._state._template_pieces(self.table, pair) for pair in (False, True)]
+            pieces = self._state._template_pieces(self.table)
             settings, counts = (
                 self.builder.settings._replace(rules=SLOW),
                 self.builder.special_counts,
@@ -296,9 +296,9 @@ class Moment:
         if self.builds_by_methods:
             from trietok.tokenizer.by_methods import pieces_by_methods
 
-            pieces = [pieces_by_methods(tokenizer, pair) for pair in (False, True)]
+            pieces = pieces_by_methods(tokenizer, False), pieces_by_methods(tokenizer, True)
         else:
-            pieces = [state._input_pieces(table, pair) for pair in (False, True)]
+            pieces = state._input_pieces(table)
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
     def _new_encoder(

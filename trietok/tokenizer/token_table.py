@@ -22,7 +22,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.forks import ForkableLock
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property

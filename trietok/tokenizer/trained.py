@@ -328,8 +328,8 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         return self._segmenter.longest_anywhere(self._segmenter.cleaned(text))
 
-    def _input_pieces(self, table: TokenTable, pair: bool) -> tuple[RowPiece, ...]:
-        return bare_pieces(pair)
+    def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
+        return bare_pieces(False), bare_pieces(True)
 
     def _convert_token_to_id(self, token: str) -> int | None:
         ids = self._vocabulary.token_to_id

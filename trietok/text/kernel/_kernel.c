@@ -112,6 +112,7 @@ static void Kernel_dealloc(Kernel *kernel)
     for (size_t i = 0; i < OUTPUT_BLOCKS; i++)
         give_back(kernel->outputs[i]);
     give_back(kernel->numbers.made);
+    give_back(kernel->edges);
     give_back(kernel->readers);
     free_memory(&kernel->memory);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(kernel);
@@ -195,6 +196,31 @@ static int take_patterns(Kernel *kernel, PyTypeObject *vocabulary, PyObject *pat
     return count < 0 ? -1 : 0;
 }
 
+/* Make one filter of the edges of all trees. One that tells nothing where ASCII is not looked for as it is, but for its
+   case. */
+static int make_edges(Kernel *kernel)
+{
+    size_t count = 0;
+    int tells = 1;
+    for (uint8_t byte = ' '; byte < 0x7f; byte++)
+        tells &= (kernel->folds[byte] | 32) == (byte | 32);
+    for (size_t i = 0; i < kernel->tree_count; i++)
+        count += kernel->trees[i]->edge_count;
+    kernel->edges_mask = power_of_two(tells ? count / 4 : 1, 1) - 1; /* 16 bits a term */
+    kernel->edges = new_zeroed(kernel->edges_mask + 1, sizeof *kernel->edges);
+    if (!kernel->edges) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *kernel->edges = tells ? 0 : UINT64_MAX;
+    for (size_t i = 0; i < kernel->tree_count; i++)
+        for (size_t edge = 0; edge < kernel->trees[i]->edge_count; edge++) {
+            uint64_t hash = kernel->trees[i]->edges[edge];
+            kernel->edges[hash >> 32 & kernel->edges_mask] |= edge_bits(hash);
+        }
+    return 0;
+}
+
 /* Take the trees of terms, of which a byte may be anywhere. -1 for what is none of them. */
 static int take_terms(Kernel *kernel, PyTypeObject *type)
 {
@@ -212,7 +238,7 @@ static int take_terms(Kernel *kernel, PyTypeObject *type)
             kernel->ends_head[byte] |= tree->ends_head[byte];
         }
     }
-    return 0;
+    return count ? make_edges(kernel) : 0;
 }
 
 static PyObject *Kernel_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))

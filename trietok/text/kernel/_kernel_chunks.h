@@ -125,7 +125,7 @@ typedef struct {
     int8_t is_free;          /* of added tokens: 1, 0, or -1 where it has not been looked at */
     int8_t has_spaces;       /* of other kinds, perhaps, which terms may have been looked for across */
     const uint8_t *stop;     /* where the window ends, if a term stands from this chunk on */
-    uint32_t starts; /* how many numbers of such are behind the ids of a word that has just been worked out */
+    size_t starts; /* how many are behind the ids of a word that has just been worked out */
 } Chunk;
 
 static inline Chunk new_chunk(const Call *call, const uint8_t *at, const uint8_t *text_end)
@@ -187,35 +187,42 @@ static int is_free(const Call *call, Chunk *chunk)
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_STARTS = 2 * LONGEST_SHORT * MOST_TREES };
+enum { MOST_STARTS = 2 * LONGEST_SHORT * MOST_TREES, ANY_PLACE = -1 };
 
-/* Put where terms go on behind a word and a space, if `pass_words` may ask for it: the word ends such a term's first
-   part. It is a node for each, and the bits of what leads on from it. Returns how many numbers; there is room. */
+/* Whether no tree has an edge of a word of ASCII before these bytes: then no term begins with the word there. */
+static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
+{
+    uint64_t hash = edge_hash(key, behind), bits = edge_bits(hash);
+    return (kernel->edges[hash >> 32 & kernel->edges_mask] & bits) != bits;
+}
+
+/* Put where terms go on behind a word and a space, if `pass_words` may ask for it: of each whose first part the word ends
+   with, the node, and where in the word that begins; ANY_PLACE where the edges do not tell of it. Returns how many
+   numbers, as an entry counts them: with ANY_BEHIND unless all begin where the word does. There is room. */
 static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
 {
     const Kernel *kernel = call->kernel;
-    size_t starts = 0;
-    uint8_t on_the_way[BYTES_OF_A_BIT];
+    size_t starts = 0, is_any = 0;
     if (length > LONGEST_SHORT || !kernel->tree_count || !is_alphanumeric(*bytes))
         return 0;
+    uint8_t padded[2 * READ_AT_ONCE] = {0};
+    memcpy(padded, bytes, length);
     for (size_t number = 0; number < kernel->tree_count; number++) {
         const Tree *tree = kernel->trees[number];
         uint64_t hash = 0;
         for (size_t from = length; from-- && bytes[from] < 0x80;) {
             hash = hash_in_front(hash, kernel->folds[bytes[from]]);
-            if (!(*head_mark(tree, hash) >> (hash >> 58) & 1))
+            uint32_t node = may_be_head(tree, hash) ? (uint32_t)*head_place(tree, hash) : ROOT;
+            if (!node)
                 continue;
-            uint32_t node = child_of(tree, ROOT, kernel->folds[bytes[from]]);
-            for (size_t at = from + 1; at < length && node; at++)
-                node = child_of(tree, node, kernel->folds[bytes[at]]);
-            if (!node || !(node = child_of(tree, node, ' ')))
-                continue;
+            int is_told = has_no_edge(kernel, word_key(padded + from, length - from), ANY_EDGE);
             call->ids[call->count++] = (int32_t)(number << NODE_BITS | node);
-            call->ids[call->count++] = (int32_t)bits_behind(tree, node, on_the_way, 0);
+            call->ids[call->count++] = is_told ? (int32_t)from : ANY_PLACE;
+            is_any |= from > 0 || !is_told ? ANY_BEHIND : 0;
             starts += 2;
         }
     }
-    return starts;
+    return starts | is_any;
 }
 
 /* The ids of a new word all of whose code points stay in it, or are deleted. */
@@ -252,8 +259,8 @@ static Outcome work_out_word(Call *call, Chunk *chunk, const uint8_t *bytes, siz
     if (size)
         call->count += ids_of_word(call->pieces, call->word, size, code_points, call->ids + call->count);
     size_t starts = find_starts(call, bytes, length);
-    call->count -= starts;
-    chunk->starts = (uint32_t)starts;
+    chunk->starts = starts & ~(size_t)ANY_BEHIND;
+    call->count -= chunk->starts;
     return remember_starts(call, WORD, bytes, length, call->ids + count, call->count - count, starts) ? FAILURE : DONE;
 }
 
@@ -274,8 +281,10 @@ static inline Outcome end_word(Call *call, Chunk *chunk)
 /* Between two words: let go of what is retired, and look for signals after each so many bytes. */
 static inline int rest(Call *call, const uint8_t *at)
 {
+    if (call->is_in_window)
+        return 0; /* who reads the text around it holds words that were read ahead */
     let_go(call);
-    if (call->is_composed || call->is_in_window || at - call->looked <= BYTES_BETWEEN_LOOKS)
+    if (call->is_composed || at - call->looked <= BYTES_BETWEEN_LOOKS)
         return 0;
     call->looked = at;
     return look_for_signals(call);

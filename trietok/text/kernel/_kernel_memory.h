@@ -137,16 +137,17 @@ typedef enum { WORD, CHUNK, PAIR, STEPS, FOLD, TERM, KEY_KINDS } KeyKind;
    the byte before it is its length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 
-/* Behind it are the bytes of a long key, then its ids if there are more than it has room for; together a UNIT or
-   more. Behind the ids of a word is where terms go on that begin in it; `count` has both numbers. */
+/* Behind it are the bytes of a long key, then its ids if there are more than it has room for, then where terms go on
+   that begin in a word; together a UNIT or more. */
 typedef struct {
     uint64_t first, second; /* both 0 where the rest of a segment is empty */
-    uint32_t count;         /* of ids; from STARTS_SHIFT on, of what is behind them */
+    uint16_t count;         /* of ids */
+    uint16_t starts;        /* where terms go on, and whether one may before any bytes: see ANY_BEHIND */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
 /* Entries lie in segments, each twice as large as the one before, so they never move. */
-enum { STARTS_SHIFT = 16, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
+enum { ANY_BEHIND = 1 << 15, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
 
 typedef struct {
     uint8_t *segments[SEGMENTS];
@@ -209,6 +210,14 @@ static inline Pair key_of(const Memory *memory, KeyKind kind, const uint8_t *byt
     return key;
 }
 
+/* The key of a word of ASCII; READ_AT_ONCE bytes must be there to be read. */
+static inline Pair word_key(const uint8_t *bytes, size_t length)
+{
+    Pair key = pair_of(bytes, length);
+    key.high |= (uint64_t)WORD << KIND_SHIFT | (uint64_t)(length + 1) << LENGTH_SHIFT;
+    return key;
+}
+
 /* How many bytes of its key are behind an entry. */
 static inline size_t long_length(const Entry *entry)
 {
@@ -241,47 +250,61 @@ static inline const Entry *find_entry(
 
 typedef struct {
     const int32_t *ids; /* NULL where nothing is remembered */
-    uint32_t count, starts;
+    size_t count;
 } Known;
 
-static inline uint32_t ids_and_starts(uint32_t count)
+/* How many ids are behind an entry; and how many starts, which are in it where there is room for all of them. */
+static inline size_t ids_behind(size_t count) { return count > IDS_IN_ENTRY ? count : 0; }
+static inline size_t starts_behind(size_t count, size_t starts)
 {
-    return (count & (((uint32_t)1 << STARTS_SHIFT) - 1)) + (count >> STARTS_SHIFT);
+    starts &= ~(size_t)ANY_BEHIND;
+    return count + starts > IDS_IN_ENTRY ? starts : 0;
 }
 
-/* How many units of a key's bytes and ids are behind an entry. */
-static inline size_t units_behind(size_t long_length, size_t count)
+/* How many units of a key's bytes, ids and starts are behind an entry. */
+static inline size_t units_behind(size_t long_length, size_t count, size_t starts)
 {
-    size_t ids = ids_and_starts((uint32_t)count);
-    ids = ids > IDS_IN_ENTRY ? ids * sizeof(int32_t) : 0;
-    return (((long_length + 3) & ~(size_t)3) + ids + UNIT - 1) / UNIT;
+    size_t numbers = (ids_behind(count) + starts_behind(count, starts)) * sizeof(int32_t);
+    return (((long_length + 3) & ~(size_t)3) + numbers + UNIT - 1) / UNIT;
+}
+
+static inline int32_t *behind_key(const Entry *entry)
+{
+    return (int32_t *)(void *)((Entry *)entry + 1) + (long_length(entry) + 3) / sizeof(int32_t);
 }
 
 /* Where the ids of an entry are. */
-static inline int32_t *ids_of(Entry *entry)
+static inline int32_t *ids_of(const Entry *entry)
 {
-    if (LIKELY(entry->count <= IDS_IN_ENTRY) || ids_and_starts(entry->count) <= IDS_IN_ENTRY)
-        return entry->ids;
-    return (int32_t *)(void *)(entry + 1) + (long_length(entry) + 3) / sizeof(int32_t);
+    return LIKELY(entry->count <= IDS_IN_ENTRY) ? ((Entry *)entry)->ids : behind_key(entry);
 }
 
-static inline Known known_of(const Entry *entry)
+/* Where terms go on that begin in a word. */
+static inline int32_t *starts_of(const Entry *entry)
 {
-    uint32_t starts = entry->count >> STARTS_SHIFT;
-    return (Known){ids_of((Entry *)entry), ids_and_starts(entry->count) - starts, starts};
+    if (!starts_behind(entry->count, entry->starts))
+        return ids_of(entry) + entry->count;
+    return behind_key(entry) + ids_behind(entry->count);
 }
 
-/* What bytes became. It is good until the reader's next epoch. */
-static inline Known recall(
+static inline Known known_of(const Entry *entry) { return (Known){ids_of(entry), entry->count}; }
+
+/* The entry of what bytes became, or NULL. It is good until the reader's next epoch. */
+static inline const Entry *recall_entry(
     const Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const uint8_t *end)
 {
     if (length > LONGEST_KEY)
-        return (Known){NULL, 0, 0};
+        return NULL;
     uint64_t at;
-    const Table *table = table_of(memory);
     Pair key = key_of(memory, kind, bytes, length, end);
-    const Entry *entry = find_entry(table, key, hash_of_key(memory, key.low, key.high), bytes, length, &at);
-    return entry ? known_of(entry) : (Known){NULL, 0, 0};
+    return find_entry(table_of(memory), key, hash_of_key(memory, key.low, key.high), bytes, length, &at);
+}
+
+static inline Known recall(
+    const Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const uint8_t *end)
+{
+    const Entry *entry = recall_entry(memory, kind, bytes, length, end);
+    return entry ? known_of(entry) : (Known){NULL, 0};
 }
 
 /* ---- remembering: by one writer at a time ------------------------------------------------------------------------ */
@@ -402,7 +425,7 @@ static int grow_table(Memory *memory, size_t places)
         while (atomic_load_explicit(&table->places[at], memory_order_relaxed))
             at = (at + 1) & table->mask;
         lead_to(table, at, hash, number);
-        number += 1 + units_behind(long_length(entry), entry->count);
+        number += 1 + units_behind(long_length(entry), entry->count, entry->starts);
     }
     publish(memory, table);
     return 0;
@@ -447,15 +470,14 @@ static int make_room(Memory *memory, size_t units)
     return places > table->mask + 1 && grow_table(memory, places) ? -1 : 1;
 }
 
-/* Remember what bytes became, unless they are too long or there is no room now. Behind the ids are `starts` more. -1 for no
-   memory. */
+/* Remember what bytes became, unless they are too long or there is no room now. Behind the ids are the starts, as an
+   entry counts them. -1 for no memory. */
 static int put_entry(
     Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, size_t starts)
 {
-    if (length > LONGEST_KEY || count + starts > MOST_IDS)
+    if (length > LONGEST_KEY || count > MOST_IDS)
         return 0;
-    count |= starts << STARTS_SHIFT;
-    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count);
+    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count, starts);
     int has_room = make_room(memory, units);
     if (has_room <= 0)
         return has_room;
@@ -466,9 +488,10 @@ static int put_entry(
     if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */
     Entry *entry = entry_of(store, store->used + 1);
-    *entry = (Entry){key.low, key.high, (uint32_t)count, {0}};
+    *entry = (Entry){key.low, key.high, (uint16_t)count, (uint16_t)starts, {0}};
     memcpy(entry + 1, bytes, behind);
-    memcpy(ids_of(entry), ids, ids_and_starts((uint32_t)count) * sizeof *ids);
+    memcpy(ids_of(entry), ids, count * sizeof *ids);
+    memcpy(starts_of(entry), ids + count, (starts & ~(size_t)ANY_BEHIND) * sizeof *ids);
     store->counts[kind]++;
     lead_to(table, at, hash, store->used + 1);
     store->used += units;

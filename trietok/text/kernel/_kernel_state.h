@@ -84,6 +84,7 @@ typedef struct Kernel {
     size_t tree_count;
     uint8_t folds[0x80]; /* what ASCII looks like where terms are looked for */
     uint8_t is_in_head[256], ends_head[256]; /* of any tree */
+    uint64_t *edges, edges_mask; /* where a bit is not set, no tree has such an edge */
     Numbers numbers;
     uint64_t handed_over;
     _Atomic uint64_t helped; /* how many threads have helped with batches */

@@ -1,7 +1,8 @@
 /* Terms: added tokens of several words, in a tree of the bytes of what they look like in a text.
 
    In: their forms, sorted. Out: a tree that is walked byte by byte. A walk begins at any place of a text, and most end
-   with the first bytes behind a space: "in v" goes on only where "in vitro" is a term.
+   with the first bytes behind a space: "in v" goes on only where "in vitro" is a term. So of each term the first word and
+   the four bytes behind it, its edge, are hashed: a filter of all edges rules out most walks before they begin.
 
    The nodes lie in the order of the sorted forms: the first child of a node is the next one, and leads to the others.
    Where there are many children, a table leads to each. All is made once and only read afterwards. */
@@ -26,12 +27,26 @@ typedef struct {
     uint8_t is_in_head[256]; /* whether a byte is before the first space of some term */
     uint8_t ends_head[256];  /* whether it is right before a space */
     uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
+    uint64_t *heads, heads_mask; /* by the same hash: half of it, and the node behind the first space; 0 for none */
+    uint64_t *edges;             /* of each term: see `edge_hash` */
+    size_t edge_count;
 } Tree;
 
 /* The hash of bytes and one more in front of them. */
 static inline uint64_t hash_in_front(uint64_t hash, uint8_t byte) { return (hash + byte + 1) * 0x9e3779b97f4a7c15u; }
 
 static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tree->marks[hash >> 32 & tree->marks_mask]; }
+
+static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
+
+/* The place of a head in the table, or the empty one where it would be. Two of the same half are taken for one: then a
+   term is looked for where none stands. */
+static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
+{
+    for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
+        if (!tree->heads[at] || tree->heads[at] >> 32 == hash >> 32)
+            return &tree->heads[at];
+}
 
 /* The child of a node for a byte; ROOT where there is none. */
 static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
@@ -45,28 +60,45 @@ static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
     return ROOT;
 }
 
-/* Of three bytes that lead on, one of 32 bits. */
-static inline uint32_t bit_of(const uint8_t *bytes)
+/* ---- edges: which words begin a term, before which bytes ---------------------------------------------------------- */
+
+enum { EDGE = sizeof(uint32_t), ANY_EDGE = 0 };
+
+/* Letters in one case, and nothing told apart that they are not. */
+static const uint64_t IN_ONE_CASE = 0x2020202020202020u;
+
+/* The hash of the key of a word of ASCII, in any case, and of the four bytes behind it and a space; ANY_EDGE in place of
+   these where fewer are enough. */
+static inline uint64_t edge_hash(Pair key, uint32_t behind)
 {
-    uint32_t three = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    return (uint32_t)1 << (three * 0x9e3779b1u >> 27);
+    return mixed((key.low | IN_ONE_CASE) ^ (uint64_t)(behind | (uint32_t)IN_ONE_CASE) * 0x9e3779b97f4a7c15u,
+        (key.high | IN_ONE_CASE) ^ 0xe7037ed1a0b428dbu);
 }
 
-enum { BYTES_OF_A_BIT = 3 };
+/* Two bits of the same number. */
+static inline uint64_t edge_bits(uint64_t hash) { return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63); }
 
-/* The bits of all three bytes that lead on from a node; all bits where fewer are enough. `bytes` are those on the way. */
-static uint32_t bits_behind(const Tree *tree, uint32_t node, uint8_t bytes[BYTES_OF_A_BIT], size_t depth)
+/* Whether four bytes are printable ASCII. */
+static inline int are_printable(uint32_t bytes)
 {
-    uint32_t bits = 0;
-    if (tree->nodes[node].flags & IS_END && depth)
-        return UINT32_MAX;
-    if (depth == BYTES_OF_A_BIT)
-        return bit_of(bytes);
-    for (node++; node && bits != UINT32_MAX; node = tree->nodes[node].sibling) {
-        bytes[depth] = tree->nodes[node].byte;
-        bits |= bits_behind(tree, node, bytes, depth + 1);
-    }
-    return bits;
+    uint32_t high = bytes & 0x60606060u;
+    return (((high | high << 1) & 0x40404040u) | ((bytes | (bytes + 0x01010101u)) & 0x80808080u)) == 0x40404040u;
+}
+
+/* Note the edge of a form that begins with a word of ASCII. */
+static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head)
+{
+    uint8_t padded[READ_AT_ONCE] = {0};
+    uint32_t behind = ANY_EDGE;
+    if (!head || head > LONGEST_SHORT || head == length)
+        return;
+    for (size_t i = 0; i < head; i++)
+        if (form[i] >= 0x80)
+            return;
+    memcpy(padded, form, head);
+    if (length - head > EDGE)
+        memcpy(&behind, form + head + 1, EDGE);
+    tree->edges[tree->edge_count++] = edge_hash(word_key(padded, head), behind);
 }
 
 /* ---- making it --------------------------------------------------------------------------------------------------- */
@@ -103,10 +135,13 @@ static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t be
     size_t head = 0;
     for (; head < length && form[head] != ' '; head++)
         tree->is_in_head[form[head]] = 1;
+    add_edge(tree, form, length, head);
     uint64_t hash = 0;
-    while (head)
-        hash = hash_in_front(hash, form[--head]);
+    for (size_t at = head; at;)
+        hash = hash_in_front(hash, form[--at]);
     *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
+    if (head < length)
+        *head_place(tree, hash) = (hash >> 32 << 32) | path[head + 1];
     return 0;
 }
 
@@ -146,6 +181,8 @@ static void free_tree(Tree *tree)
     give_back(tree->nodes);
     give_back(tree->tables);
     give_back(tree->marks);
+    give_back(tree->edges);
+    give_back(tree->heads);
 }
 
 /* Fill a tree with a list of strs. NO_MEMORY, TOO_LARGE, or PLAIN_ERROR for one that Python knows. */
@@ -164,7 +201,10 @@ static int fill_tree(Tree *tree, PyObject *forms)
     tree->count = tree->room = 1;
     tree->marks_mask = power_of_two((size_t)count / 4, 4) - 1; /* 16 bits a term */
     tree->marks = new_zeroed(tree->marks_mask + 1, sizeof *tree->marks);
-    if (!path || !tree->nodes || !tree->marks)
+    tree->edges = new_zeroed((size_t)count, sizeof *tree->edges);
+    tree->heads_mask = power_of_two(2 * (size_t)count, 4) - 1;
+    tree->heads = new_zeroed(tree->heads_mask + 1, sizeof *tree->heads);
+    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads)
         result = NO_MEMORY;
     for (Py_ssize_t i = 0; i < count && !result; i++, before = form, before_size = size) {
         form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);

@@ -127,11 +127,17 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
 static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)
 {
     const Kernel *kernel = call->kernel;
-    for (size_t from = 0; from < length; from++) {
+    uint64_t hash = 0;
+    int is_before_space = 0;
+    for (size_t from = length; from--;) {
+        hash = window[from] == ' ' ? 0 : hash_in_front(hash, window[from]);
+        is_before_space |= window[from] == ' ';
         found[from].id = -1;
-        for (size_t number = 0; number < kernel->tree_count; number++) {
+        for (size_t number = 0; number < kernel->tree_count && is_before_space; number++) {
             const Tree *tree = kernel->trees[number];
             uint32_t node = ROOT;
+            if (!may_be_head(tree, hash))
+                continue;
             for (size_t at = from; at < length && (at == from || node); at++) {
                 node = child_of(tree, node, window[at]);
                 if (!(tree->nodes[node].flags & IS_END))
@@ -184,17 +190,18 @@ static Outcome settle_window(Call *call, const uint8_t *window, size_t length)
 static Outcome put_window(Call *call, Chunk *chunk)
 {
     size_t length = (size_t)(chunk->stop - chunk->start), count = chunk->count;
-    Outcome outcome = UNCERTAIN;
+    Known known = recall(&call->kernel->memory, CHUNK, chunk->start, length, call->text_end);
+    chunk->at = chunk->stop;
     call->count = count;
-    if (!recall(&call->kernel->memory, CHUNK, chunk->start, length, call->text_end).ids)
-        outcome = settle_window(call, chunk->start, length);
+    if (known.ids)
+        return put_known(call, known) ? FAILURE : DONE;
+    Outcome outcome = settle_window(call, chunk->start, length);
     if (outcome == DONE && remember(call, CHUNK, chunk->start, length, call->ids + count, call->count - count))
         outcome = FAILURE;
     if (outcome == UNCERTAIN) {
         call->count = count;
         outcome = put_asked(call, CHUNK, call->kernel->hand_over, chunk->start, length, call->text_end);
     }
-    chunk->at = chunk->stop;
     return outcome;
 }
 
@@ -211,57 +218,6 @@ static Outcome put_chunk(Call *call, Chunk *chunk)
     return outcome == DONE && reach > chunk->start ? put_window(call, chunk) : outcome;
 }
 
-/* Walk on behind a word of ASCII and a space, by the numbers that `find_starts` has put. */
-static Outcome walk_behind(Call *call, const uint8_t *at, const int32_t *numbers, uint32_t count, const uint8_t **reach)
-{
-    const Kernel *kernel = call->kernel;
-    int32_t starts[MOST_STARTS]; /* a walk may move what they come from */
-    uint8_t folded[BYTES_OF_A_BIT];
-    uint32_t left = 0, bit = 0;
-    Outcome outcome = DONE;
-    if (call->text_end - at < BYTES_OF_A_BIT)
-        bit = UINT32_MAX;
-    for (int i = 0; i < BYTES_OF_A_BIT && !bit; i++)
-        if (at[i] >= 0x80 || (folded[i] = kernel->folds[at[i]]) == DELETED_FOLD)
-            bit = UINT32_MAX;
-    bit = bit ? bit : bit_of(folded);
-    for (uint32_t i = 0; i < count; i += 2)
-        if ((uint32_t)numbers[i + 1] & bit)
-            starts[left++] = numbers[i];
-    for (uint32_t i = 0; i < left && outcome == DONE; i++) {
-        const Tree *tree = kernel->trees[(uint32_t)starts[i] >> NODE_BITS];
-        outcome = walk(call, tree, (uint32_t)starts[i] & (MOST_NODES - 1), at, reach);
-    }
-    return outcome;
-}
-
-/* Whether a term stands that begins in a word of ASCII, of which `find_starts` has put so many numbers; then
-   `chunk->stop` is set. */
-static Outcome look_behind_word(Call *call, Chunk *chunk, const uint8_t *behind, const int32_t *numbers, uint32_t count)
-{
-    const uint8_t *reach = behind;
-    if (!count || call->kernel->folds[*behind] != ' ' || call->is_in_window)
-        return DONE;
-    Outcome outcome = walk_behind(call, behind + 1, numbers, count, &reach);
-    if (outcome || reach == behind)
-        return outcome;
-    chunk->stop = chunk_end(reach, call->text_end);
-    for (const uint8_t *at = behind + 1; at < chunk->stop && outcome == DONE;) {
-        const uint8_t *next = chunk_end(at, chunk->stop);
-        size_t length = (size_t)(next - at);
-        Known known = {NULL, 0, 0};
-        if (length && length <= LONGEST_SHORT && call->text_end - at > READ_AT_ONCE && alphanumerics_at(at) == length)
-            known = recall(&call->kernel->memory, WORD, at, length, call->text_end);
-        if (!known.ids)
-            outcome = widen_window(call, at, next, &chunk->stop, &reach);
-        else
-            outcome = walk_behind(call, next + 1, known.ids + known.count, known.starts, &reach);
-        if (reach > chunk->stop)
-            chunk->stop = chunk_end(reach, call->text_end);
-        at = next + 1;
-    }
-    return outcome ? outcome : TERM_STANDS;
-}
 
 /* ---- texts ------------------------------------------------------------------------------------------------------- */
 
@@ -329,31 +285,107 @@ static inline size_t read_words(
     return count;
 }
 
-/* Put the ids of a word that was read ahead. */
-static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word)
+/* The entry of a word that was read ahead, or NULL. */
+static inline const Entry *entry_of_word(const Table *table, const AsciiWord *word)
 {
-    const Entry *entry = word->entry;
-    if (UNLIKELY(!entry || entry->first != word->key.low || entry->second != word->key.high
-                 || word->length > LONGEST_SHORT)) {
-        uint64_t at;
-        entry = find_entry(table, word->key, word->hash, word->at, word->length, &at);
+    uint64_t at;
+    int is_whole = word->length <= LONGEST_SHORT; /* the bytes of a longer word are behind its entry */
+    if (LIKELY(word->entry && word->entry->first == word->key.low && word->entry->second == word->key.high && is_whole))
+        return word->entry;
+    return find_entry(table, word->key, word->hash, word->at, word->length, &at);
+}
+
+/* Whether the edges tell that no term begins with a word before what is behind it and a space. */
+static inline int has_no_term(const Kernel *kernel, Pair key, const uint8_t *behind)
+{
+    uint32_t bytes;
+    memcpy(&bytes, behind + 1, EDGE);
+    return has_no_edge(kernel, key, bytes) & are_printable(bytes);
+}
+
+/* Whether a term may begin in a word, as far as its entry and what is behind it tell. */
+static inline int may_begin_term(const Kernel *kernel, const AsciiWord *word, const Entry *entry)
+{
+    if (LIKELY(!entry->starts))
+        return 0;
+    return entry->starts & ANY_BEHIND || !has_no_term(kernel, word->key, word->at + word->length);
+}
+
+/* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
+static Outcome walk_behind(Call *call, const AsciiWord *word, const int32_t *starts, size_t count, const uint8_t **reach)
+{
+    const uint8_t *behind = word->at + word->length;
+    int32_t copied[MOST_STARTS]; /* a walk may move what they come from */
+    Outcome outcome = DONE;
+    if (!count || call->kernel->folds[*behind] != ' ')
+        return DONE;
+    memcpy(copied, starts, count * sizeof *starts);
+    for (size_t i = 0; i < count && outcome == DONE; i += 2) {
+        const Tree *tree = call->kernel->trees[(uint32_t)copied[i] >> NODE_BITS];
+        const uint8_t *from = word->at + copied[i + 1];
+        if (copied[i + 1] == ANY_PLACE || !has_no_term(call->kernel, word_key(from, (size_t)(behind - from)), behind))
+            outcome = walk(call, tree, (uint32_t)copied[i] & (MOST_NODES - 1), behind + 1, reach);
     }
+    return outcome;
+}
+
+/* Widen a window by the terms that begin in words behind its first one, as long as these are known. Returns where it is
+   to be read on. */
+static const uint8_t *widen_by_words(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t count,
+    const uint8_t **reach, Outcome *outcome)
+{
+    const uint8_t *at = word->at + word->length + 1;
+    for (; --count && (++word)->at < chunk->stop && *outcome == DONE; at = word->at + word->length + 1) {
+        const Entry *entry = word->length ? entry_of_word(table, word) : NULL;
+        if (word->length && !entry)
+            return word->at;
+        if (entry && may_begin_term(call->kernel, word, entry))
+            *outcome = walk_behind(call, word, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND, reach);
+        if (*reach > chunk->stop)
+            chunk->stop = chunk_end(*reach, call->text_end);
+    }
+    return at;
+}
+
+/* Whether a term stands that begins in a word of ASCII, the first of those that were read ahead; then `chunk->stop` is
+   set. */
+static Outcome look_behind_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t left,
+    const int32_t *starts, size_t count)
+{
+    const uint8_t *behind = word->at + word->length, *reach = behind;
+    if (call->is_in_window)
+        return DONE;
+    Outcome outcome = walk_behind(call, word, starts, count, &reach);
+    if (outcome || reach == behind)
+        return outcome;
+    chunk->stop = chunk_end(reach, call->text_end);
+    const uint8_t *at = widen_by_words(call, chunk, table, word, left, &reach, &outcome);
+    if (outcome == DONE && at < chunk->stop)
+        outcome = widen_window(call, at, chunk->stop, &chunk->stop, &reach);
+    return outcome ? outcome : TERM_STANDS;
+}
+
+/* Put the ids of a word, the first of those that were read ahead. */
+static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t left)
+{
+    const Entry *entry = entry_of_word(table, word);
     if (UNLIKELY(!entry)) {
         chunk->at = word->at + word->length;
         Outcome outcome = work_out_word(call, chunk, word->at, word->length);
         if (outcome == DONE)
-            outcome = look_behind_word(call, chunk, chunk->at, call->ids + call->count, chunk->starts);
+            outcome = look_behind_word(call, chunk, table, word, left, call->ids + call->count, chunk->starts);
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
     if (UNLIKELY(entry->count > IDS_IN_ENTRY)) {
-        Known known = known_of(entry);
-        if (put_known(call, known) || need(call, IDS_AT_ONCE))
+        if (put_known(call, known_of(entry)) || need(call, IDS_AT_ONCE))
             return FAILURE;
-        return look_behind_word(call, chunk, word->at + word->length, known.ids + known.count, known.starts);
+    } else {
+        memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
+        call->count += entry->count;
     }
-    memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
-    call->count += entry->count;
-    return DONE;
+    if (LIKELY(!call->kernel->tree_count) || LIKELY(!may_begin_term(call->kernel, word, entry)))
+        return DONE;
+    return look_behind_word(call, chunk, table, word, left, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND);
 }
 
 static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)
@@ -363,19 +395,15 @@ static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)
     chunk->is_free = -1;
 }
 
-/* Put the ids of the window that begins with a chunk, if it has been met before; else it stays TERM_STANDS. */
-static inline Outcome put_known_window(Call *call, Chunk *chunk)
+/* Put the ids of the window that begins with a chunk, and go on behind it. */
+static inline Outcome pass_window(Call *call, Chunk *chunk)
 {
-    size_t length = (size_t)(chunk->stop - chunk->start);
-    Known known = recall(&call->kernel->memory, CHUNK, chunk->start, length, call->text_end);
-    if (!known.ids)
-        return TERM_STANDS;
-    call->count = chunk->count;
-    if (put_known(call, known) || need(call, IDS_AT_ONCE))
-        return FAILURE;
+    Outcome outcome = put_window(call, chunk);
+    if (outcome == DONE && need(call, IDS_AT_ONCE))
+        outcome = FAILURE;
     next_chunk(call, chunk, chunk->stop + 1);
     chunk->stop = NULL;
-    return DONE;
+    return outcome;
 }
 
 /* Put the ids of words of ASCII and of what is between them, from the beginning of a chunk on: up to about `end`, or to
@@ -396,8 +424,8 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
             return FAILURE;
         for (done = 0; done < read; done++) {
             const AsciiWord *word = &words[done];
-            if (word->length && (outcome = put_ascii_word(call, chunk, table, word))) {
-                if (outcome != TERM_STANDS || (outcome = put_known_window(call, chunk)))
+            if (word->length && (outcome = put_ascii_word(call, chunk, table, word, read - done))) {
+                if (outcome != TERM_STANDS || (outcome = pass_window(call, chunk)))
                     break;
                 at = chunk->start;
                 while (done + 1 < read && words[done + 1].at < at)
@@ -439,9 +467,7 @@ static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const
         size_t most = (call->enough - call->count) / 2 < BYTES_AT_ONCE ? 2 + 2 * (call->enough - call->count) : BYTES_AT_ONCE;
         if (are_simple)
             outcome = pass_words(call, &chunk, (size_t)(text_end - at) > most ? at + most : text_end);
-        if (outcome == TERM_STANDS)
-            outcome = put_window(call, &chunk);
-        else if (outcome == DONE && chunk.at < text_end)
+        if (outcome == DONE && chunk.at < text_end)
             outcome = put_chunk(call, &chunk);
         if (outcome)
             return outcome;

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trietok.forks import ForkableLock
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
 from trietok.text.terms import Forms, Terms, forms_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trietok.named import NamedTuple
+from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeAlias
