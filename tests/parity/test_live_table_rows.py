@@ -52,7 +52,7 @@ def test_the_rows_of_transformers(kind: str, options: dict[str, Any]) -> None:
         *columns[: len(names)], **options
     )
     ours = getattr(trietok, kind).from_pretrained(directory)
-    found = TokenizeBatch(ours, *names, keep=[], **options)(
+    found = TokenizeBatch(ours, *names, keep_columns=[], **options)(
         pa.table(dict(zip(names, columns, strict=False)))
     )
     assert set(found.column_names) == set(theirs.keys())

@@ -493,18 +493,14 @@ class AddedTokens:
         parts: list[AddedPart] = []
         tokens: dict[str, AddedToken] = {}  # those met, with the flags that they have now
         position = 0
-        # of the whitespace that was last looked at from `run_start` on, which many tokens may be
-        # part of
-        run_end = -1
-        run_start = 0
+        run_start, run_end = 0, -1  # of the whitespace last looked at, which many may be part of
         # All matches are found before any takes its whitespace.
         for start, end in patterns.search.find(text):
             token = tokens.get(pattern := text[start:end])
             if token is None:
                 token = self.decoder[self.encoder[patterns.contents[pattern]]]
                 tokens[pattern] = token
-            content = token.content
-            if content in self._skipped:
+            if (content := token.content) in self._skipped:
                 continue
             if token.single_word and (_is_word(text, start - 1) or _is_word(text, end)):
                 if rejected is not None:

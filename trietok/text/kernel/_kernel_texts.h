@@ -289,9 +289,9 @@ static inline size_t read_words(
 static inline const Entry *entry_of_word(const Table *table, const AsciiWord *word)
 {
     uint64_t at;
-    const Entry *entry = word->entry;
-    if (LIKELY(entry && entry->first == word->key.low && entry->second == word->key.high && word->length <= LONGEST_SHORT))
-        return entry;
+    int is_whole = word->length <= LONGEST_SHORT; /* the bytes of a longer word are behind its entry */
+    if (LIKELY(word->entry && word->entry->first == word->key.low && word->entry->second == word->key.high && is_whole))
+        return word->entry;
     return find_entry(table, word->key, word->hash, word->at, word->length, &at);
 }
 

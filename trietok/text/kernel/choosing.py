@@ -486,9 +486,8 @@ def new_vocabulary(stages: Stages) -> _kernel.Vocabulary | None:
         return vocabulary_of(
             entries, wordpiece.continuing_subword_prefix, unknown, longest_word, changes
         )
-    # an entry or an id that is no text or number of use
     except (LookupError, OverflowError, TypeError, ValueError):
-        return None
+        return None  # an entry or an id is no text or number of use
 
 
 def vocabulary_of(
