@@ -144,7 +144,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path):
 
 
 @posix
-def test_results_come_line_by_line_and_an_interrupt_is_quiet():
+def test_results_come_line_by_line_and_an_interrupt_is_one_more():
     def heed_interrupts():  # a test run in the background may have been told to ignore them
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -154,7 +154,9 @@ def test_results_come_line_by_line_and_an_interrupt_is_quiet():
         child.stdin.flush()
         assert json.loads(child.stdout.readline())["text"] == text  # the input is still open
     child.send_signal(signal.SIGINT)
-    assert (child.wait(), child.stdout.read(), child.stderr.read()) == (130, b"", b"")
+    assert (child.wait(), child.stderr.read()) == (130, b"")
+    told = {"ok": False, "error": "stopped", "kind": "KeyboardInterrupt"}
+    assert [json.loads(line) for line in child.stdout.read().splitlines()] == [told]
 
 
 def test_an_interrupt_before_a_command_has_begun_is_one_line(monkeypatch):
