@@ -521,8 +521,8 @@ def test_without_huggingface_hub(hub, load):
         prologue="import sys; sys.modules['huggingface_hub'] = None",
     )
     assert built_in["ids"]
-    assert model["error"][:2] == ["MissingDependencyError", "TrietokError"]
-    assert "ImportError" in model["error"]
+    assert model["error"][:2] == ["FileError", "TrietokError"]
+    assert "OSError" in model["error"]
     assert "org/model is neither a directory nor a file here" in model["message"]
     assert "pip install huggingface_hub" in model["message"]
     assert hub.log == []

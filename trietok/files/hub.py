@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from trietok.errors import FileError, MissingDependencyError, installing
+from trietok.errors import FileError, installing
 from trietok.files.formats import (
     CHAT_TEMPLATE_FILE,
     CHAT_TEMPLATE_FOLDER,
@@ -57,17 +57,18 @@ def download(
     `hf_hub_download`, and `suggest` gives the end of a message about a name that may be mistyped.
 
     Raises:
-        FileError: the hub does not hand them out, or cannot be reached and one is not in the cache.
-        MissingDependencyError: huggingface_hub is not installed.
+        FileError: the hub does not hand them out, or cannot be reached and one is not in the cache;
+            or huggingface_hub is not installed.
     """
     try:
         import huggingface_hub.constants
         import huggingface_hub.utils
     except ImportError:
-        raise MissingDependencyError(
+        # a mistyped directory comes here, too, which callers expect to be an OSError
+        raise FileError(
             f"{name} is neither a directory nor a file here; to look for it on the HuggingFace hub,"
             f" {installing('hub')}{suggest()}",
-            extra="hub",
+            path=name,
         ) from None
     if ".." in subfolder.split("/"):
         raise FileError(

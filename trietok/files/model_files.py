@@ -50,8 +50,8 @@ def find_files(
     `revision`.
 
     Raises:
-        FileError: there is nothing of that name, or the hub does not hand it out.
-        MissingDependencyError: it can only be a hub name, and huggingface_hub is not installed.
+        FileError: there is nothing of that name, or the hub does not hand it out; or it can only be
+            a hub name, and huggingface_hub is not installed.
     """
     if not name:
         raise FileError(

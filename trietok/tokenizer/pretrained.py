@@ -256,9 +256,9 @@ class PreTrainedTokenizer(
                 what its files say.
 
         Raises:
-            FileError: there is nothing of that name, or a file cannot be read. It is an `OSError`.
+            FileError: there is nothing of that name, or a file cannot be read; or it is a hub name,
+                and huggingface_hub is not installed. It is an `OSError`.
             FileFormatError: a file does not hold what it should.
-            MissingDependencyError: it is a hub name and huggingface_hub is not installed.
 
         >>> import trietok
         >>> trietok.BertTokenizer.from_pretrained(
