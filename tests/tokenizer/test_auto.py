@@ -177,6 +177,21 @@ def test_a_tokenizer_json_alone_is_berts_where_it_is_wordpiece(folder, tmp_path,
         AutoTokenizer.from_pretrained(tmp_path / "both")
 
 
+def test_a_tokenizer_json_whose_model_says_no_type_loads_as_a_directory_and_as_a_file(
+    folder, tmp_path
+):
+    trietok.BertTokenizerFast(folder() / "vocab.txt").save_pretrained(tmp_path / "whole")
+    content = json.loads((tmp_path / "whole" / "tokenizer.json").read_text(encoding="utf-8"))
+    del content["model"]["type"]
+    json_file = tmp_path / "old" / "tokenizer.json"
+    json_file.parent.mkdir()
+    json_file.write_text(json.dumps(content), encoding="utf-8")
+    for name in (json_file.parent, json_file):
+        loaded = AutoTokenizer.from_pretrained(name)
+        assert type(loaded) is trietok.BertTokenizerFast
+        assert loaded("A b").input_ids == [2, 5, 6, 3]
+
+
 def test_a_type_is_not_guessed_from_the_name(folder):
     path = folder({}, {}, special=["<unk>"])
     (path / "bert").mkdir()

@@ -223,12 +223,19 @@ def _is_of_bpe_save(path: str) -> bool:
 
 
 def _type_in(path: str, part: str) -> str | None:
-    """The type of a part of a tokenizer.json; None where it has none that can be read."""
+    """The type of a part of a tokenizer.json; None where it has none that can be read.
+
+    Old files say no type of their model: one with the keys of WordPiece is read as that.
+    """
     try:
         found = read_json_object(path).get(part)
     except (TrietokError, ValueError, RecursionError):
         return None
-    return str(found.get("type")) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    if part == "model" and "type" not in found and "max_input_chars_per_word" in found:
+        return "WordPiece"
+    return str(found.get("type"))
 
 
 def is_wordpiece(path: str) -> bool:
