@@ -340,6 +340,15 @@ def test_errors_are_json_where_json_is_asked_for(tmp_path):
     result = run("encode", "--json", "--max-length", "x", "a")
     assert json.loads(result.stdout)["error"].startswith("Invalid value for '--max-length'")
     assert run("encode", "-m", gone, "--", "--json").stdout == ""
+    for words, typed in (
+        ("encode --json --foo hi", "--foo"),
+        ("verify --foo --json", "--foo"),
+        ("encode hi --modle x --json", "--modle"),
+    ):
+        answer = json.loads(run(*words.split()).stdout)
+        assert (answer["ok"], answer["kind"]) == (False, "UsageError")
+        assert answer["error"].startswith(f"No such option '{typed}'.")
+    assert run("encode", "--foo", "hi", "--", "--json").stdout == ""
 
 
 def test_the_version_has_a_short_option():

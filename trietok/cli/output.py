@@ -211,17 +211,16 @@ def usage_errors(ctx: click.Context, typed: Sequence[str]) -> Iterator[None]:
     """
     try:
         yield
-    except click.NoSuchOption as error:
-        raise (
-            error if error.ctx is None else no_such_option(error.option_name, error.ctx)
-        ) from None
     except click.UsageError as error:
-        if error.ctx is None:
-            error.ctx = _called(ctx, typed)
+        told = error
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+            told = no_such_option(error.option_name, error.ctx)
+        if told.ctx is None:
+            told.ctx = _called(ctx, typed)
         if "--json" in takewhile(lambda word: word != "--", typed):
             prepare_output()
-            _write_error(error.format_message(), error)
-        raise
+            _write_error(told.format_message(), told)
+        raise told from None
 
 
 def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
