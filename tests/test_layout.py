@@ -87,7 +87,7 @@ def test_type_checkers_see_every_public_name_where_it_lives():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert sorted(seen) == sorted(set(trietok.__all__) - {"__version__", "kernel"})
+    assert sorted(seen) == sorted({*trietok.__all__, *trietok._FORMER} - {"__version__", "kernel"})
     for name, module in seen.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of names that will go

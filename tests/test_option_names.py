@@ -48,7 +48,8 @@ GONE = {name for names in FORMER.values() for name in names} - {"path", "to", "k
 
 
 def functions() -> dict[str, inspect.Signature]:
-    names = [*trietok.__all__, *(f"training.{name}" for name in trietok.training.__all__)]
+    names = [*trietok.__all__, *trietok._FORMER]
+    names += (f"training.{name}" for name in trietok.training.__all__)
     names += ["benchmarking.measure", "benchmarking.validate"]
     found = {name: public(name) for name in names if name not in ("__version__", "kernel")}
     return {
@@ -182,6 +183,15 @@ def test_dir_lists_public_names_only():
         cwd=pathlib.Path(__file__).parent,
     )
     assert (done.stdout, done.stderr) == ("[]\n[] True\n", "")
+
+
+def test_importing_all_names_warns_of_none():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        names: dict[str, object] = {}
+        exec("from trietok import *", names)
+    assert names["BertTokenizer"] is trietok.BertTokenizer
+    assert not names.keys() & trietok._FORMER.keys()
 
 
 @pytest.mark.parametrize("name", ["fingerprint", "find_unknown"])

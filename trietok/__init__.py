@@ -106,7 +106,8 @@ _FORMER = {
     "fingerprint": "tokenizer.fingerprint()",
     "find_unknown": "tokenizer.find_unknown(texts)",
 }
-__all__ = ["__version__", "kernel", *_HOMES]
+# without those: `from trietok import *` would warn of names that nobody has asked for
+__all__ = ["__version__", "kernel", *(name for name in _HOMES if name not in _FORMER)]
 __dir__ = __all__.copy
 
 
