@@ -11,12 +11,14 @@ import pytest
 
 from tests.corpus.shards import contents, ids_of, manifest_in, rows_in, write
 from trietok import (
+    BertTokenizer,
     FileError,
     FileFormatError,
     InputError,
     InputTypeError,
     MissingDependencyError,
     OptionError,
+    TokenizeBatch,
     encode_files,
 )
 
@@ -246,11 +248,26 @@ def test_files_that_are_not_there(english, tmp_path):
         ({"drop_last": True}, InputError, "drop_last needs pack"),
         ({"return_length": True}, OptionError, "leave out what asks for length"),
         ({"colour": "red"}, OptionError, "no such option"),
+        (
+            {"on_errors": "skip"},
+            OptionError,
+            "no such option: 'on_errors'; did you mean 'on_error'",
+        ),
+        ({"max_lenght": 9}, OptionError, "no such option: 'max_lenght'; did you mean 'max_length'"),
     ],
 )
 def test_options_that_do_not_fit(english, tmp_path, options, error, said):
     with pytest.raises(error, match=said):
         encode_files([write(tmp_path / "a.txt")], tmp_path / "out", english, **options)
+
+
+@pytest.mark.parametrize("given", ["trietok-en", BertTokenizer], ids=["name", "class"])
+def test_a_tokenizer_is_one_that_is_loaded(tmp_path, given):
+    files, said = [write(tmp_path / "a.txt")], r"pass one .* BertTokenizer.from_pretrained\('"
+    with pytest.raises(InputTypeError, match=said):
+        encode_files(files, tmp_path / "out", given)
+    with pytest.raises(InputTypeError, match=said):
+        TokenizeBatch(given, "text")
 
 
 def test_zstandard_is_asked_for_where_it_is_needed(english, tmp_path, monkeypatch):

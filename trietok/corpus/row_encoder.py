@@ -23,7 +23,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from trietok.errors import InputError, OptionError
+from trietok.errors import InputError, InputTypeError, OptionError, kind_of
 from trietok.files.tables import import_pyarrow
 from trietok.forks import ForkableLock
 from trietok.inputs.options import CallOptions
@@ -186,6 +186,11 @@ class RowEncoder:
         pickled: tuple[bytes, bytes] | None = None,
     ) -> None:
         self.threads = threads_allowed
+        if isinstance(tokenizer, type) or not callable(tokenizer):
+            told = f"the tokenizer is {kind_of(tokenizer)}; pass one that is loaded, such as"
+            raise InputTypeError(
+                f"{told} BertTokenizer.from_pretrained('trietok-en')", value=tokenizer
+            )
         for name, reason in _REFUSED.items():
             if options.get(name):
                 raise OptionError(f"{name} has no place here: {reason}; leave it out", name=name)
