@@ -249,8 +249,11 @@ def test_what_cannot_be_removed(model, tmp_path):
         trietok.UnknownTokenError, match=r"2 terms to remove are no tokens: 'zoologic', 'a b'; take"
     ):
         adapt(directory, tmp_path / "out", terms=["covid"], remove=["the", "zoologic", "a b"])
-    with pytest.raises(trietok.SpecialTokenError, match=r"'\[MASK\]' has a role"):
-        adapt(directory, tmp_path / "out", terms=["covid"], remove=["[MASK]"])
+    for role in ("[MASK]", "[UNK]"):
+        with pytest.raises(trietok.SpecialTokenError, match=rf"'\[{role[1:-1]}\]' has a role"):
+            adapt(directory, tmp_path / "out", terms=["covid"], remove=[role])
+    with pytest.raises(trietok.UnknownTokenError, match=r"1 term to remove is no token: '\u16a0'"):
+        adapt(directory, tmp_path / "out", terms=["covid"], remove=["\u16a0"])
     with pytest.raises(trietok.InputError, match="nothing to add"):
         adapt(directory, tmp_path / "out", terms=[])
     assert not (tmp_path / "out").exists()

@@ -382,7 +382,9 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
     for term in checked(terms):
         found = [term] if term in known else tokenizer.tokenize(term)
-        if len(found) == 1 and found[0] in known and known[found[0]] != unknown_id_of(tokenizer):
+        is_one = len(found) == 1 and found[0] in known
+        # a word that is unknown is no token, [UNK] itself is one
+        if term in known or (is_one and known[found[0]] != unknown_id_of(tokenizer)):
             gone[found[0]] = None
         else:
             unknown.append(term)
