@@ -26,7 +26,7 @@ def test_no_option_is_advised_that_the_command_lacks(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "a.csv").write_bytes(b"text\ncaf\xe9\n")
     said = error("encode", "-f", str(tmp_path / "a.csv"))
-    assert said.endswith("is not UTF-8; write the file anew with texts")
+    assert said.endswith("is not UTF-8; save the file in UTF-8")
 
 
 def test_only_a_line_feed_ends_a_line():

@@ -255,7 +255,8 @@ class TextReader:
         number, before = 0, self.bytes_read
         for batch, bad in rows_of_csv(raw, file, [column]):
             self.bytes_read = before + raw.tell()
-            yield from self._rows_of_column(batch.column(0), file.name, column, number, bad)
+            texts, repair = batch.column(0), "save the file in UTF-8"
+            yield from self._rows_of_column(texts, file.name, column, number, bad, repair)
             number += batch.num_rows
 
     def _rows_of_parquet(self, file: TextFile, column: str) -> Iterator[TextRow]:
@@ -280,7 +281,13 @@ class TextReader:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 
     def _rows_of_column(
-        self, texts: Any, path: str, column: str, before: int, bad: Mapping[int, BadRow] = NONE_BAD
+        self,
+        texts: Any,
+        path: str,
+        column: str,
+        before: int,
+        bad: Mapping[int, BadRow] = NONE_BAD,
+        repair: str = "write the file anew with texts",
     ) -> Iterator[TextRow]:
         """The texts of a column of a table, in a batch with so many rows before it, some of which
         may be bad.
@@ -292,8 +299,7 @@ class TextReader:
                 self._refuse(f"{path}, row {row}", bad[row - before - 1], path, None)
             elif isinstance(text, BadRow):
                 or_replace = _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
-                repair = f"write the file anew with texts{or_replace}"
-                self._refuse(f"{path}, row {row}", text, path, None, repair)
+                self._refuse(f"{path}, row {row}", text, path, None, f"{repair}{or_replace}")
             elif text is not None:
                 yield TextRow(text, row)
 
