@@ -180,6 +180,9 @@ def test_tables_that_cannot_be_read(english, tmp_path, monkeypatch):
         assert rows_in(out) == ids_of(english, ["people"])
 
     fails(b"id,name\n1,a\n", r"a\.csv has no column 'text'; choose one of 'id', 'name'")
+    by_commas = r"with column=.*; the columns of a \.csv are parted by commas: save it so"
+    fails(b"id;text\n1;a\n", rf"has no column 'text'; choose one of 'id;text' {by_commas}")
+    fails(b"id,text\n1,a\n", "the columns of a .tsv are parted by tabs: save it so", "a.tsv")
     fails(b"text,text\n1,a\n", r"a\.csv has 2 columns named 'text'")
     fails(b"", r"a\.csv is empty: its first row has to name its columns")
     fails(

@@ -136,6 +136,12 @@ def type_of_column(schema: Any, column: str) -> Any:
 _LONGEST_ROW = 1 << 24  # bytes
 
 
+_PARTED = {
+    ",": "the columns of a .csv are parted by commas",
+    "\t": "the columns of a .tsv are parted by tabs",
+}
+
+
 _END = (  # the values of a row behind the last one: a quote that is not closed takes it in
     "\x1eend of the rows\x1e"
 )
@@ -168,8 +174,13 @@ def rows_of_csv(
         raise FileFormatError(
             f"{file.name} is empty: its first row has to name its columns", path=file.name
         )
+    parted = ""
+    # one column of which the name has other marks: what some spreadsheets save
+    if len(header) == 1 and any(mark in header[0] for mark in ",;\t|"):
+        parted = f"; {_PARTED[delimiter]}: save it so"
     for name in names:
-        _check_names(header, file.name, name, BY_COLUMN if name == names[0] else BY_KEEPING)
+        how = BY_COLUMN if name == names[0] else BY_KEEPING
+        _check_names(header, file.name, name, f"{how}{parted}")
     raw.seek(0)
     types = dict.fromkeys(names, pyarrow.string())
     # rows of another width, by their numbers, that are in no batch yet
