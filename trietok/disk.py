@@ -140,6 +140,10 @@ _FOREIGN = {  # how it begins → what it is, and what to do
     rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd|PK\x03\x04": (
         "a compressed file; unpack it"
     ),
+    # a header of safetensors may begin with the same two bytes, and has zeros behind them
+    rb"(?:\xff\xfe|\xfe\xff)(?!.{0,2}\0\0)": (
+        "text in UTF-16; convert it, for example: iconv -f utf-16 -t utf-8 OLD > NEW"
+    ),
     rb"\n[\x01-\x7f]\n[\x01-\x20]<?[\w/]+>?\x15": (
         "a SentencePiece model, and no list of WordPiece tokens"
     ),

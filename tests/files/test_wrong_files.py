@@ -23,6 +23,7 @@ from trietok import (
     VocabularyError,
     check,
 )
+from trietok.disk import foreign
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:07eced\nsize 231508\n"
 CONTENTS = {
@@ -50,6 +51,11 @@ CONTENTS = {
         b"../../blobs/07eced375cec144d27c900241f3e339478dec958",
         "the target of a link",
     ),
+    "UTF-16": (
+        "[PAD]\n[UNK]\n".encode("utf-16"),
+        "text in UTF-16; convert it, for example: iconv -f utf-16 -t utf-8 OLD > NEW",
+    ),
+    "UTF-16, big end first": (b"\xfe\xff" + "東\n".encode("utf-16-be"), "text in UTF-16; convert"),
     "SentencePiece": (b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n", "a SentencePiece model"),
 }
 FILES = (
@@ -103,6 +109,31 @@ def test_a_file_that_is_another_thing_is_named_with_what_to_do(tmp_path, name, w
             kind.from_pretrained(folder)
         assert "add it as a line" not in str(caught.value)
         assert str(caught.value.path) == str(folder / name)
+
+
+def test_a_vocabulary_alone_that_is_another_thing_is_named_too(tmp_path):
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    (folder / "vocab.txt").write_bytes("\n".join(LINES).encode("utf-16"))
+    for name in (folder, folder / "vocab.txt"):
+        for kind in (AutoTokenizer, BertTokenizer):
+            with pytest.raises(FileFormatError, match=r"vocab.txt: it is text in UTF-16; convert"):
+                kind.from_pretrained(name)
+
+
+def test_a_tokenizer_json_beside_a_vocabulary_in_utf_16_is_no_nothing(tmp_path):
+    folder = model(tmp_path / "model", vocab_txt="\n".join(LINES).encode("utf-16"))
+    (finding,) = [each for each in check(folder).findings if each.file == "vocab.txt"]
+    assert (finding.code, finding.message.partition(";")[0]) == (
+        "not-that-file",
+        "it is text in UTF-16",
+    )
+    assert finding.consequence.startswith("nothing that needs vocab.txt loads")
+
+
+@pytest.mark.parametrize("size", [0xFEFF, 0x1FEFF, 0x4E2FEFF])
+def test_the_size_of_a_header_of_safetensors_is_no_text_in_utf_16(size):
+    assert foreign(size.to_bytes(8, "little") + b'{"a":{"dtype"') is None
 
 
 def test_json_in_place_of_a_list_of_tokens(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
+from trietok.disk import read_vocab_bytes
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
 from trietok.files.formats import (
     ANY_KIND,
@@ -343,6 +344,8 @@ def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
         **_hub_options(options),
     )
     path = single_file or found.get(TOKENIZER_FILE) or found.get(VOCAB_FILE)
+    if path is not None and not path.endswith(".json"):
+        read_vocab_bytes(path)  # it says what else the file is, such as a page or UTF-16
     return path is not None and is_wordpiece(path)
 
 

@@ -94,7 +94,7 @@ NOT_THAT_FILE = declare(
     "not-that-file",
     "files are something else than their names say",
     so="nothing that needs {file} loads, and what it should say is not checked",
-    do="get {file} again, as the message says",
+    do="get {file} again, or convert it, as the message says",
 )
 TOKENIZER_JSON_IDS = declare(
     "tokenizer-json-ids",
