@@ -131,6 +131,17 @@ def test_a_tokenizer_json_beside_a_vocabulary_in_utf_16_is_no_nothing(tmp_path):
     assert finding.consequence.startswith("nothing that needs vocab.txt loads")
 
 
+def test_a_spreadsheet_in_place_of_a_model_is_told_what_is_wanted(tmp_path):
+    path, wanted = tmp_path / "book.xlsx", "what is wanted is a model's directory or its vocab.txt"
+    path.write_bytes(CONTENTS["zip"][0])
+    for kind in (AutoTokenizer, BertTokenizer):
+        with pytest.raises(FileFormatError) as caught:
+            kind.from_pretrained(path)
+        assert str(caught.value) == f"{path} is a compressed file; unpack it; {wanted}"
+    (finding,) = check(path).findings
+    assert finding.message == f"it is a compressed file; unpack it; {wanted}"
+
+
 @pytest.mark.parametrize("size", [0xFEFF, 0x1FEFF, 0x4E2FEFF])
 def test_the_size_of_a_header_of_safetensors_is_no_text_in_utf_16(size):
     assert foreign(size.to_bytes(8, "little") + b'{"a":{"dtype"') is None

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trietok.disk import ANY_SIZE, FOREIGN_HEAD, foreign, open_regular, read_vocab_bytes
+from trietok.disk import (
+    ANY_SIZE,
+    FOREIGN_HEAD,
+    OR_GIVE,
+    foreign,
+    names_tokenizer,
+    open_regular,
+    read_vocab_bytes,
+)
 from trietok.errors import FileError, FileFormatError, TrietokError, VocabularyError
 from trietok.files.added_ids import checked_added_token, checked_id, entries_of, is_role
 from trietok.files.formats import (
@@ -228,7 +236,8 @@ def is_foreign(files: CheckedFiles, path: Path, name: str, severity: Severity) -
     except (OSError, FileError):  # whoever reads it says so
         what = None if os.path.exists(path) else _NOWHERE
     if what is not None:
-        files.find(severity, NOT_THAT_FILE, f"it is {what}", file=name)
+        wanted = OR_GIVE if path == files.path and not names_tokenizer(name) else ""
+        files.find(severity, NOT_THAT_FILE, f"it is {what}{wanted}", file=name)
     return what is not None
 
 
