@@ -142,6 +142,21 @@ def test_a_spreadsheet_in_place_of_a_model_is_told_what_is_wanted(tmp_path):
     assert finding.message == f"it is a compressed file; unpack it; {wanted}"
 
 
+@pytest.mark.parametrize("name", [name for name in FILES if name != "vocab.txt"])
+def test_one_of_the_files_in_place_of_their_directory(tmp_path, name):
+    folder = model(tmp_path / "model", special_tokens_map_json={}, added_tokens_json={})
+    told = f"give its directory, {folder}"
+    (finding,) = check(folder / name).findings
+    assert (finding.code, finding.message.partition("; ")[2]) == ("not-that-file", told)
+    if name == "tokenizer.json":  # which has all
+        assert BertTokenizerFast.from_pretrained(folder / name).tokenize("the") == ["the"]
+        return
+    for kind in (AutoTokenizer, BertTokenizerFast, BertTokenizer):
+        with pytest.raises(FileError) as caught:
+            kind.from_pretrained(folder / name)
+        assert str(caught.value) == f"{folder / name} holds no vocabulary; {told}"
+
+
 @pytest.mark.parametrize("size", [0xFEFF, 0x1FEFF, 0x4E2FEFF])
 def test_the_size_of_a_header_of_safetensors_is_no_text_in_utf_16(size):
     assert foreign(size.to_bytes(8, "little") + b'{"a":{"dtype"') is None

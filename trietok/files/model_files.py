@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
 
 
+_PARTS = (
+    formats.CONFIG_FILE,
+    formats.TOKENIZER_CONFIG_FILE,
+    formats.SPECIAL_TOKENS_MAP_FILE,
+    formats.ADDED_TOKENS_FILE,
+)
+
+
 _MOST_ENTRIES, _LONGEST_NAME = 1_000, 255  # limits of the search for a name like a mistyped one
 
 
@@ -61,6 +69,7 @@ def find_files(
     # The functions of os.path, unlike those of Path, return for every string, even one that is too
     # long, or a path in a directory that may not be read.
     if os.path.isfile(name):
+        _refuse_part(name)
         return ModelFiles({}, single_file=name)
     if os.path.isdir(name) or name in BUILT_IN_NAMES:
         directory = name if os.path.isdir(name) else _built_in_path(name)
@@ -77,6 +86,14 @@ def find_files(
 
     subfolder = (subfolder or "").strip("/")
     return ModelFiles(download(name, file_names, subfolder, hub_options, lambda: _suggestion(name)))
+
+
+def _refuse_part(name: str) -> None:
+    """Raise a FileError for a file that only says more of a tokenizer: its directory is wanted."""
+    directory, file = os.path.split(name)
+    if file in _PARTS:
+        told = f"{name} holds no vocabulary; give its directory, {directory or os.curdir}"
+        raise FileError(told, path=name)
 
 
 def nothing_there(name: str, elsewhere: str = "") -> FileError:

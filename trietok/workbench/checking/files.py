@@ -102,7 +102,7 @@ NOT_THAT_FILE = declare(
     "not-that-file",
     "files are something else than their names say",
     so="nothing that needs {file} loads, and what it should say is not checked",
-    do="get {file} again, or convert it, as the message says",
+    do="as the message says: get {file} again, convert it, or give what is wanted",
 )
 TOKENIZER_JSON_IDS = declare(
     "tokenizer-json-ids",
@@ -342,7 +342,11 @@ def read_files(path: str | os.PathLike[str]) -> CheckedFiles:
     if kind is not None:
         files.find("error", OTHER_KIND, kind)
     elif os.path.isfile(files.path):
-        _read_vocabulary(files, files.path)
+        if files.path.name in CHECKED_FILES and files.path.name != VOCAB_FILE:
+            told = f"it is one of a tokenizer's files; give its directory, {files.path.parent}"
+            files.find("error", NOT_THAT_FILE, told, file=files.path.name)
+        else:
+            _read_vocabulary(files, files.path)
     elif name and os.path.isdir(files.path):
         _read_directory(files)
     else:
