@@ -251,6 +251,9 @@ def test_what_cannot_be_removed(model, tmp_path):
         adapt(directory, tmp_path / "out", terms=["covid"], remove=["the", "zoologic", "a b"])
     with pytest.raises(trietok.SpecialTokenError, match=r"'\[MASK\]' has a role"):
         adapt(directory, tmp_path / "out", terms=["covid"], remove=["[MASK]"])
+    for letters in ("people", b"people"):
+        with pytest.raises(trietok.InputTypeError, match=r"a list, not one: pass \[b?'people'\]"):
+            adapt(directory, tmp_path / "out", terms=["covid"], remove=letters)
     with pytest.raises(trietok.InputError, match="nothing to add"):
         adapt(directory, tmp_path / "out", terms=[])
     assert not (tmp_path / "out").exists()

@@ -151,7 +151,7 @@ def adapt(
 
     Raises:
         InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
-        InputTypeError: the texts, or the terms, are one string.
+        InputTypeError: the texts, the terms, or those to remove, are one string.
         FileError, FileFormatError: a file of the model cannot be read, or `output` cannot be
             written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.

@@ -366,6 +366,7 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
         The tokens that are gone, in the order of the terms.
 
     Raises:
+        InputTypeError: the terms are one string, or one of them is no str.
         UnknownTokenError: terms are no tokens; all of them are named.
         SpecialTokenError: a token has a role, such as [CLS].
 
@@ -379,6 +380,10 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
     ... )
     (["crohn's disease", 'zoology'], 8000)
     """
+    if isinstance(terms, (str, bytes)):
+        raise InputTypeError(
+            f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
+        )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
     for term in checked(terms):
         found = [term] if term in known else tokenizer.tokenize(term)
