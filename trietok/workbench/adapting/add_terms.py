@@ -200,7 +200,7 @@ def add_terms(
             "an entry of the WordPiece vocabulary is not special; add special tokens in another way"
         )
     found = _Sorted(tokenizer, way, special)
-    for number, term in enumerate(checked(terms), start=1):
+    for number, term in enumerate(_checked_terms(terms), start=1):
         found.take(number, term)
     entries = [content for content, token in found.tokens.items() if isinstance(token, str)]
     tokens = [token for token in found.tokens.values() if not isinstance(token, str)]
@@ -218,6 +218,15 @@ def add_terms(
     return AddedTerms(
         way, added, found.known, found.duplicates, found.refused, entries, blocker, instead
     )
+
+
+def _checked_terms(terms: Iterable[str]) -> Iterator[str]:
+    """The terms, each checked to be one: a column of a table may have empty cells."""
+    for number, term in enumerate(terms, start=1):
+        if not isinstance(term, str):
+            told = f"{type(term).__name__}: {term!r:.60}, number {number} of the list"
+            raise InputTypeError(f"a term is a str, not {told}", value=term)
+        yield term
 
 
 class _Sorted:
@@ -385,7 +394,7 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
             f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
         )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
-    for term in checked(terms):
+    for term in _checked_terms(terms):
         found = [term] if term in known else tokenizer.tokenize(term)
         if len(found) == 1 and found[0] in known and known[found[0]] != unknown_id_of(tokenizer):
             gone[found[0]] = None
