@@ -319,3 +319,10 @@ def test_a_term_before_entries_can_be_removed_and_come_back(tokenizer):
 def test_what_is_no_term_is_told_with_its_number(tokenizer, change):
     with pytest.raises(InputTypeError, match="a term is a str, not NoneType: None, number 2"):
         change(tokenizer, ["the", None])
+
+
+def test_the_token_of_unknown_words_has_a_role_whatever_the_tokenizer_names_so(tokenizer):
+    tokenizer.unk_token = "the"
+    for token in (tokenizer.wordpiece_tokenizer.unk_token, "the"):
+        with pytest.raises(trietok.SpecialTokenError, match="has a role"):
+            remove_terms(tokenizer, [token])

@@ -394,9 +394,12 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
             f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
         )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
+    unknown_id = unknown_id_of(tokenizer)
     for term in _checked_terms(terms):
-        found = [term] if term in known else tokenizer.tokenize(term)
-        if len(found) == 1 and found[0] in known and known[found[0]] != unknown_id_of(tokenizer):
+        found = [] if term in known else tokenizer.tokenize(term)
+        if term in known:
+            gone[term] = None
+        elif len(found) == 1 and known.get(found[0], unknown_id) != unknown_id:
             gone[found[0]] = None
         else:
             unknown.append(term)
@@ -407,7 +410,8 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
             f" {'is no token' if len(unknown) == 1 else 'are no tokens'}"
         )
         raise UnknownTokenError(f"{told}: {named}; take them off the list", item=unknown[0])
-    roles = [token for token in tokenizer.all_special_tokens if token in gone]
+    of_roles = (*tokenizer.all_special_tokens, tokenizer.wordpiece_tokenizer.unk_token)
+    roles = [token for token in of_roles if token in gone]
     if roles:
         raise SpecialTokenError(
             f"{roles[0]!r:.60} has a role in the tokenizer; give it to another token first"
