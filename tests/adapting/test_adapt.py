@@ -526,10 +526,15 @@ def test_other_spellings_of_terms(model, tmp_path, variants):
 def test_other_spellings_need_terms_and_texts(model, tmp_path):
     directory = model()
     for given in ({"terms": ["covid"]}, {"texts": SPELT}, {"texts": SPELT, "terms": ["covid"]}):
-        with pytest.raises(InputError, match=r"variants .*'alike'.*goes with terms and texts"):
+        with pytest.raises(InputError, match=r"variants .*'alike'; it is 'list', 'own' or 'same'$"):
             adapt(directory, None, **{"texts": (), **given}, variants="alike")
-    with pytest.raises(InputError, match="goes with terms and texts"):
-        adapt(directory, None, terms=["covid"], variants="own")
+    for given, needed in (
+        ({"terms": ["covid"]}, "texts"),
+        ({"texts": SPELT}, "terms"),
+        ({}, "terms and texts"),
+    ):
+        with pytest.raises(InputError, match=rf"variants .* is 'own' and needs {needed}: it"):
+            adapt(directory, None, **given, variants="own")
 
 
 def test_ids_that_move_are_told(model, tmp_path):

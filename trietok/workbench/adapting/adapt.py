@@ -169,10 +169,8 @@ def adapt(
     checkpoint, _ = checked_model(model, output, also, leave, onnx)
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
-    is_of_terms = terms is not None and _is_given(texts)
-    if variants is not None and (variants not in VARIANTS or not is_of_terms):
-        told = f"variants (--variants) is {variants!r:.40}"
-        raise InputError(f"{told}; it is {alternatives(VARIANTS)}, and goes with terms and texts")
+    if variants is not None:
+        _check_variants(variants, terms, texts)
     before, slow = _tokenizers(model, profile)
     fits = isinstance(start, str) and start == "distil"
     heals = _is_given(heal)
@@ -249,6 +247,16 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
             "most, min_frequency, phrases and leave_out are about words that are found; terms are"
             " given"
         )
+
+
+def _check_variants(variants: str, terms: Iterable[str] | None, texts: Iterable[str]) -> None:
+    """Raise where `variants` is none, or there is nothing to look for, or into."""
+    told = f"variants (--variants) is {variants!r:.40}"
+    if variants not in VARIANTS:
+        raise InputError(f"{told}; it is {alternatives(VARIANTS)}")
+    given = {"terms": terms is not None and _is_given(terms), "texts": _is_given(texts)}
+    if needed := " and ".join(name for name, is_there in given.items() if not is_there):
+        raise InputError(f"{told} and needs {needed}: it looks for spellings of terms in texts")
 
 
 def _check_fitting(
