@@ -544,3 +544,10 @@ def test_ids_that_move_are_told(model, tmp_path):
     assert done.plan.moved > 0
     again = adapt(tmp_path / "out", tmp_path / "again", remove=["covid"], terms=["zoology"])
     assert (again.plan.moved, "ids moved" in str(again)) == (0, False)
+
+
+@pytest.mark.parametrize("gone", [["people"], iter(["people"])])
+def test_terms_are_removed_and_none_added(model, tmp_path, gone):
+    done = adapt(model(), tmp_path / "out", remove=gone)
+    assert (done.removed, done.terms.added, done.suggestions) == (["people"], {}, None)
+    assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("people") != ["people"]

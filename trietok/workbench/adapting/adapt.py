@@ -117,7 +117,8 @@ def adapt(
             result tells what would be added, and what not.
         texts: what to find words in; with `terms`, what to count their tokens in, if anything. They
             are read twice; an iterator is kept in a temporary file for that.
-        terms: what to add; see `add_terms`. None finds words in the texts.
+        terms: what to add; see `add_terms`. None finds words in the texts, if there are any, or
+            adds nothing where some are to be removed.
         remove: tokens, or terms as people write them, to take out first, whose rows go. Later ids
             close up.
         most, min_frequency, phrases, leave_out: of the words that are found; see `suggest_tokens`.
@@ -158,6 +159,8 @@ def adapt(
 
     Cost: reading the texts twice, and the model once.
     """
+    if terms is None and not _is_given(texts) and _is_given(remove):
+        terms = ()
     _check_words(way, terms, leave_out, (most, min_frequency, phrases))
     for name, said in (("texts", texts), ("heal", heal)):
         if isinstance(said, (str, bytes)) or not isinstance(said, Iterable):
