@@ -551,3 +551,4 @@ def test_terms_are_removed_and_none_added(model, tmp_path, gone):
     done = adapt(model(), tmp_path / "out", remove=gone)
     assert (done.removed, done.terms.added, done.suggestions) == (["people"], {}, None)
     assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("people") != ["people"]
+    assert str(done).startswith("1 token removed: people\n")

@@ -138,8 +138,11 @@ class Adapted(Report):
 
     def _of_terms(self) -> Iterator[str]:
         """What was added and what was taken out."""
+        terms = self.terms
         if self.suggestions is None:
-            yield from str(self.terms).split("\n")
+            # "0 terms added" is no news where none was to be
+            if not self.removed or any((terms.added, terms.known, terms.refused)):
+                yield from str(terms).split("\n")
         else:
             yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
             yield from self.terms.said_of_instead
