@@ -552,3 +552,17 @@ def test_terms_are_removed_and_none_added(model, tmp_path, gone):
     assert (done.removed, done.terms.added, done.suggestions) == (["people"], {}, None)
     assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("people") != ["people"]
     assert str(done).startswith("1 token removed: people\n")
+
+
+def test_entries_that_are_removed_are_told(model, tmp_path):
+    """The model may have been trained with them, unlike with added tokens."""
+    adapt(model(), tmp_path / "with", terms=["long covid", "zoology"])
+    done = adapt(tmp_path / "with", None, remove=["people", "long covid", "the"])
+    assert done.removed_entries == done.to_dict()["removed_entries"] == ["people", "the"]
+    lines = str(done).split("\n")
+    place = lines.index("3 tokens removed: people, long covid, the")
+    told = "warning: 2 of them are entries of the vocabulary, which the model may have learned"
+    assert lines[place + 1] == f"{told}: people, the"
+    assert "ids moved" in lines[place + 2]
+    last = adapt(tmp_path / "with", None, remove=["long covid"])
+    assert (last.removed_entries, "warning" in str(last)) == ([], False)

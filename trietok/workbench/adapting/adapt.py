@@ -228,6 +228,7 @@ def adapt(
         healed=made.healed,
         variants=found.missed,
         variants_added=found.others,
+        removed_entries=_entries_of(removed, before),
     )
 
 
@@ -422,6 +423,12 @@ def _new_tokens(done: AddedTerms, before: BertTokenizer, given: Counter[int]) ->
         times, pieces = given[done.added[token]], before.convert_ids_to_tokens(ids)
         new.append(NewToken(token, token in entries, pieces, times, (len(ids) - 1) * times))
     return new
+
+
+def _entries_of(tokens: Iterable[str], tokenizer: BertTokenizer) -> list[str]:
+    """Those that are entries of the vocabulary, and no added tokens."""
+    added = set(map(str, tokenizer.added_tokens_decoder.values()))
+    return [token for token in tokens if token not in added]
 
 
 # ---- what is written -----------------------------------------------------------------------------
