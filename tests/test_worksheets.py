@@ -26,7 +26,12 @@ def table(name: str) -> list[tuple[str, str]]:
 
 def test_the_key_of_the_worksheet(small):
     (entries,) = re.findall(r'<p id="entries"><code>(.*?)</code>', PAGE)
-    tokenizer = small(*(entry for entry in entries.split() if entry != "[UNK]"))
+    words = [entry for entry in entries.split() if entry != "[UNK]"]
+    with_flag = small(*words)
+    assert with_flag.tokenize("a table") == ["a", "table"]
+    with_flag.add_tokens([trietok.AddedToken("able", single_word=True)])
+    assert with_flag.tokenize("a table") == ["a", "table"]
+    tokenizer = small(*words)
     for kind in ("", " added"):
         tokenizer.add_tokens(["able"] if kind else [])
         answers = table(f"answers{kind}")

@@ -249,11 +249,12 @@ def test_what_cannot_be_removed(model, tmp_path):
         trietok.UnknownTokenError, match=r"2 terms to remove are no tokens: 'zoologic', 'a b'; take"
     ):
         adapt(directory, tmp_path / "out", terms=["covid"], remove=["the", "zoologic", "a b"])
-    for role in ("[MASK]", "[UNK]"):
-        with pytest.raises(trietok.SpecialTokenError, match=rf"'\[{role[1:-1]}\]' has a role"):
-            adapt(directory, tmp_path / "out", terms=["covid"], remove=[role])
-    with pytest.raises(trietok.UnknownTokenError, match=r"1 term to remove is no token: '\u16a0'"):
-        adapt(directory, tmp_path / "out", terms=["covid"], remove=["\u16a0"])
+    for token in ("[MASK]", "[UNK]"):
+        with pytest.raises(trietok.SpecialTokenError, match=rf"'\[{token[1:-1]}\]' has a role"):
+            adapt(directory, tmp_path / "out", terms=["covid"], remove=[token])
+    for letters in ("people", b"people"):
+        with pytest.raises(trietok.InputTypeError, match=r"a list, not one: pass \[b?'people'\]"):
+            adapt(directory, tmp_path / "out", terms=["covid"], remove=letters)
     with pytest.raises(trietok.InputError, match="nothing to add"):
         adapt(directory, tmp_path / "out", terms=[])
     assert not (tmp_path / "out").exists()
@@ -525,10 +526,15 @@ def test_other_spellings_of_terms(model, tmp_path, variants):
 def test_other_spellings_need_terms_and_texts(model, tmp_path):
     directory = model()
     for given in ({"terms": ["covid"]}, {"texts": SPELT}, {"texts": SPELT, "terms": ["covid"]}):
-        with pytest.raises(InputError, match=r"variants .*'alike'.*goes with terms and texts"):
+        with pytest.raises(InputError, match=r"variants .*'alike'; it is 'list', 'own' or 'same'$"):
             adapt(directory, None, **{"texts": (), **given}, variants="alike")
-    with pytest.raises(InputError, match="goes with terms and texts"):
-        adapt(directory, None, terms=["covid"], variants="own")
+    for given, needed in (
+        ({"terms": ["covid"]}, "texts"),
+        ({"texts": SPELT}, "terms"),
+        ({}, "terms and texts"),
+    ):
+        with pytest.raises(InputError, match=rf"variants .* is 'own' and needs {needed}: it"):
+            adapt(directory, None, **given, variants="own")
 
 
 def test_ids_that_move_are_told(model, tmp_path):
@@ -538,3 +544,25 @@ def test_ids_that_move_are_told(model, tmp_path):
     assert done.plan.moved > 0
     again = adapt(tmp_path / "out", tmp_path / "again", remove=["covid"], terms=["zoology"])
     assert (again.plan.moved, "ids moved" in str(again)) == (0, False)
+
+
+@pytest.mark.parametrize("gone", [["people"], iter(["people"])])
+def test_terms_are_removed_and_none_added(model, tmp_path, gone):
+    done = adapt(model(), tmp_path / "out", remove=gone)
+    assert (done.removed, done.terms.added, done.suggestions) == (["people"], {}, None)
+    assert BertTokenizer.from_pretrained(tmp_path / "out").tokenize("people") != ["people"]
+    assert str(done).startswith("1 token removed: people\n")
+
+
+def test_entries_that_are_removed_are_told(model, tmp_path):
+    """The model may have been trained with them, unlike with added tokens."""
+    adapt(model(), tmp_path / "with", terms=["long covid", "zoology"])
+    done = adapt(tmp_path / "with", None, remove=["people", "long covid", "the"])
+    assert done.removed_entries == done.to_dict()["removed_entries"] == ["people", "the"]
+    lines = str(done).split("\n")
+    place = lines.index("3 tokens removed: people, long covid, the")
+    told = "warning: 2 of them are entries of the vocabulary, which the model may have learned"
+    assert lines[place + 1] == f"{told}: people, the"
+    assert "ids moved" in lines[place + 2]
+    last = adapt(tmp_path / "with", None, remove=["long covid"])
+    assert (last.removed_entries, "warning" in str(last)) == ([], False)

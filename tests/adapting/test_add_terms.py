@@ -9,7 +9,7 @@ import pytest
 import trietok
 from tests.comparing.parts import reloaded
 from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
-from trietok.workbench.adapting.add_terms import effects_of_terms
+from trietok.workbench.adapting.add_terms import effects_of_terms, remove_terms
 
 # ids from 5
 WORDS = (
@@ -313,3 +313,16 @@ def test_a_term_before_entries_can_be_removed_and_come_back(tokenizer):
     assert reloaded(there).tokenize("New York whale zoology") == [york.lower(), "whale", "zoology"]
     tokenizer.assign_unused("[unused-id-16]", "[NEW]")
     assert reloaded(tokenizer).tokenize("a [NEW]") == ["a", "[NEW]"]
+
+
+@pytest.mark.parametrize("change", [add_terms, remove_terms])
+def test_what_is_no_term_is_told_with_its_number(tokenizer, change):
+    with pytest.raises(InputTypeError, match="a term is a str, not NoneType: None, number 2"):
+        change(tokenizer, ["the", None])
+
+
+def test_the_token_of_unknown_words_has_a_role_whatever_the_tokenizer_names_so(tokenizer):
+    tokenizer.unk_token = "the"
+    for token in (tokenizer.wordpiece_tokenizer.unk_token, "the"):
+        with pytest.raises(trietok.SpecialTokenError, match="has a role"):
+            remove_terms(tokenizer, [token])

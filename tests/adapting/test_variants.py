@@ -138,6 +138,7 @@ def test_spellings_are_added_and_start_as_their_terms(way):
     missed = near_misses(after, terms, texts)
     done, same = add_spellings(after, missed, way)
     assert set(done.added) == {"zygotes", "gene-therapy", "thes"}
+    assert done.refused == []
     assert all(after.tokenize(token) == [token] for token in done.added)
     vocab = after.get_vocab()
     assert same == {
@@ -193,3 +194,20 @@ def test_what_near_misses_does_not_take(tmp_path):
 
 def test_differences_of_what_is_the_same():
     assert spelling_differences("zygote", "zygote") == []
+
+
+def test_spellings_with_several_spaces_are_told_and_not_added():
+    terms = ["gene therapy", "zygote"]
+    tokenizer = with_terms(terms)
+    missed = near_misses(tokenizer, terms, ["gene  therapy", "zygotes zygotes", "Gene   Therapies"])
+    done, _ = add_spellings(tokenizer, missed)
+    assert list(done.added) == ["zygotes"]
+    assert [(each.number, each.term) for each in done.refused] == [
+        (number, each.spelling)
+        for number, each in enumerate(missed.variants, start=1)
+        if "  " in each.spelling
+    ]
+    assert len(done.refused) == 2
+    for each in done.to_dict()["refused"]:
+        assert "compiled kernel; make one space" in each["reason"]
+    assert str(done).count("make one space of them in the texts") == 2

@@ -200,6 +200,9 @@ def test_what_is_wrong(files, tmp_path):
         assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith(
             "found; terms are given"
         )
+    (tmp_path / "none.txt").write_text("\n")
+    nothing = f"there is no term in {tmp_path / 'none.txt'}; write one on each line"
+    assert error(*files[:5], "--remove", str(tmp_path / "none.txt")) == nothing
     said = usage_error(*files, "--start", "median")
     assert "--start must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'." in said
     assert "there is no token 'nosuchtoken'" in error(*files, "--start", "copy:nosuchtoken")

@@ -21,7 +21,7 @@ from trietok.cli.options import FileOpener, choice_of, tokenizer_of
 from trietok.cli.output import warn
 from trietok.cli.progress import Bars, Watched, shown_bars
 from trietok.cli.results import write_page, write_result
-from trietok.cli.terms import TermList, bare_terms
+from trietok.cli.terms import TermList, bare_terms, no_term_in
 from trietok.cli.vocabulary import (
     allow_left_out,
     found,
@@ -354,6 +354,9 @@ def adapt(
     given = None if terms is None else TermList(terms, files, read)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
+    removed = bare_terms(remove, read)
+    if given is None and not (files or removed):
+        raise no_term_in(remove)
     profile = choice_of(model).kind.profile
     kept, left = (
         Path(f"{output}.rows"),
@@ -367,8 +370,8 @@ def adapt(
             model,
             None if dry_run else output,
             texts if bars is None or not files else Watched(texts, "reading", bars),
-            terms=given.terms if given is not None else None if files else (),
-            remove=bare_terms(remove, read),
+            terms=None if given is None else given.terms,
+            remove=removed,
             leave_out=bare_terms(leave_out, read),
             variants=variants,
             start=start or ("distil" if heal else "length"),

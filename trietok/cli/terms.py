@@ -104,6 +104,16 @@ def bare_terms(files: Iterable[str], read: FileOpener) -> list[str]:
     return [line.text for line in terms_in(list(files), read)]
 
 
+def _place(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+def no_term_in(files: Iterable[str]) -> trietok.InputError:
+    """The error where files have no term."""
+    places = ", ".join(map(_place, files))
+    return trietok.InputError(f"there is no term in {places}; write one on each line")
+
+
 class TermList:
     """The terms of the file that `--terms` names, and which line or row each is on."""
 
@@ -112,7 +122,7 @@ class TermList:
             raise click.UsageError(
                 "Standard input is read once: give the terms or the texts in a file."
             )
-        self._where = "standard input" if path == STANDARD_INPUT else path
+        self._where = _place(path)
         if os.path.isdir(path):
             raise trietok.InputError(
                 f"{path} is a directory, and --terms takes a file with a term on each line; -m"
@@ -120,7 +130,7 @@ class TermList:
             )
         lines = terms_in([path], read)
         if not lines:
-            raise trietok.InputError(f"there is no term in {self._where}; write one on each line")
+            raise no_term_in([path])
         self._numbers, self.terms = [line.number for line in lines], [line.text for line in lines]
 
     def placed(self, done: trietok.AddedTerms) -> trietok.AddedTerms:

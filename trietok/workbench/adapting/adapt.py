@@ -117,7 +117,8 @@ def adapt(
             result tells what would be added, and what not.
         texts: what to find words in; with `terms`, what to count their tokens in, if anything. They
             are read twice; an iterator is kept in a temporary file for that.
-        terms: what to add; see `add_terms`. None finds words in the texts.
+        terms: what to add; see `add_terms`. None finds words in the texts, if there are any, or
+            adds nothing where some are to be removed.
         remove: tokens, or terms as people write them, to take out first, whose rows go. Later ids
             close up.
         most, min_frequency, phrases, leave_out: of the words that are found; see `suggest_tokens`.
@@ -151,13 +152,15 @@ def adapt(
 
     Raises:
         InputError: there is nothing to add; an option is none; or what `apply_rows` raises.
-        InputTypeError: the texts, or the terms, are one string.
+        InputTypeError: the texts, the terms, or those to remove, are one string.
         FileError, FileFormatError: a file of the model cannot be read, or `output` cannot be
             written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
     Cost: reading the texts twice, and the model once.
     """
+    if terms is None and not _is_given(texts) and _is_given(remove):
+        terms = ()
     _check_words(way, terms, leave_out, (most, min_frequency, phrases))
     for name, said in (("texts", texts), ("heal", heal)):
         if isinstance(said, (str, bytes)) or not isinstance(said, Iterable):
@@ -169,10 +172,8 @@ def adapt(
     checkpoint, _ = checked_model(model, output, also, leave, onnx)
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
-    is_of_terms = terms is not None and _is_given(texts)
-    if variants is not None and (variants not in VARIANTS or not is_of_terms):
-        told = f"variants (--variants) is {variants!r:.40}"
-        raise InputError(f"{told}; it is {alternatives(VARIANTS)}, and goes with terms and texts")
+    if variants is not None:
+        _check_variants(variants, terms, texts)
     before, slow = _tokenizers(model, profile)
     fits = isinstance(start, str) and start == "distil"
     heals = _is_given(heal)
@@ -227,6 +228,7 @@ def adapt(
         healed=made.healed,
         variants=found.missed,
         variants_added=found.others,
+        removed_entries=_entries_of(removed, before),
     )
 
 
@@ -249,6 +251,16 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
             "most, min_frequency, phrases and leave_out are about words that are found; terms are"
             " given"
         )
+
+
+def _check_variants(variants: str, terms: Iterable[str] | None, texts: Iterable[str]) -> None:
+    """Raise where `variants` is none, or there is nothing to look for, or into."""
+    told = f"variants (--variants) is {variants!r:.40}"
+    if variants not in VARIANTS:
+        raise InputError(f"{told}; it is {alternatives(VARIANTS)}")
+    given = {"terms": terms is not None and _is_given(terms), "texts": _is_given(texts)}
+    if needed := " and ".join(name for name, is_there in given.items() if not is_there):
+        raise InputError(f"{told} and needs {needed}: it looks for spellings of terms in texts")
 
 
 def _check_fitting(
@@ -411,6 +423,12 @@ def _new_tokens(done: AddedTerms, before: BertTokenizer, given: Counter[int]) ->
         times, pieces = given[done.added[token]], before.convert_ids_to_tokens(ids)
         new.append(NewToken(token, token in entries, pieces, times, (len(ids) - 1) * times))
     return new
+
+
+def _entries_of(tokens: Iterable[str], tokenizer: BertTokenizer) -> list[str]:
+    """Those that are entries of the vocabulary, and no added tokens."""
+    added = set(map(str, tokenizer.added_tokens_decoder.values()))
+    return [token for token in tokens if token not in added]
 
 
 # ---- what is written -----------------------------------------------------------------------------

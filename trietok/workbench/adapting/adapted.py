@@ -71,6 +71,7 @@ class Adapted(Report):
         other_words: words of the texts that were not added, and have other tokens now, the most
             frequent first.
         removed: tokens that were taken out.
+        removed_entries: those of them that were entries of the vocabulary, no added tokens.
         healed: what fitting rows in whole texts did; None where it was not asked for.
         variants: other spellings of the terms that the texts have; None where they were not asked
             for.
@@ -95,6 +96,7 @@ class Adapted(Report):
     healed: Healed | None = None
     variants: NearMisses | None = None
     variants_added: AddedTerms | None = None
+    removed_entries: Sequence[str] = ()
 
     @property
     def proof(self) -> str:
@@ -111,7 +113,7 @@ class Adapted(Report):
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         parts = (
             "suggestions terms new before after unreached fitted held_back proof other_words"
-            " removed healed variants variants_added"
+            " removed removed_entries healed variants variants_added"
         )
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts.split()}}
 
@@ -138,8 +140,11 @@ class Adapted(Report):
 
     def _of_terms(self) -> Iterator[str]:
         """What was added and what was taken out."""
+        terms = self.terms
         if self.suggestions is None:
-            yield from str(self.terms).split("\n")
+            # "0 terms added" is no news where none was to be
+            if not self.removed or any((terms.added, terms.known, terms.refused)):
+                yield from str(terms).split("\n")
         else:
             yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
             yield from self.terms.said_of_instead
@@ -149,6 +154,11 @@ class Adapted(Report):
             yield from f"of these spellings: {self.variants_added}".split("\n")
         if self.removed:
             yield f"{number_of(len(self.removed), 'token')} removed: {first_few([*self.removed])}"
+            if self.plan.moved and self.removed_entries:
+                count = len(self.removed_entries)
+                told = f"{count:,} of them {'is an entry' if count == 1 else 'are entries'}"
+                learned = "of the vocabulary, which the model may have learned"
+                yield f"warning: {told} {learned}: {first_few([*self.removed_entries])}"
             if self.plan.moved:
                 yield f"{number_of(self.plan.moved, 'id')} moved: {_MOVED}"
         if self.unreached:

@@ -200,7 +200,7 @@ def add_terms(
             "an entry of the WordPiece vocabulary is not special; add special tokens in another way"
         )
     found = _Sorted(tokenizer, way, special)
-    for number, term in enumerate(checked(terms), start=1):
+    for number, term in enumerate(_checked_terms(terms), start=1):
         found.take(number, term)
     entries = [content for content, token in found.tokens.items() if isinstance(token, str)]
     tokens = [token for token in found.tokens.values() if not isinstance(token, str)]
@@ -218,6 +218,15 @@ def add_terms(
     return AddedTerms(
         way, added, found.known, found.duplicates, found.refused, entries, blocker, instead
     )
+
+
+def _checked_terms(terms: Iterable[str]) -> Iterator[str]:
+    """The terms, each checked to be one: a column of a table may have empty cells."""
+    for number, term in enumerate(terms, start=1):
+        if not isinstance(term, str):
+            told = f"{type(term).__name__}: {term!r:.60}, number {number} of the list"
+            raise InputTypeError(f"a term is a str, not {told}", value=term)
+        yield term
 
 
 class _Sorted:
@@ -366,6 +375,7 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
         The tokens that are gone, in the order of the terms.
 
     Raises:
+        InputTypeError: the terms are one string, or one of them is no str.
         UnknownTokenError: terms are no tokens; all of them are named.
         SpecialTokenError: a token has a role, such as [CLS].
 
@@ -379,12 +389,17 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
     ... )
     (["crohn's disease", 'zoology'], 8000)
     """
+    if isinstance(terms, (str, bytes)):
+        raise InputTypeError(
+            f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
+        )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
-    for term in checked(terms):
-        found = [term] if term in known else tokenizer.tokenize(term)
-        is_one = len(found) == 1 and found[0] in known
-        # a word that is unknown is no token, [UNK] itself is one
-        if term in known or (is_one and known[found[0]] != unknown_id_of(tokenizer)):
+    unknown_id = unknown_id_of(tokenizer)
+    for term in _checked_terms(terms):
+        found = [] if term in known else tokenizer.tokenize(term)
+        if term in known:
+            gone[term] = None
+        elif len(found) == 1 and known.get(found[0], unknown_id) != unknown_id:
             gone[found[0]] = None
         else:
             unknown.append(term)
@@ -395,7 +410,8 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
             f" {'is no token' if len(unknown) == 1 else 'are no tokens'}"
         )
         raise UnknownTokenError(f"{told}: {named}; take them off the list", item=unknown[0])
-    roles = [token for token in tokenizer.all_special_tokens if token in gone]
+    of_roles = (*tokenizer.all_special_tokens, tokenizer.wordpiece_tokenizer.unk_token)
+    roles = [token for token in of_roles if token in gone]
     if roles:
         raise SpecialTokenError(
             f"{roles[0]!r:.60} has a role in the tokenizer; give it to another token first"

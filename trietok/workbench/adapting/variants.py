@@ -18,7 +18,13 @@ from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report, Table
 from trietok.text.characters import word_runs
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
-from trietok.workbench.adapting.add_terms import AddedTerms, add_terms, ids_of_texts, unknown_id_of
+from trietok.workbench.adapting.add_terms import (
+    AddedTerms,
+    RefusedTerm,
+    add_terms,
+    ids_of_texts,
+    unknown_id_of,
+)
 from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.read_again import checked
 
@@ -43,6 +49,10 @@ _FOLDS: dict[str, Callable[[str], str]] = {
     "quote": lambda text: text.translate(_QUOTES),
 }
 _HISSING = ("s", "x", "z", "ch", "sh", "o")  # what takes -es in the plural
+_SPACED = (
+    "a token with several spaces, or another than U+0020, would take texts off the compiled kernel;"
+    " make one space of them in the texts"
+)
 _SHORTEST = 2  # code points of a word that may have a plural; `as` is none of `a`
 
 
@@ -271,7 +281,8 @@ def add_spellings(
         way, special: see `add_terms`.
 
     Returns:
-        What was added, and the id of each new spelling → that of its term.
+        What was added, and the id of each new spelling → that of its term. Spellings that cannot be
+        terms are refused, with their numbers in the table.
 
     >>> import trietok
     >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
@@ -284,6 +295,12 @@ def add_spellings(
     term_of = {each.spelling: each.term for each in missed.variants if each.is_term}
     rows = rows_of(tokenizer, term_of.values())
     done = add_terms(tokenizer, term_of, way, special=special)
+    numbers = {each.spelling: number for number, each in enumerate(missed.variants, start=1)}
+    listed = list(term_of)
+    refused = [each._replace(number=numbers[listed[each.number - 1]]) for each in done.refused]
+    spaced = (each.spelling for each in missed.variants if not each.is_term)
+    refused += [RefusedTerm(numbers[each], each, _SPACED) for each in spaced]
+    done = replace(done, refused=sorted(refused))
     new, ids = set(done.added.values()), rows_of(tokenizer, term_of)
     return done, {ids[each]: rows[term] for each, term in term_of.items() if ids.get(each) in new}
 
