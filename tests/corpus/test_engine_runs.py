@@ -67,6 +67,17 @@ def place(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def calm(monkeypatch):
+    """Machines of Ray's on this one, which does much else: late is not dead, and workers find the
+    checkout.
+    """
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("RAY_health_check_timeout_ms", "60000")
+    monkeypatch.setenv("RAY_health_check_failure_threshold", "10")
+
+
 class Driver:
     """The process that runs the script, and how far its run is."""
 
@@ -160,11 +171,9 @@ def kill_one(pid: int, mark: str) -> None:
 
 @pytest.mark.engines
 def test_ray_loses_a_worker_a_machine_and_the_driver_and_gets_a_machine(
-    place, drive, tmp_path, monkeypatch
+    place, drive, tmp_path, calm
 ):
     pytest.importorskip("ray")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the machines' workers inherit it
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     machines = importlib.import_module("ray.cluster_utils").Cluster(
         initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
     )
@@ -205,7 +214,7 @@ def test_spark_loses_a_worker_a_machine_and_the_driver(place, drive, tmp_path):
 
 @pytest.mark.engines
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-def test_killed_again_and_again(engine, place, drive, tmp_path, monkeypatch):
+def test_killed_again_and_again(engine, place, drive, tmp_path, calm):
     """The driver, or one of its workers, as often as `TRIETOK_KILLS` says, by five."""
     pytest.importorskip({"ray": "ray", "spark": "pyspark"}[engine])
     if engine == "spark" and shutil.which("java") is None:
@@ -213,8 +222,6 @@ def test_killed_again_and_again(engine, place, drive, tmp_path, monkeypatch):
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     rng, machines, address = random.Random(seed), None, "local-cluster[2,1,1024]"
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     if engine == "ray":
         machines = importlib.import_module("ray.cluster_utils").Cluster(
             initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
@@ -259,9 +266,8 @@ def test_nothing_answers(engine, address):
 
 
 @pytest.mark.engines
-def test_a_mistake_on_a_worker_is_told_in_its_own_words(place, tmp_path, monkeypatch):
+def test_a_mistake_on_a_worker_is_told_in_its_own_words(place, tmp_path, calm):
     ray = pytest.importorskip("ray")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         with pytest.raises(InputError, match=r"^no such number: 3$"):
