@@ -50,6 +50,7 @@ FEWER = {
     "TRIETOK_HISTORIES": "60",
     "TRIETOK_LINES": "10",
     "TRIETOK_FORKS": "1",
+    "TRIETOK_TIMES": "6",
     "TRIETOK_SCRIPTS": "3",
     "TRIETOK_STEPS": "2",
     "TRIETOK_SECONDS": "5",

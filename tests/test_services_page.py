@@ -30,7 +30,7 @@ COMMANDS = [
     for command in block.splitlines()
     if not command.startswith(("pip ", "trietok "))
 ]
-START_SECONDS = 60  # only to notice a service that never answers
+START_SECONDS = 300  # only to notice a service that never answers
 TEXTS = ["The people", "of the United States [SEP]"]
 
 

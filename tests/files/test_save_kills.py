@@ -16,7 +16,9 @@ import time
 import pytest
 
 from tests.files.saving import (
+    counting_renames,
     in_child,
+    renames_of_a_save,
     saving_forever,
     seen_plainly,
     state,
@@ -62,7 +64,7 @@ def killed_saves(two, directory, monkeypatch):
     for rename in range(1, renames_of_a_save(two, directory, monkeypatch) + 1):
         two[rename % 2].save_pretrained(directory)
         with monkeypatch.context() as patch:
-            counting_renames(patch, kill_after=rename)
+            counting_renames(patch, rename, signal.SIGKILL)
             status = in_child(lambda rename=rename: two[1 - rename % 2].save_pretrained(directory))
         assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, rename
         yield rename % 2, rename
@@ -74,34 +76,6 @@ def killed_saves(two, directory, monkeypatch):
         time.sleep(random.uniform(0, 3 * one_save))
         stop(child)
         yield number % 2, None
-
-
-def counting_renames(patch, kill_after=None) -> list[str]:
-    """The renames, as they are made; the process kills itself after the one of that number."""
-    made: list[str] = []
-    replace = os.replace
-
-    def counted(source, target):
-        replace(source, target)
-        made.append(os.fspath(target))
-        if len(made) == kill_after:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    patch.setattr(os, "replace", counted)
-    return made
-
-
-def renames_of_a_save(two, directory, monkeypatch) -> int:
-    """As many in the place of either tokenizer's files."""
-    counts = set()
-    two[0].save_pretrained(directory)
-    for tokenizer in two[::-1]:
-        with monkeypatch.context() as patch:
-            made = counting_renames(patch)
-            tokenizer.save_pretrained(directory)
-        counts.add(len(made))
-    (count,) = counts
-    return count
 
 
 @pytest.fixture
