@@ -17,7 +17,13 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("safetensors")
 
-from tests.adapting.models import bert, numbers, save_model, two_tokenizers
+from tests.adapting.models import (
+    bert,
+    numbers,
+    save_model,
+    stop_at_the_rename,
+    two_tokenizers,
+)
 from trietok import apply_rows
 
 pytestmark = [
@@ -34,20 +40,6 @@ def contents(directory) -> dict[str, str]:
         for path in directory.rglob("*")
         if path.is_file()
     }
-
-
-def kill_at_the_rename(directory, is_before: bool) -> None:
-    """Have this process kill itself before or after a directory gets its name."""
-    rename = os.rename
-
-    def renamed(source, target):
-        is_it = os.path.realpath(target) == os.path.realpath(directory)
-        if not (is_it and is_before):
-            rename(source, target)
-        if is_it:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    os.rename = renamed
 
 
 def test_nothing_or_all_of_it_after_each_of_200_kills(vocab_file, tmp_path):
@@ -72,7 +64,7 @@ def test_nothing_or_all_of_it_after_each_of_200_kills(vocab_file, tmp_path):
         if child == 0:
             try:
                 if ends_itself:
-                    kill_at_the_rename(place / "out", is_before=number % 4 == 0)
+                    stop_at_the_rename(place / "out", signal.SIGKILL, is_before=number % 4 == 0)
                 apply_rows(plan, model, place / "out", tokenizer=after)
                 time.sleep(600)
             finally:

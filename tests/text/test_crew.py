@@ -209,11 +209,15 @@ def test_an_error_ends_a_batch_and_does_no_harm():
 def test_an_interrupt_ends_a_batch_and_does_no_harm(count):
     compiled = kernel_that()
     texts = ["word1 word23 " * (12_000_000 // count)] * count
+
+    def encode() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        list(map(compiled.rows, [texts] * 100, [lambda forks: 2] * 100))
+
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.02)
-            list(map(compiled.rows, [texts] * 100, [lambda forks: 2] * 100))
+            encode()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -409,11 +409,16 @@ def test_what_is_no_text_is_the_same_error(pairs, text):
 def test_an_interrupt_ends_a_long_text_and_does_no_harm(pairs):
     _, compiled = pairs(PROFILES[0], "uncased")
     expected = ids_of(compiled, "some words here")
+
+    def encode() -> None:
+        text = "some words here " * 3_000_000
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        ids_of(compiled, text)
+
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
-            ids_of(compiled, "some words here " * 3_000_000)
+            encode()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
