@@ -373,12 +373,19 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
 
 def test_lines_off_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 0.01)
-    original = ShardEncoder.encode
+    original, lines = ShardEncoder.encode, []
 
-    def slowly(self, shard):
-        time.sleep(0.1)
+    def say(line, **options):
+        print(line, **options)
+        lines.append(line)
+
+    def slowly(self, shard):  # so that some lines are said meanwhile
+        before, end = len(lines), time.monotonic() + 300
+        while len(lines) < before + 4 and time.monotonic() < end:
+            time.sleep(0.01)
         return original(self, shard)
 
+    monkeypatch.setattr("trietok.cli.progress.print", say, raising=False)
     monkeypatch.setattr(ShardEncoder, "encode", slowly)
     size = write(tmp_path / "a.txt", ["people"] * 100).stat().st_size
     command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
@@ -394,6 +401,7 @@ def test_lines_off_a_terminal(tmp_path, monkeypatch):
             line,
         )
     assert len(later) > 5
+    monkeypatch.setattr(ShardEncoder, "encode", original)
     monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 30)
     assert run(*command, str(tmp_path / "two")).stderr == ""
 
