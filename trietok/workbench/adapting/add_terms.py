@@ -189,10 +189,6 @@ def add_terms(
     if isinstance(terms, Suggestions):
         way = terms.adding if (way, terms.adding) == ("auto", "single-word") else way
         terms = [each.word for each in terms.suggestions]
-    if isinstance(terms, (str, bytes)):
-        raise InputTypeError(
-            f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms
-        )
     if way not in WAYS:
         raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if special and way == "wordpiece":
@@ -200,7 +196,7 @@ def add_terms(
             "an entry of the WordPiece vocabulary is not special; add special tokens in another way"
         )
     found = _Sorted(tokenizer, way, special)
-    for number, term in enumerate(_checked_terms(terms), start=1):
+    for number, term in enumerate(checked_terms(terms), start=1):
         found.take(number, term)
     entries = [content for content, token in found.tokens.items() if isinstance(token, str)]
     tokens = [token for token in found.tokens.values() if not isinstance(token, str)]
@@ -220,8 +216,11 @@ def add_terms(
     )
 
 
-def _checked_terms(terms: Iterable[str]) -> Iterator[str]:
+def checked_terms(terms: Iterable[str], whose: str = "terms") -> Iterator[str]:
     """The terms, each checked to be one: a column of a table may have empty cells."""
+    if isinstance(terms, (str, bytes)):
+        told = f"{whose} are a list, not one: pass [{terms!r:.60}]"
+        raise InputTypeError(told, value=terms)
     for number, term in enumerate(terms, start=1):
         if not isinstance(term, str):
             told = f"{type(term).__name__}: {term!r:.60}, number {number} of the list"
@@ -389,13 +388,9 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
     ... )
     (["crohn's disease", 'zoology'], 8000)
     """
-    if isinstance(terms, (str, bytes)):
-        raise InputTypeError(
-            f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
-        )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
     unknown_id = unknown_id_of(tokenizer)
-    for term in _checked_terms(terms):
+    for term in checked_terms(terms, "terms to remove (remove)"):
         found = [] if term in known else tokenizer.tokenize(term)
         if term in known:
             gone[term] = None
