@@ -84,7 +84,8 @@ class AddedTerms(Report):
         way: how terms were added.
         added: token → its id, in the order of the terms; a token is the term as the tokenizer
             writes it.
-        known: terms that are tokens already, and stay what they are.
+        known: terms that are tokens already, and stay what they are; but entries that no text
+            gives are `refused`.
         duplicates: terms that come to the same token as one before.
         refused: terms that cannot be added that way.
         entries: those of `added` that are entries of the vocabulary; the others are added tokens.
@@ -264,12 +265,25 @@ class _Sorted:
             if searched in self._taken:
                 self.duplicates.append(term)
             elif searched in self._vocabulary:
+                if self._is_out_of_reach(searched):
+                    raise InputError(
+                        "it is an entry that no text gives, since the tokenizer takes it for"
+                        f" something else; tokenizer.add_tokens([{term!r:.60}]) has it found, with"
+                        " the id that it has"
+                    )
                 self.known.append(term)
             else:
                 self.tokens[str(token)] = token
             self._taken.add(searched)
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
+
+    def _is_out_of_reach(self, entry: str) -> bool:
+        """Whether a word is an entry that no text gives, such as `...`: three words."""
+        if not self._has_entries or entry != self._word_of(entry):
+            return False
+        found, unknown = self._tokenizer.tokenize(entry), self._tokenizer.unk_token
+        return len(found) != 1 or (found == [unknown] and entry != unknown)
 
     def _searched(self, token: AddedToken | str) -> str:
         """What a text is searched for: the fast profile normalizes added tokens, which keep their
