@@ -136,7 +136,7 @@ def test_the_command_in_a_time_zone(corpus, by_command, s3, zone):
             env=environment(TZ=zone),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode == code, done.stderr
         assert code == 0 or "s3://bucket/ids holds a run already; go on with it" in done.stderr
@@ -241,7 +241,7 @@ def test_a_server_that_does_not_come_back(corpus, by_command, s3):
     (files, *_), expected = corpus, by_command
     s3.fault = lambda number, request: "forbidden" if number > 12 else None
     done = subprocess.run(
-        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120
+        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 2
     said = done.stderr.strip().splitlines()[-1]
@@ -253,7 +253,7 @@ def test_a_server_that_does_not_come_back(corpus, by_command, s3):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert again.returncode == 0, again.stderr
     assert corpus_in(PLACE) == expected
@@ -408,7 +408,7 @@ def test_what_is_wrong_is_said_in_a_line(english, corpus, s3, monkeypatch):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 2
     assert len([line for line in done.stderr.splitlines() if "profile" not in line]) == 1, (
@@ -424,7 +424,7 @@ def test_what_is_wrong_is_said_in_a_line(english, corpus, s3, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", "/nowhere")
     done = subprocess.run(
-        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=120
+        command(files, PLACE), env=environment(), capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 2
     assert [line for line in done.stderr.splitlines() if "profile" not in line] == [
