@@ -19,6 +19,8 @@ typedef struct {
     uint8_t byte, flags;
 } TermNode;
 
+static const uint32_t SEVERAL = UINT32_MAX; /* in place of a node: heads have the same half of a hash */
+
 typedef struct {
     TermNode *nodes;
     uint32_t count, room;
@@ -28,6 +30,7 @@ typedef struct {
     uint8_t ends_head[256];  /* whether it is right before a space */
     uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
     uint64_t *heads, heads_mask; /* by the same hash: half of it, and the node behind the first space; 0 for none */
+    uint16_t *behind;            /* of each head, the bits of the four bytes behind it: see `behind_bit` */
     uint64_t *edges;             /* of each term: see `edge_hash` */
     size_t edge_count;
 } Tree;
@@ -39,8 +42,8 @@ static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tre
 
 static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
 
-/* The place of a head in the table, or the empty one where it would be. Two of the same half are taken for one: then a
-   term is looked for where none stands. */
+/* The place of a head in the table, or the empty one where it would be. What has the same half of a hash as a head is
+   taken for it: then a term is looked for where none stands. */
 static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
 {
     for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
@@ -78,6 +81,12 @@ static inline uint64_t edge_hash(Pair key, uint32_t behind)
 /* Two bits of the same number. */
 static inline uint64_t edge_bits(uint64_t hash) { return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63); }
 
+/* One of as many bits as an entry has for what is behind a word: fewer than edges tell, but at hand. */
+static inline uint32_t behind_bit(uint32_t behind)
+{
+    return 1u << (((behind | (uint32_t)IN_ONE_CASE) * 0x9e3779b1u >> 16) * 12 >> 16);
+}
+
 /* Whether four bytes are printable ASCII. */
 static inline int are_printable(uint32_t bytes)
 {
@@ -85,19 +94,24 @@ static inline int are_printable(uint32_t bytes)
     return (((high | high << 1) & 0x40404040u) | ((bytes | (bytes + 0x01010101u)) & 0x80808080u)) == 0x40404040u;
 }
 
-/* Note the edge of a form that begins with a word of ASCII. */
-static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head)
+/* Note the edge of a form, if it begins with a word of ASCII, and the node and the bits of its head. */
+static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head, uint64_t hash, uint32_t node)
 {
     uint8_t padded[READ_AT_ONCE] = {0};
     uint32_t behind = ANY_EDGE;
-    if (!head || head > LONGEST_SHORT || head == length)
+    if (head == length)
+        return;
+    if (length - head > EDGE)
+        memcpy(&behind, form + head + 1, EDGE);
+    uint64_t *place = head_place(tree, hash);
+    *place = (hash >> 32 << 32) | (*place && (uint32_t)*place != node ? SEVERAL : node);
+    tree->behind[place - tree->heads] |= (uint16_t)(behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind));
+    if (!head || head > LONGEST_SHORT)
         return;
     for (size_t i = 0; i < head; i++)
         if (form[i] >= 0x80)
             return;
     memcpy(padded, form, head);
-    if (length - head > EDGE)
-        memcpy(&behind, form + head + 1, EDGE);
     tree->edges[tree->edge_count++] = edge_hash(word_key(padded, head), behind);
 }
 
@@ -135,13 +149,11 @@ static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t be
     size_t head = 0;
     for (; head < length && form[head] != ' '; head++)
         tree->is_in_head[form[head]] = 1;
-    add_edge(tree, form, length, head);
     uint64_t hash = 0;
     for (size_t at = head; at;)
         hash = hash_in_front(hash, form[--at]);
     *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
-    if (head < length)
-        *head_place(tree, hash) = (hash >> 32 << 32) | path[head + 1];
+    add_edge(tree, form, length, head, hash, path[head + 1]);
     return 0;
 }
 
@@ -183,6 +195,7 @@ static void free_tree(Tree *tree)
     give_back(tree->marks);
     give_back(tree->edges);
     give_back(tree->heads);
+    give_back(tree->behind);
 }
 
 /* Fill a tree with a list of strs. NO_MEMORY, TOO_LARGE, or PLAIN_ERROR for one that Python knows. */
@@ -204,7 +217,8 @@ static int fill_tree(Tree *tree, PyObject *forms)
     tree->edges = new_zeroed((size_t)count, sizeof *tree->edges);
     tree->heads_mask = power_of_two(2 * (size_t)count, 4) - 1;
     tree->heads = new_zeroed(tree->heads_mask + 1, sizeof *tree->heads);
-    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads)
+    tree->behind = new_zeroed(tree->heads_mask + 1, sizeof *tree->behind);
+    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads || !tree->behind)
         result = NO_MEMORY;
     for (Py_ssize_t i = 0; i < count && !result; i++, before = form, before_size = size) {
         form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);
