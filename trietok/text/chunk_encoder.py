@@ -460,7 +460,9 @@ class ChunkEncoder(TextEncoder):
 
     def _stands_in(self, text: str) -> bool:
         """Whether an added token may occur in a text."""
-        return self._added.stands_in(text, self.stages.bare)
+        if not (text.isascii() and text.isprintable()):
+            return self._added.stands_in(text, self.stages.bare)
+        return self._added.stands_in(text, str.lower if self._lowers_words else str)
 
     def _only_id_of(self, char: str) -> int | None:
         """The id of a character that is a word; None where it has several."""
