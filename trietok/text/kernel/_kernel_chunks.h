@@ -196,15 +196,6 @@ static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
     return (kernel->edges[hash >> 32 & kernel->edges_mask] & bits) != bits;
 }
 
-/* The node behind ASCII and a space; ROOT where no form begins so. */
-static uint32_t node_behind(const Tree *tree, const uint8_t *folds, const uint8_t *bytes, size_t length)
-{
-    uint32_t node = length ? child_of(tree, ROOT, folds[*bytes]) : ROOT;
-    for (size_t i = 1; i < length && node; i++)
-        node = child_of(tree, node, folds[bytes[i]]);
-    return node ? child_of(tree, node, ' ') : ROOT;
-}
-
 /* Put where terms go on behind a word and a space, if `pass_words` may ask for it: of each whose first part the word ends
    with, the node, and where in the word that begins; ANY_PLACE where the edges do not tell of it. There is room. */
 static Starts find_starts(Call *call, const uint8_t *bytes, size_t length)
@@ -220,16 +211,16 @@ static Starts find_starts(Call *call, const uint8_t *bytes, size_t length)
         uint64_t hash = 0;
         for (size_t from = length; from-- && bytes[from] < 0x80;) {
             hash = hash_in_front(hash, kernel->folds[bytes[from]]);
-            const uint64_t *place = may_be_head(tree, hash) ? head_place(tree, hash) : NULL;
-            uint32_t node = place ? (uint32_t)*place : ROOT;
-            if (node == SEVERAL)
-                node = node_behind(tree, kernel->folds, bytes + from, length - from);
+            uint64_t head = may_be_head(tree, hash) ? *head_place(tree, hash) : 0;
+            uint32_t node = node_of_head(head);
+            if (node == SEVERAL && (node = node_behind(tree, kernel->folds, bytes + from, length - from)))
+                node = child_of(tree, node, ' ');
             if (!node)
                 continue;
             int is_told = has_no_edge(kernel, word_key(padded + from, length - from), ANY_EDGE);
             call->ids[call->count++] = (int32_t)(number << NODE_BITS | node);
             call->ids[call->count++] = is_told ? (int32_t)from : ANY_PLACE;
-            starts.behind |= is_told ? tree->behind[place - tree->heads] : ANY_BEHIND;
+            starts.behind |= is_told ? behind_head(head) : ANY_BEHIND;
             starts.count += 2;
         }
     }

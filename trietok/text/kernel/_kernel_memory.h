@@ -143,12 +143,12 @@ typedef struct {
     uint64_t first, second; /* both 0 where the rest of a segment is empty */
     uint32_t count : 10;  /* of ids */
     uint32_t starts : 10; /* how many numbers they are */
-    uint32_t behind : 12; /* of a word: before which bytes a term may begin in it, see `behind_bit`; or IS_CLOSED */
+    uint32_t behind : 12; /* of a word: before which bytes a term may begin in it, see `behind_bit` */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
 /* Entries lie in segments, each twice as large as the one before, so they never move. */
-enum { IS_CLOSED = 1, ANY_BEHIND = (1 << 12) - 1, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
+enum { ANY_BEHIND = (1 << 12) - 1, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
 
 typedef struct {
     uint8_t *segments[SEGMENTS];

@@ -12,14 +12,12 @@
 #include "_kernel_pieces.h"
 
 enum { PLAIN_ERROR = -3 };
-enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, NODE_BITS = 26, MOST_NODES = 1 << NODE_BITS, MOST_TREES = 32, DELETED_FOLD = 0xff };
+enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, NODE_BITS = 26, BEHIND_BITS = 12, SEVERAL = (1 << NODE_BITS) - 1, MOST_NODES = SEVERAL, MOST_TREES = 32, DELETED_FOLD = 0xff };
 
 typedef struct {
     uint32_t sibling, table; /* 0 for none; tables are counted from 1 on */
     uint8_t byte, flags;
 } TermNode;
-
-static const uint32_t SEVERAL = UINT32_MAX; /* in place of a node: heads have the same half of a hash */
 
 typedef struct {
     TermNode *nodes;
@@ -29,8 +27,7 @@ typedef struct {
     uint8_t is_in_head[256]; /* whether a byte is before the first space of some term */
     uint8_t ends_head[256];  /* whether it is right before a space */
     uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
-    uint64_t *heads, heads_mask; /* by the same hash: half of it, and the node behind the first space; 0 for none */
-    uint16_t *behind;            /* of each head, the bits of the four bytes behind it: see `behind_bit` */
+    uint64_t *heads, heads_mask; /* by the same hash; 0 for none, see `Head` */
     uint64_t *edges;             /* of each term: see `edge_hash` */
     size_t edge_count;
 } Tree;
@@ -42,12 +39,18 @@ static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tre
 
 static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
 
-/* The place of a head in the table, or the empty one where it would be. What has the same half of a hash as a head is
-   taken for it: then a term is looked for where none stands. */
+/* A head: the upper bits of its hash, those of the bytes behind it (see `behind_bit`), and the node behind its space;
+   SEVERAL where heads have the same upper bits. */
+enum { HEAD_SHIFT = NODE_BITS + BEHIND_BITS };
+static inline uint32_t node_of_head(uint64_t head) { return head & SEVERAL; }
+static inline uint32_t behind_head(uint64_t head) { return head >> NODE_BITS & ((1u << BEHIND_BITS) - 1); }
+
+/* The place of a head in the table, or the empty one where it would be. What has the same upper bits as a head is taken for
+   it: then a term is looked for where none stands. */
 static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
 {
     for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
-        if (!tree->heads[at] || tree->heads[at] >> 32 == hash >> 32)
+        if (!tree->heads[at] || tree->heads[at] >> HEAD_SHIFT == hash >> HEAD_SHIFT)
             return &tree->heads[at];
 }
 
@@ -61,6 +64,15 @@ static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
         if (tree->nodes[number].byte == byte)
             return number;
     return ROOT;
+}
+
+/* The node behind ASCII, one byte of it at least; ROOT where no form begins so. */
+static uint32_t node_behind(const Tree *tree, const uint8_t *folds, const uint8_t *bytes, size_t length)
+{
+    uint32_t node = child_of(tree, ROOT, folds[*bytes]);
+    for (size_t i = 1; i < length && node; i++)
+        node = child_of(tree, node, folds[bytes[i]]);
+    return node;
 }
 
 /* ---- edges: which words begin a term, before which bytes ---------------------------------------------------------- */
@@ -84,14 +96,13 @@ static inline uint64_t edge_bits(uint64_t hash) { return (uint64_t)1 << (hash & 
 /* One of as many bits as an entry has for what is behind a word: fewer than edges tell, but at hand. */
 static inline uint32_t behind_bit(uint32_t behind)
 {
-    return 1u << (((behind | (uint32_t)IN_ONE_CASE) * 0x9e3779b1u >> 16) * 12 >> 16);
+    return 1u << (((behind | (uint32_t)IN_ONE_CASE) * 0x9e3779b1u >> 16) * BEHIND_BITS >> 16);
 }
 
 /* Whether four bytes are printable ASCII. */
 static inline int are_printable(uint32_t bytes)
 {
-    uint32_t high = bytes & 0x60606060u;
-    return (((high | high << 1) & 0x40404040u) | ((bytes | (bytes + 0x01010101u)) & 0x80808080u)) == 0x40404040u;
+    return !(((bytes - 0x20202020u) | bytes | (bytes + 0x01010101u)) & 0x80808080u);
 }
 
 /* Note the edge of a form, if it begins with a word of ASCII, and the node and the bits of its head. */
@@ -104,8 +115,9 @@ static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head
     if (length - head > EDGE)
         memcpy(&behind, form + head + 1, EDGE);
     uint64_t *place = head_place(tree, hash);
-    *place = (hash >> 32 << 32) | (*place && (uint32_t)*place != node ? SEVERAL : node);
-    tree->behind[place - tree->heads] |= (uint16_t)(behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind));
+    uint32_t before = node_of_head(*place), bits = behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind);
+    *place = (hash >> HEAD_SHIFT << HEAD_SHIFT) | (uint64_t)(behind_head(*place) | bits) << NODE_BITS
+             | (before && before != node ? SEVERAL : node);
     if (!head || head > LONGEST_SHORT)
         return;
     for (size_t i = 0; i < head; i++)
@@ -195,7 +207,6 @@ static void free_tree(Tree *tree)
     give_back(tree->marks);
     give_back(tree->edges);
     give_back(tree->heads);
-    give_back(tree->behind);
 }
 
 /* Fill a tree with a list of strs. NO_MEMORY, TOO_LARGE, or PLAIN_ERROR for one that Python knows. */
@@ -217,8 +228,7 @@ static int fill_tree(Tree *tree, PyObject *forms)
     tree->edges = new_zeroed((size_t)count, sizeof *tree->edges);
     tree->heads_mask = power_of_two(2 * (size_t)count, 4) - 1;
     tree->heads = new_zeroed(tree->heads_mask + 1, sizeof *tree->heads);
-    tree->behind = new_zeroed(tree->heads_mask + 1, sizeof *tree->behind);
-    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads || !tree->behind)
+    if (!path || !tree->nodes || !tree->marks || !tree->edges || !tree->heads)
         result = NO_MEMORY;
     for (Py_ssize_t i = 0; i < count && !result; i++, before = form, before_size = size) {
         form = PyUnicode_AsUTF8AndSize(PyList_GetItem(forms, i), &size);
