@@ -232,6 +232,13 @@ def test_a_term_that_is_lower_cased_around_one_that_is_not(name):
     )
 
 
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_term_as_it_is_written_goes_before_a_longer_one_that_is_lower_cased(name):
+    added = [trietok.AddedToken("NEW YOR", normalized=False), trietok.AddedToken("new york")]
+    assert tokens_of(PROFILES[0], name, added, "NEW YORK new york") == ["NEW YOR", "k", "new york"]
+    assert tokens_of(PROFILES[0], name, added, "NEW YORK") == ["NEW YOR", "k"]
+
+
 @pytest.mark.skipif("compiled" not in KERNELS, reason="counts what the kernel asks")
 @pytest.mark.parametrize("kind", PROFILES)
 def test_the_kernel_asks_python_for_no_window_of_plain_words(kind):

@@ -122,17 +122,6 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
     return outcome;
 }
 
-/* What the form of a term stands for, if that is all that its form says; it is put behind the ids and not counted.
-   UNCERTAIN where Python has to say more. */
-static Outcome ask_of_term(Call *call, const uint8_t *form, size_t length)
-{
-    size_t count = call->count;
-    Outcome outcome = put_asked(call, TERM, call->kernel->settle, form, length, form + length);
-    int is_settled = call->count == count + 2;
-    call->count = count;
-    return outcome || is_settled ? outcome : UNCERTAIN;
-}
-
 /* Find the longest term at each place of a window of `length` bytes, all of them folded. UNCERTAIN where one stands of
    which Python has to say more. */
 static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)
@@ -153,13 +142,15 @@ static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Foun
                 node = child_of(tree, node, window[at]);
                 if (!(tree->nodes[node].flags & IS_END))
                     continue;
-                size_t size = at + 1 - from;
-                Outcome outcome = ask_of_term(call, window + from, size);
-                if (outcome)
-                    return outcome;
-                const int32_t *answer = call->ids + call->count;
+                size_t count = call->count, size = at + 1 - from;
+                Outcome outcome = put_asked(call, TERM, kernel->settle, window + from, size, window + length);
+                if (outcome || call->count != count + 2) {
+                    call->count = count;
+                    return outcome ? outcome : UNCERTAIN;
+                }
+                call->count = count;
                 if (found[from].id < 0 || size > found[from].length)
-                    found[from] = (Found){answer[0], (uint16_t)size, (uint8_t)answer[1]};
+                    found[from] = (Found){call->ids[count], (uint16_t)size, (uint8_t)call->ids[count + 1]};
             }
         }
     }
@@ -177,15 +168,7 @@ static Outcome settle_window(Call *call, const uint8_t *window, size_t length)
         return UNCERTAIN;
     for (size_t i = 0; i < length; i++)
         folded[i] = call->kernel->folds[window[i]];
-    Outcome outcome = DONE;
-    const Tree *tree = call->kernel->trees[0];
-    if (call->kernel->tree_count == 1
-        && tree->nodes[node_behind(tree, call->kernel->folds, window, length)].flags & IS_END) { /* most often */
-        outcome = ask_of_term(call, folded, length);
-        call->count += outcome == DONE; /* nothing touches it */
-        return outcome;
-    }
-    outcome = find_terms(call, folded, length, found);
+    Outcome outcome = find_terms(call, folded, length, found);
     for (size_t at = 0, next; at < length && outcome == DONE; at = next) {
         size_t behind = found[at].id < 0 ? at : at + found[at].length;
         next = behind > at ? behind : at + 1;
