@@ -102,19 +102,16 @@ static inline uint64_t up_to_8_bytes(const uint8_t *bytes, size_t length)
     return number;
 }
 
-static inline uint64_t low_bytes(uint64_t number, size_t count)
-{
-    return count < 8 ? number & (((uint64_t)1 << 8 * count) - 1) : number;
-}
+static const uint8_t kept_bytes[2 * READ_AT_ONCE] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
 /* The first `length` bytes as two numbers, of at most 16; those up to `READ_AT_ONCE` must be there to be read. */
 static inline Pair pair_of(const uint8_t *bytes, size_t length)
 {
-    Pair pair;
+    Pair pair, kept; /* no branch: nobody can guess how long a word is */
     memcpy(&pair, bytes, sizeof pair);
-    pair.high = length > 8 ? low_bytes(pair.high, length - 8) : 0;
-    pair.low = low_bytes(pair.low, length);
-    return pair;
+    memcpy(&kept, kept_bytes + READ_AT_ONCE - length, sizeof kept);
+    return (Pair){pair.low & kept.low, pair.high & kept.high};
 }
 
 static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t length)

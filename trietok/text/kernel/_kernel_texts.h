@@ -236,9 +236,27 @@ typedef struct {
     uint64_t hash;
     const Entry *entry; /* that the first place leads to; it may be another word's */
     const uint8_t *at;
-    size_t length;
     int32_t follow;
+    uint8_t length, behind; /* bytes: of the word, and of what is read behind it, a sign and perhaps a space */
+    uint8_t ends_chunk;
 } AsciiWord;
+
+/* Where words end, in the 64 bytes from where they are read: a bit for each byte that is no letter or digit of ASCII,
+   and for each space behind a sign. Both are 0 where that has to be looked for. */
+typedef struct {
+    uint64_t ends, spaces;
+} Ends;
+
+static inline Ends ends_at(const uint8_t *at)
+{
+    Ends bits = {0, 0};
+    for (int i = 0; i < 64; i += 16) {
+        bits.ends |= (uint64_t)(~alphanumeric_bits(at + i) & 0xffff) << i;
+        bits.spaces |= (uint64_t)space_bits(at + i) << i;
+    }
+    bits.spaces &= (bits.ends & ~bits.spaces) << 1;
+    return bits;
+}
 
 /* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
    more than LONGEST_AHEAD. */
@@ -254,15 +272,19 @@ static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t l
 static inline size_t read_words(
     const Kernel *kernel, const Table *table, const uint8_t *at, const uint8_t *end, AsciiWord *words)
 {
+    const size_t most = kernel->tree_count ? LONGEST_SHORT : LONGEST_AHEAD;
     size_t count = 0;
+    Ends bits = {0, 0};
     for (; count < WORDS_AT_ONCE && at < end; count++) {
         AsciiWord *word = &words[count];
-        while (*at == ' ' && at + 1 < end && at[1] == ' ')
-            at++; /* of many spaces the last one ends a chunk as well as each */
-        size_t length = alphanumerics_at(at), most = LONGEST_SHORT;
-        if (at[length] >= 0x80 && !kernel->tree_count) {
+        for (; UNLIKELY((at[0] == ' ') & (at[1] == ' ')) && at + 1 < end; at++)
+            bits = (Ends){bits.ends >> 1, bits.spaces >> 1}; /* of many spaces the last one ends a chunk as well as each */
+        if (!bits.ends && !(bits = ends_at(at)).ends)
+            break;
+        size_t length = lowest_bit(bits.ends);
+        if (at[length] >= 0x80 && most > LONGEST_SHORT) {
             length = simple_at(kernel, at, length);
-            most = LONGEST_AHEAD;
+            bits = length < 64 ? bits : (Ends){0, 0};
         }
         if (length > most)
             break;
@@ -273,8 +295,12 @@ static inline size_t read_words(
         word->hash = hash_of_key(&kernel->memory, word->key.low, word->key.high);
         FETCH((const void *)&table->places[word->hash & table->mask]);
         word->at = at;
-        word->length = length;
-        at += length + 1;
+        word->length = (uint8_t)length;
+        size_t behind = 1 + (bits.spaces >> (length & 63) >> 1 & 1);
+        word->behind = (uint8_t)behind;
+        word->ends_chunk = (word->follow == CHUNK_ENDS) | (behind > 1);
+        bits = (Ends){bits.ends >> (length & 63) >> behind, bits.spaces >> (length & 63) >> behind};
+        at += length + behind;
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t place = atomic_load_explicit(&table->places[words[i].hash & table->mask], memory_order_acquire);
@@ -334,8 +360,8 @@ static Outcome walk_behind(Call *call, const AsciiWord *word, const int32_t *sta
 static const uint8_t *widen_by_words(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t count,
     const uint8_t **reach, Outcome *outcome)
 {
-    const uint8_t *at = word->at + word->length + 1;
-    for (; --count && (++word)->at < chunk->stop && *outcome == DONE; at = word->at + word->length + 1) {
+    const uint8_t *at = word->at + word->length + word->behind;
+    for (; --count && (++word)->at < chunk->stop && *outcome == DONE; at = word->at + word->length + word->behind) {
         const Entry *entry = word->length ? entry_of_word(table, word) : NULL;
         if (word->length && !entry)
             return word->at;
@@ -435,13 +461,13 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
             }
             call->ids[call->count] = word->follow;
             call->count += word->follow >= 0;
-            at = word->at + word->length + 1;
-            if (word->follow < 0) {
+            at = word->at + word->length + word->behind;
+            if (LIKELY(word->ends_chunk)) {
+                next_chunk(call, chunk, at);
+            } else if (word->follow < 0) {
                 chunk->part = at;
                 chunk->part_count = call->count;
             }
-            if (word->follow == CHUNK_ENDS)
-                next_chunk(call, chunk, at);
         }
     }
     chunk->at = at;
