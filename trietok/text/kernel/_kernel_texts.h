@@ -311,6 +311,19 @@ static inline size_t read_words(
     return count;
 }
 
+/* Whether the first place leads to the entry of a word that was read ahead, its ids are in it, and no term may begin in
+   the word: so it is with most. */
+static inline int is_at_hand(const AsciiWord *word)
+{
+    const Entry *entry = word->entry;
+    uint32_t counts; /* of ids, and above it of starts */
+    if (!entry)
+        return 0;
+    memcpy(&counts, (const uint8_t *)entry + offsetof(Entry, count), sizeof counts);
+    return (((entry->first ^ word->key.low) | (entry->second ^ word->key.high)) == 0) & (counts <= IDS_IN_ENTRY)
+           & (word->length <= LONGEST_SHORT);
+}
+
 /* The entry of a word that was read ahead, or NULL. */
 static inline const Entry *entry_of_word(const Table *table, const AsciiWord *word)
 {
@@ -392,7 +405,7 @@ static Outcome look_behind_word(Call *call, Chunk *chunk, const Table *table, co
 }
 
 /* Put the ids of a word, the first of those that were read ahead. */
-static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t left)
+static Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t left)
 {
     const Entry *entry = entry_of_word(table, word);
     if (UNLIKELY(!entry)) {
@@ -402,22 +415,17 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
             outcome = look_behind_word(call, chunk, table, word, left, call->ids + call->count, chunk->starts);
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
-    if (UNLIKELY(entry->count > IDS_IN_ENTRY)) {
-        if (put_known(call, known_of(entry)) || need(call, IDS_AT_ONCE))
-            return FAILURE;
-    } else {
-        memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
-        call->count += entry->count;
-    }
-    if (LIKELY(!call->kernel->tree_count) || LIKELY(!may_begin_term(call->kernel, word, entry)))
+    if (put_known(call, known_of(entry)) || (entry->count > IDS_IN_ENTRY && need(call, IDS_AT_ONCE)))
+        return FAILURE;
+    if (!may_begin_term(call->kernel, word, entry))
         return DONE;
     return look_behind_word(call, chunk, table, word, left, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND);
 }
 
-static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)
+static inline void next_chunk(Chunk *chunk, const uint8_t *at, size_t count)
 {
     chunk->start = chunk->part = at;
-    chunk->count = chunk->part_count = call->count;
+    chunk->count = chunk->part_count = count;
     chunk->is_free = -1;
 }
 
@@ -427,7 +435,7 @@ static inline Outcome pass_window(Call *call, Chunk *chunk)
     Outcome outcome = put_window(call, chunk);
     if (outcome == DONE && need(call, IDS_AT_ONCE))
         outcome = FAILURE;
-    next_chunk(call, chunk, chunk->stop + 1);
+    next_chunk(chunk, chunk->stop + 1, call->count);
     chunk->stop = NULL;
     return outcome;
 }
@@ -448,27 +456,40 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
         has_jumped = 0;
         if (need(call, IDS_AT_ONCE))
             return FAILURE;
+        int32_t *ids = call->ids;
+        size_t count = call->count;
         for (done = 0; done < read; done++) {
             const AsciiWord *word = &words[done];
-            if (word->length && (outcome = put_ascii_word(call, chunk, table, word, read - done))) {
-                if (outcome != TERM_STANDS || (outcome = pass_window(call, chunk)))
+            if (LIKELY(is_at_hand(word))) {
+                memcpy(ids + count, word->entry->ids, sizeof word->entry->ids); /* the same each time is quick */
+                count += word->entry->count;
+            } else if (word->length) {
+                call->count = count;
+                outcome = put_ascii_word(call, chunk, table, word, read - done);
+                int is_passed = outcome == TERM_STANDS && !(outcome = pass_window(call, chunk));
+                ids = call->ids;
+                count = call->count;
+                if (outcome)
                     break;
-                at = chunk->start;
-                while (done + 1 < read && words[done + 1].at < at)
-                    done++;
-                has_jumped = done + 1 == read;
-                continue;
+                if (is_passed) {
+                    at = chunk->start;
+                    while (done + 1 < read && words[done + 1].at < at)
+                        done++;
+                    has_jumped = done + 1 == read;
+                    continue;
+                }
             }
-            call->ids[call->count] = word->follow;
-            call->count += word->follow >= 0;
+            ids[count] = word->follow;
+            count += word->follow >= 0;
             at = word->at + word->length + word->behind;
             if (LIKELY(word->ends_chunk)) {
-                next_chunk(call, chunk, at);
+                next_chunk(chunk, at, count);
             } else if (word->follow < 0) {
                 chunk->part = at;
-                chunk->part_count = call->count;
+                chunk->part_count = count;
             }
         }
+        call->count = count;
     }
     chunk->at = at;
     chunk->before = at > chunk->part ? at - 1 : NULL;
