@@ -79,6 +79,11 @@ PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_punctuation(char) 
 MARKS = TranslationTable(lambda char: None if is_nonspacing_mark(char) else char)
 
 
+# Characters of a text that are asked for one by one: a pattern takes milliseconds to compile, which
+# most programs with a kernel never need.
+FEW = 256
+
+
 @lru_cache(maxsize=2)
 def _to_clean(tokenize_chinese_chars: bool) -> re.Pattern[str]:
     """The printable characters that cleaning changes."""
@@ -89,8 +94,8 @@ def cleaning_step(table: TranslationTable, tokenize_chinese_chars: bool) -> Step
     """The step that cleans by a `cleaning_table`."""
 
     def changes(text: str) -> bool:
-        if len(text) == 1 or not text.isprintable():
-            return True  # for a character alone, the pattern need not be compiled
+        if len(text) <= FEW or not text.isprintable():
+            return True
         return _to_clean(tokenize_chinese_chars).search(text) is not None
 
     return EachCharacter("clean", table, changes)
@@ -359,7 +364,7 @@ def _rust_steps(
     def changes(text: str) -> bool:
         if text.isascii():
             return cleans and not text.isprintable()
-        if len(text) == 1:  # see `cleaning_step`
+        if len(text) <= FEW:
             return True
         to_clean = cleans and _any_of("deleted", "space").search(text) is not None
         return to_clean or (chinese and _any_of("chinese").search(text) is not None)

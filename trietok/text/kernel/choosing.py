@@ -172,14 +172,15 @@ def threads_allowed(forks: int = 0) -> int:
     is one, unless a variable asks for more: there are others beside it, each of which does its
     part.
     """
-    from trietok.worker_pool import cores
-
     wanted = os.environ.get("TRIETOK_PARALLELISM", os.environ.get("TOKENIZERS_PARALLELISM"))
-    if wanted is None:
-        process = sys.modules.get("multiprocessing.process")
-        return 1 if forks or (process and process.parent_process()) else cores()
-    if wanted.lower() in _OFF:
+    process = sys.modules.get("multiprocessing.process")
+    is_child = bool(forks or (process and process.parent_process()))
+    if is_child if wanted is None else wanted.lower() in _OFF:
         return 1
+    from trietok.worker_pool import cores  # it takes milliseconds to import
+
+    if wanted is None:
+        return cores()
     return min(int(wanted), cores()) if wanted.isdecimal() else cores()
 
 
