@@ -511,14 +511,19 @@ static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const
     while (at < text_end && call->count < call->enough) {
         Chunk chunk = new_chunk(call, at, text_end);
         Outcome outcome = DONE;
-        size_t most = (call->enough - call->count) / 2 < BYTES_AT_ONCE ? 2 + 2 * (call->enough - call->count) : BYTES_AT_ONCE;
+        size_t left = call->enough - call->count, most = left / 3 < BYTES_AT_ONCE ? 3 + 3 * left : BYTES_AT_ONCE;
+        const uint8_t *end = (size_t)(text_end - at) > most ? at + most : text_end;
         if (are_simple)
-            outcome = pass_words(call, &chunk, (size_t)(text_end - at) > most ? at + most : text_end);
-        if (outcome == DONE && chunk.at < text_end)
-            outcome = put_chunk(call, &chunk);
-        if (outcome)
-            return outcome;
-        at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+            outcome = pass_words(call, &chunk, end);
+        if (outcome == DONE && chunk.at >= end && chunk.at == chunk.start && chunk.at < text_end) {
+            at = chunk.at; /* of a chunk of which nothing is read */
+        } else {
+            if (outcome == DONE && chunk.at < text_end)
+                outcome = put_chunk(call, &chunk);
+            if (outcome)
+                return outcome;
+            at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+        }
         if (rest(call, at))
             return FAILURE;
     }
