@@ -108,10 +108,8 @@ static const uint8_t kept_bytes[2 * READ_AT_ONCE] = {
 /* The first `length` bytes as two numbers, of at most 16; those up to `READ_AT_ONCE` must be there to be read. */
 static inline Pair pair_of(const uint8_t *bytes, size_t length)
 {
-    Pair pair, kept; /* no branch: nobody can guess how long a word is */
-    memcpy(&pair, bytes, sizeof pair);
-    memcpy(&kept, kept_bytes + READ_AT_ONCE - length, sizeof kept);
-    return (Pair){pair.low & kept.low, pair.high & kept.high};
+    const uint8_t *kept = kept_bytes + READ_AT_ONCE - length; /* no branch: nobody can guess how long a word is */
+    return (Pair){up_to_8_bytes(bytes, 8) & up_to_8_bytes(kept, 8), up_to_8_bytes(bytes + 8, 8) & up_to_8_bytes(kept + 8, 8)};
 }
 
 static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t length)

@@ -237,8 +237,8 @@ typedef struct {
     const Entry *entry; /* that the first place leads to; it may be another word's */
     const uint8_t *at;
     int32_t follow;
-    uint8_t length, behind; /* bytes: of the word, and of what is read behind it, a sign and perhaps a space */
-    uint8_t ends_chunk;
+    uint32_t length, behind; /* bytes: of the word, and of what is read behind it, a sign and perhaps a space */
+    uint32_t ends_chunk;
 } AsciiWord;
 
 /* Where words end, in the 64 bytes from where they are read: a bit for each byte that is no letter or digit of ASCII,
@@ -295,9 +295,9 @@ static inline size_t read_words(
         word->hash = hash_of_key(&kernel->memory, word->key.low, word->key.high);
         FETCH((const void *)&table->places[word->hash & table->mask]);
         word->at = at;
-        word->length = (uint8_t)length;
-        size_t behind = 1 + (bits.spaces >> (length & 63) >> 1 & 1);
-        word->behind = (uint8_t)behind;
+        word->length = (uint32_t)length;
+        uint32_t behind = 1 + (uint32_t)(bits.spaces >> (length & 63) >> 1 & 1);
+        word->behind = behind;
         word->ends_chunk = (word->follow == CHUNK_ENDS) | (behind > 1);
         bits = (Ends){bits.ends >> (length & 63) >> behind, bits.spaces >> (length & 63) >> behind};
         at += length + behind;
