@@ -478,7 +478,8 @@ static int put_entry(
         return has_room;
     Table *table = table_of(memory);
     Store *store = table->store;
-    Pair key = key_of(memory, kind, bytes, length, bytes + length);
+    /* A word lies where more may be read behind it. */
+    Pair key = key_of(memory, kind, bytes, length, bytes + (kind == WORD ? length + READ_AT_ONCE : length));
     uint64_t at, hash = hash_of_key(memory, key.low, key.high);
     if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */

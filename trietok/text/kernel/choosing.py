@@ -437,7 +437,7 @@ class RustClassifier(Classifier):
         raw = chr(code_point)
         # most characters: no stage changes them
         if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:
-            if self._basic.tokenize_chinese_chars and is_in("chinese", raw):
+            if raw >= "\u3400" and self._basic.tokenize_chinese_chars and is_in("chinese", raw):
                 return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, 0, raw.encode()
         normalized = self._basic.normalized(raw)
