@@ -159,7 +159,7 @@ def kill_one(pid: int, mark: str) -> None:
     """A process below `pid` whose command line has the mark; the last one, for daemons stand before
     what they start.
     """
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until:
         pids = [found for found, args in processes_below(pid).items() if mark in args]
         if pids:
