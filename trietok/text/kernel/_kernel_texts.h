@@ -112,12 +112,15 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
 {
     uint8_t copy[LONGEST_KEY + PADDING];
     const uint8_t *looked = call->looked, *behind;
+    const size_t enough = call->enough;
     if (!length)
         return DONE;
     padded(part, length, copy, LONGEST_KEY);
     call->is_in_window = 1;
+    call->enough = SIZE_MAX; /* all of it is remembered, also where the text is cut off in it */
     Outcome outcome = encode_padded(call, copy, length, &behind);
     call->is_in_window = 0;
+    call->enough = enough;
     call->looked = looked;
     return outcome;
 }
