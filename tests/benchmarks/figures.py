@@ -102,6 +102,7 @@ WITH_TERMS = [
 ]
 TIMES = [
     Row("a short query that was met, µs", "query", lines=1),
+    Row("its ids alone, µs", "ids_of_query", lines=1),
     Row("random code points, ns each", "code_points", lines=1, format="{:,.0f}"),
     Row("broken special tokens, ns each", "broken_special_tokens", lines=1, format="{:,.0f}"),
     Row(
