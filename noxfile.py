@@ -52,6 +52,7 @@ FEWER = {
     "TRIETOK_FORKS": "1",
     "TRIETOK_TIMES": "6",
     "TRIETOK_SCRIPTS": "3",
+    "TRIETOK_BLOCKS": "15",
     "TRIETOK_STEPS": "2",
     "TRIETOK_SECONDS": "5",
     "TRIETOK_ANSWERS": "20000",

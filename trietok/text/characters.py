@@ -234,8 +234,7 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed(strips: bool) -> list[int]:
-    """Like `boundaries`, of all that stages but for lower-casing change."""
+def _changed_boundaries(strips: bool) -> list[int]:
     by_stripping = ("marks", "decomposed", "nonstarters") if strips else ()
     found = [-1]
     for begin, end in sorted(
@@ -254,10 +253,9 @@ def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
     >>> is_unchanged("A", lowers=False), is_unchanged("\xe9", strips=False)
     (True, True)
     """
-    if lowers and (char != char.lower() or ord(char) in lower_case()):
-        return False
-    is_changed = bisect_right(_changed(strips), ord(char)) % 2
-    return not (is_changed or (strips and unicodedata.combining(char)))
+    is_lowered = lowers and (char != char.lower() or ord(char) in lower_case())
+    is_changed = bisect_right(_changed_boundaries(strips), ord(char)) % 2
+    return not (is_lowered or is_changed or (strips and unicodedata.combining(char)))
 
 
 def character_class(*names: str) -> str:

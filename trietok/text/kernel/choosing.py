@@ -174,14 +174,12 @@ def threads_allowed(forks: int = 0) -> int:
     """
     wanted = os.environ.get("TRIETOK_PARALLELISM", os.environ.get("TOKENIZERS_PARALLELISM"))
     process = sys.modules.get("multiprocessing.process")
-    is_child = bool(forks or (process and process.parent_process()))
+    is_child = forks or (process and process.parent_process())
     if is_child if wanted is None else wanted.lower() in _OFF:
         return 1
     from trietok.worker_pool import cores  # it takes milliseconds to import
 
-    if wanted is None:
-        return cores()
-    return min(int(wanted), cores()) if wanted.isdecimal() else cores()
+    return min(int(wanted), cores()) if wanted and wanted.isdecimal() else cores()
 
 
 # ---- what the kernel asks of a character ---------------------------------------------------------
