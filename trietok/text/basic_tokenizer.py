@@ -77,7 +77,7 @@ def cleaning_table(
 _CLEANING = {chinese: cleaning_table(is_control, chinese) for chinese in (True, False)}
 PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_punctuation(char) else char)
 MARKS = TranslationTable(lambda char: None if is_nonspacing_mark(char) else char)
-FEW = 256  # so many characters are looked up: a pattern takes milliseconds to compile
+FEW_CHARACTERS = 256  # so many characters are looked up: a pattern takes milliseconds to compile
 
 
 @lru_cache(maxsize=2)
@@ -90,7 +90,7 @@ def cleaning_step(table: TranslationTable, tokenize_chinese_chars: bool) -> Step
     """The step that cleans by a `cleaning_table`."""
 
     def changes(text: str) -> bool:
-        may_change = len(text) <= FEW or not text.isprintable()
+        may_change = len(text) <= FEW_CHARACTERS or not text.isprintable()
         return may_change or _to_clean(tokenize_chinese_chars).search(text) is not None
 
     return EachCharacter("clean", table, changes)
@@ -359,7 +359,7 @@ def _rust_steps(
     def changes(text: str) -> bool:
         if text.isascii():
             return cleans and not text.isprintable()
-        if len(text) <= FEW or (cleans and _any_of("deleted", "space").search(text)):
+        if len(text) <= FEW_CHARACTERS or (cleans and _any_of("deleted", "space").search(text)):
             return True
         return chinese and _any_of("chinese").search(text) is not None
 
