@@ -35,7 +35,7 @@ CHINESE_RANGES = (
     (0x2F800, 0x2FA1F),  # Compatibility Ideographs Supplement
 )
 # The first Chinese code point of each range and the first one behind it, in ascending order.
-_CHINESE_BOUNDS = sorted(bound for first, last in CHINESE_RANGES for bound in (first, last + 1))
+CHINESE_BOUNDS = sorted(bound for first, last in CHINESE_RANGES for bound in (first, last + 1))
 # The same for patterns.
 CHINESE_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_RANGES)
 
@@ -86,7 +86,7 @@ def is_chinese_char(code_point: int) -> bool:
     >>> [is_chinese_char(ord(c)) for c in ("汉", "あ", "한", "a")]
     [True, False, False, False]
     """
-    return bisect_right(_CHINESE_BOUNDS, code_point) % 2 == 1
+    return bisect_right(CHINESE_BOUNDS, code_point) % 2 == 1
 
 
 def is_nonspacing_mark(char: str) -> bool:
@@ -265,6 +265,16 @@ def character_class(*names: str) -> str:
     ['a', 'b', 'c\\x1cd']
     """
     return "".join(f"\\U{begin:08x}-\\U{end - 1:08x}" for begin, end in _ranges(*names))
+
+
+@functools.cache
+def rust_bounds() -> list[int]:
+    """The code points where a class begins or ends that `BasicTokenizer` asks for, or a letter that
+    has a lower case.
+    """
+    names = "deleted space split_space chinese punctuation marks decomposed nonstarters"
+    bounds = {bound for name in names.split() for bound in boundaries(name)}
+    return sorted(bounds.union(lower_case(), [code + 1 for code in lower_case()]))
 
 
 @functools.cache

@@ -441,7 +441,7 @@ static void Terms_dealloc(Terms *terms)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `choosing.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 11 };
+enum { INTERFACE = 12 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 

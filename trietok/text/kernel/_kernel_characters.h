@@ -137,16 +137,19 @@ static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint
 
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
-/* What Python says of a code point. */
-static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT])
+/* What Python says of a code point, and of which around it the same holds; these become themselves, as it does, or
+   nothing. */
+static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT], uint32_t *first,
+    uint32_t *last)
 {
     int kind, combining_class, flags, result = -1;
     const char *output;
     Py_ssize_t length;
     PyObject *answer = PyObject_CallFunction(classify, "I", (unsigned int)code_point);
-    if (answer && PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length)) {
+    if (answer && PyArg_ParseTuple(answer, "iiiy#|II", &kind, &combining_class, &flags, &output, &length, first, last)) {
         if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0
-            || flags >= FLAGS || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
+            || flags >= FLAGS || length > LONGEST_OUTPUT || (kind == ALONE && !length) || *first > code_point
+            || *last < code_point || *last >= PAGES * PAGE) {
             PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
         } else {
             *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
@@ -158,30 +161,45 @@ static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8
     return result;
 }
 
-static Char ask_about(Call *call, uint32_t code_point)
+/* Keep what becomes of a code point, whose bytes are given. */
+static Char note_char(Call *call, uint32_t code_point, Char made, const uint8_t *bytes)
 {
-    Kernel *kernel = call->kernel;
-    Char made = {ALONE, 0, 0, IS_BOUNDARY, {0}};
-    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
-    if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
-        made.length = (uint8_t)put_code_point(bytes, code_point);
-    } else {
-        if (enter_python(call))
-            return FAILED;
-        int result = ask_python(kernel->classify, code_point, &made, bytes);
-        leave_python(call);
-        if (result)
-            return FAILED;
-    }
     if (made.kind == ALONE) {
         int32_t ids[LONGEST_OUTPUT];
         ids_of_word(call->pieces, bytes, made.length, 1, ids);
         made.id = ids[0];
     }
     lock_kernels(!call->without_gil);
-    made = keep_char(kernel, code_point, made, bytes);
+    made = keep_char(call->kernel, code_point, made, bytes);
     unlock_kernels();
     return made;
+}
+
+static Char ask_about(Call *call, uint32_t code_point)
+{
+    Kernel *kernel = call->kernel;
+    Char made = {ALONE, 0, 0, IS_BOUNDARY, {0}};
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    uint32_t first = code_point, last = code_point;
+    if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
+        made.length = (uint8_t)put_code_point(bytes, code_point);
+    } else {
+        if (enter_python(call))
+            return FAILED;
+        int result = ask_python(kernel->classify, code_point, &made, bytes, &first, &last);
+        leave_python(call);
+        if (result)
+            return FAILED;
+    }
+    Char known = note_char(call, code_point, made, bytes);
+    for (uint32_t other = first; other <= last && first < last && known.kind != UNASKED; other++) {
+        memset(bytes, 0, sizeof bytes);
+        if (made.length)
+            made.length = (uint8_t)put_code_point(bytes, other);
+        if (note_char(call, other, made, bytes).kind == UNASKED)
+            return FAILED;
+    }
+    return known;
 }
 
 /* What becomes of the code point at `at`; `FAILED` for an error. */

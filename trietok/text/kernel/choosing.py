@@ -17,6 +17,7 @@ import sys
 import unicodedata
 from abc import ABC, abstractmethod
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,15 @@ from typing import TYPE_CHECKING, Any
 from trietok.forks import ForkableLock
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
-from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
+from trietok.text.characters import (
+    CHINESE_BOUNDS,
+    is_chinese_char,
+    is_in,
+    is_unchanged,
+    lower_each,
+    normalize,
+    rust_bounds,
+)
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
 
@@ -43,7 +52,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 11  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 12  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than
@@ -61,6 +70,14 @@ WORDS_AT_ONCE = 10_000
 Name = Callable[[int, int], int]  # of the token that two tokens become
 # kind, combining class, flags, UTF-8 of what it becomes in a word
 CharacterAnswer = tuple[int, int, int, bytes]
+# Of how many code points one answer may tell: of most, or of fewer.
+BLOCKS = (256, 32)
+# Categories whose characters become the same, but for what `Classifier._are_alike` looks at.
+_ALIKE = (
+    frozenset(("Ll", "Lm", "Lo", "Lt", "Lu", "Nd", "Nl", "No", "Sc", "Sk", "Sm", "So")),
+    frozenset(("Cn",)),
+    frozenset(("Co",)),
+)
 _HANDED_OVER: CharacterAnswer = (HAND_OVER, 0, 0, b"")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
@@ -203,6 +220,7 @@ class Classifier(ABC):
     _any_order = False  # whether marks are stripped whatever their order and what they compose with
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
+        self._blocks_asked: set[tuple[int, int]] = set()
         parts = [part for search in added for part in search.parts]
         self.keys = frozenset[str]().union(*[part.keys for part in parts])
         self.patterns = patterns_of(parts)
@@ -222,6 +240,41 @@ class Classifier(ABC):
             if kind != HAND_OVER:
                 return kind, combining_class, flags | answer[2] | MAY_PASS, word
         return answer
+
+    def classify_some(
+        self, code_point: int
+    ) -> CharacterAnswer | tuple[int, int, int, bytes, int, int]:
+        """What becomes of a code point; and, where it tells of others, the first and the last of
+        them: the same, but each that is kept becomes itself.
+        """
+        answer = self.classify(code_point)
+        is_itself = answer[3] == (chr(code_point).encode() if answer[0] in (ORDINARY, ALONE) else b"")
+        for size in BLOCKS if is_itself and code_point >= BLOCKS[0] else ():
+            first = code_point - code_point % size
+            if (first, size) not in self._blocks_asked:
+                self._blocks_asked.add((first, size))
+                if self._are_alike(first, first + size - 1):
+                    return (*answer, first, first + size - 1)
+        return answer
+
+    def _are_alike(self, first: int, last: int) -> bool:
+        """Whether all code points of a block certainly become the same, or each itself."""
+        chars = array("I", range(first, last + 1)).tobytes().decode("utf-32")
+        return (
+            bisect_right(self._bounds(), first) == bisect_right(self._bounds(), last)
+            and (
+                chars.isalnum()
+                or any(alike.issuperset(map(unicodedata.category, chars)) for alike in _ALIKE)
+            )
+            and chars.lower() == chars
+            and unicodedata.is_normalized("NFD", chars)
+            and (self._any_order or not may_compose(chars))
+            and not any(first <= ord(key) <= last for key in self.keys)
+        )
+
+    @abstractmethod
+    def _bounds(self) -> Sequence[int]:
+        """The code points at which what is not told by categories and cases begins or ends."""
 
     @abstractmethod
     def is_boundary(self, char: str) -> bool:
@@ -354,6 +407,9 @@ class SlowClassifier(Classifier):
         # apart.
         return None if _is_key(self.keys, part, lowered, composed) else composed
 
+    def _bounds(self) -> Sequence[int]:
+        return CHINESE_BOUNDS
+
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
 
@@ -410,9 +466,9 @@ _COMPOSING = (
 )
 
 
-def may_compose(char: str) -> bool:
-    """Whether a character may compose with what is before it."""
-    return not _IS_KNOWN or re.match(_COMPOSING, char) is not None
+def may_compose(chars: str) -> bool:
+    """Whether one of some characters may compose with what is before it."""
+    return not _IS_KNOWN or re.search(_COMPOSING, chars) is not None
 
 
 class RustClassifier(Classifier):
@@ -460,6 +516,9 @@ class RustClassifier(Classifier):
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
+
+    def _bounds(self) -> Sequence[int]:
+        return rust_bounds()
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
@@ -548,7 +607,7 @@ def new_kernel(
         vocabulary,
         classifier.patterns,
         tuple(map(_tree_of, forms)),
-        classifier.classify,
+        classifier.classify_some,
         classifier.stay_apart,
         classifier.compose,
         hand_over,
