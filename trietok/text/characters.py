@@ -15,7 +15,7 @@ import re
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ CHINESE_RANGES = (
     (0x2F800, 0x2FA1F),  # Compatibility Ideographs Supplement
 )
 # The first Chinese code point of each range and the first one behind it, in ascending order.
-CHINESE_BOUNDS = sorted(bound for first, last in CHINESE_RANGES for bound in (first, last + 1))
+_CHINESE_BOUNDS = sorted(bound for first, last in CHINESE_RANGES for bound in (first, last + 1))
 # The same for patterns.
 CHINESE_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in CHINESE_RANGES)
 
@@ -86,7 +86,7 @@ def is_chinese_char(code_point: int) -> bool:
     >>> [is_chinese_char(ord(c)) for c in ("汉", "あ", "한", "a")]
     [True, False, False, False]
     """
-    return bisect_right(CHINESE_BOUNDS, code_point) % 2 == 1
+    return bisect_right(_CHINESE_BOUNDS, code_point) % 2 == 1
 
 
 def is_nonspacing_mark(char: str) -> bool:
@@ -268,13 +268,30 @@ def character_class(*names: str) -> str:
 
 
 @functools.cache
-def rust_bounds() -> list[int]:
-    """The code points where a class begins or ends that `BasicTokenizer` asks for, or a letter that
-    has a lower case.
-    """
-    names = "deleted space split_space chinese punctuation marks decomposed nonstarters"
-    bounds = {bound for name in names.split() for bound in boundaries(name)}
-    return sorted(bounds.union(lower_case(), [code + 1 for code in lower_case()]))
+def rust_classes() -> bytearray:
+    """Of each code point a number, the same for those that are in the same classes; 0 for most."""
+    names = "nonstarters decomposed marks punctuation split_space space chinese deleted"
+    numbers = _numbered([_ranges(name) for name in names.split()])
+    for code in lower_case():
+        numbers[code] = len(names)
+    return numbers
+
+
+@functools.cache
+def bert_classes() -> bytearray:
+    """The same of BERT's classes that do not follow from categories."""
+    replacement = ord(REPLACEMENT_CHARACTER)
+    chinese = [(first, last + 1) for first, last in CHINESE_RANGES]
+    # the dotted capital I has two characters in lower case
+    return _numbered([chinese, [(replacement, replacement + 1), (0x130, 0x131)]])
+
+
+def _numbered(classes: Iterable[Iterable[tuple[int, int]]]) -> bytearray:
+    numbers = bytearray(sys.maxunicode + 1)
+    for number, ranges in enumerate(classes, 1):
+        for begin, end in ranges:
+            numbers[begin:end] = bytes((number,)) * (end - begin)
+    return numbers
 
 
 @functools.cache

@@ -135,31 +135,14 @@ static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint
     return made;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
-
-/* What Python says of a code point, and of which around it the same holds; these become themselves, as it does, or
-   nothing. */
-static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT], uint32_t *first,
-    uint32_t *last)
+/* What is known of a code point; of kind UNASKED if nothing is. */
+static inline Char known_char(const Kernel *kernel, uint32_t code_point)
 {
-    int kind, combining_class, flags, result = -1;
-    const char *output;
-    Py_ssize_t length;
-    PyObject *answer = PyObject_CallFunction(classify, "I", (unsigned int)code_point);
-    if (answer && PyArg_ParseTuple(answer, "iiiy#|II", &kind, &combining_class, &flags, &output, &length, first, last)) {
-        if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0
-            || flags >= FLAGS || length > LONGEST_OUTPUT || (kind == ALONE && !length) || *first > code_point
-            || *last < code_point || *last >= PAGES * PAGE) {
-            PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
-        } else {
-            *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
-            memcpy(bytes, output, (size_t)length);
-            result = 0;
-        }
-    }
-    Py_XDECREF(answer);
-    return result;
+    CharCell *page = atomic_load_explicit((PageCell *)&kernel->pages[code_point / PAGE], memory_order_acquire);
+    return page ? char_of(atomic_load_explicit(&page[code_point % PAGE], memory_order_acquire)) : FAILED;
 }
+
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* Keep what becomes of a code point, whose bytes are given. */
 static Char note_char(Call *call, uint32_t code_point, Char made, const uint8_t *bytes)
@@ -175,44 +158,89 @@ static Char note_char(Call *call, uint32_t code_point, Char made, const uint8_t 
     return made;
 }
 
+/* What an answer of Python's says of a code point. */
+static int read_answer(PyObject *answer, Char *made, uint8_t bytes[LONGEST_OUTPUT])
+{
+    int kind, combining_class, flags;
+    const char *output;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length))
+        return -1;
+    if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0 || flags >= FLAGS
+        || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
+        PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
+        return -1;
+    }
+    *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
+    memcpy(bytes, output, (size_t)length);
+    return 0;
+}
+
+/* Keep what an answer of Python's says of a block of code points. */
+static int read_block(Call *call, PyObject *answer)
+{
+    const char *values, *outputs;
+    Py_ssize_t count, size;
+    unsigned int first;
+    if (!PyArg_ParseTuple(answer, "Iy#y#", &first, &values, &count, &outputs, &size))
+        return -1;
+    const char *at = outputs, *end = outputs + size;
+    for (uint32_t i = 0; i < (uint32_t)count && first + i < PAGE * PAGES; i++) {
+        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0}, value = (uint8_t)values[i], kind = value & 7;
+        size_t length = 0;
+        if (size) {
+            const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end;
+            length = stop - at < LONGEST_OUTPUT ? (size_t)(stop - at) : LONGEST_OUTPUT;
+            memcpy(bytes, at, length);
+            at = line ? line + 1 : end;
+        } else if (kind == ORDINARY || kind == ALONE) {
+            length = put_code_point(bytes, first + i);
+        }
+        if (kind > UNASKED && kind < KINDS
+            && note_char(call, first + i, (Char){kind, 0, (uint8_t)length, value >> 3, {0}}, bytes).kind == UNASKED)
+            return -1;
+    }
+    return 0;
+}
+
+/* What Python says of a code point; the first time, it may be asked about a block instead. With the GIL. */
+static Char ask_python(Call *call, uint32_t code_point)
+{
+    Char made = FAILED;
+    for (int is_block = 1; is_block;) {
+        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+        PyObject *answer = PyObject_CallFunction(call->kernel->classify, "I", (unsigned int)code_point);
+        is_block = answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
+        int failed = !answer || (is_block ? read_block(call, answer) : read_answer(answer, &made, bytes));
+        Py_XDECREF(answer);
+        if (failed)
+            return FAILED;
+        made = is_block ? known_char(call->kernel, code_point) : note_char(call, code_point, made, bytes);
+        is_block &= made.kind == UNASKED; /* then it is to be asked by itself */
+    }
+    return made;
+}
+
 static Char ask_about(Call *call, uint32_t code_point)
 {
-    Kernel *kernel = call->kernel;
-    Char made = {ALONE, 0, 0, IS_BOUNDARY, {0}};
     uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
-    uint32_t first = code_point, last = code_point;
-    if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
-        made.length = (uint8_t)put_code_point(bytes, code_point);
-    } else {
-        if (enter_python(call))
-            return FAILED;
-        int result = ask_python(kernel->classify, code_point, &made, bytes, &first, &last);
-        leave_python(call);
-        if (result)
-            return FAILED;
+    if (code_point >= call->kernel->alone_first && code_point <= call->kernel->alone_last) {
+        uint8_t length = (uint8_t)put_code_point(bytes, code_point);
+        return note_char(call, code_point, (Char){ALONE, 0, length, IS_BOUNDARY, {0}}, bytes);
     }
-    Char known = note_char(call, code_point, made, bytes);
-    for (uint32_t other = first; other <= last && first < last && known.kind != UNASKED; other++) {
-        memset(bytes, 0, sizeof bytes);
-        if (made.length)
-            made.length = (uint8_t)put_code_point(bytes, other);
-        if (note_char(call, other, made, bytes).kind == UNASKED)
-            return FAILED;
-    }
-    return known;
+    if (enter_python(call))
+        return FAILED;
+    Char made = ask_python(call, code_point);
+    leave_python(call);
+    return made;
 }
 
 /* What becomes of the code point at `at`; `FAILED` for an error. */
 static inline Char char_at(Call *call, const uint8_t *at, const uint8_t **next)
 {
     uint32_t code_point = code_point_at(at, next);
-    CharCell *page = atomic_load_explicit(&call->kernel->pages[code_point / PAGE], memory_order_acquire);
-    if (page) {
-        Char known = char_of(atomic_load_explicit(&page[code_point % PAGE], memory_order_acquire));
-        if (known.kind != UNASKED)
-            return known;
-    }
-    return ask_about(call, code_point);
+    Char known = known_char(call->kernel, code_point);
+    return LIKELY(known.kind != UNASKED) ? known : ask_about(call, code_point);
 }
 
 /* Ask about the letters and digits of ASCII, of which most words are. -1 for an error. */

@@ -17,7 +17,6 @@ import sys
 import unicodedata
 from abc import ABC, abstractmethod
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,14 +25,15 @@ from trietok.forks import ForkableLock
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
-    CHINESE_BOUNDS,
+    bert_classes,
     is_chinese_char,
     is_in,
     is_unchanged,
     lower_each,
     normalize,
-    rust_bounds,
+    rust_classes,
 )
+from trietok.text.kernel.blocks import Blocks
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
 
@@ -70,14 +70,6 @@ WORDS_AT_ONCE = 10_000
 Name = Callable[[int, int], int]  # of the token that two tokens become
 # kind, combining class, flags, UTF-8 of what it becomes in a word
 CharacterAnswer = tuple[int, int, int, bytes]
-# Of how many code points one answer may tell: of most, or of fewer.
-BLOCKS = (256, 32)
-# Categories whose characters become the same, but for what `Classifier._are_alike` looks at.
-_ALIKE = (
-    frozenset(("Ll", "Lm", "Lo", "Lt", "Lu", "Nd", "Nl", "No", "Sc", "Sk", "Sm", "So")),
-    frozenset(("Cn",)),
-    frozenset(("Co",)),
-)
 _HANDED_OVER: CharacterAnswer = (HAND_OVER, 0, 0, b"")
 
 LEAST_LIMIT = 1 << 18  # bytes; a smaller memory is left to Python
@@ -218,9 +210,11 @@ class Classifier(ABC):
     """
 
     _any_order = False  # whether marks are stripped whatever their order and what they compose with
+    _lowers = False
+    _basic: BasicTokenizer
+    _classes: Callable[[], bytearray]  # see `Blocks`
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
-        self._blocks_asked: set[tuple[int, int]] = set()
         parts = [part for search in added for part in search.parts]
         self.keys = frozenset[str]().union(*[part.keys for part in parts])
         self.patterns = patterns_of(parts)
@@ -241,40 +235,17 @@ class Classifier(ABC):
                 return kind, combining_class, flags | answer[2] | MAY_PASS, word
         return answer
 
-    def classify_some(
-        self, code_point: int
-    ) -> CharacterAnswer | tuple[int, int, int, bytes, int, int]:
-        """What becomes of a code point; and, where it tells of others, the first and the last of
-        them: the same, but each that is kept becomes itself.
-        """
-        answer = self.classify(code_point)
-        is_itself = answer[3] == (chr(code_point).encode() if answer[0] in (ORDINARY, ALONE) else b"")
-        for size in BLOCKS if is_itself and code_point >= BLOCKS[0] else ():
-            first = code_point - code_point % size
-            if (first, size) not in self._blocks_asked:
-                self._blocks_asked.add((first, size))
-                if self._are_alike(first, first + size - 1):
-                    return (*answer, first, first + size - 1)
-        return answer
-
-    def _are_alike(self, first: int, last: int) -> bool:
-        """Whether all code points of a block certainly become the same, or each itself."""
-        chars = array("I", range(first, last + 1)).tobytes().decode("utf-32")
-        return (
-            bisect_right(self._bounds(), first) == bisect_right(self._bounds(), last)
-            and (
-                chars.isalnum()
-                or any(alike.issuperset(map(unicodedata.category, chars)) for alike in _ALIKE)
-            )
-            and chars.lower() == chars
-            and unicodedata.is_normalized("NFD", chars)
-            and (self._any_order or not may_compose(chars))
-            and not any(first <= ord(key) <= last for key in self.keys)
+    def blocks(self) -> Blocks:
+        """What a kernel asks."""
+        return Blocks(
+            self.classify,
+            (ORDINARY, ALONE),
+            self._classes,
+            self._lowers,
+            self._basic.normalize if self._any_order else None,
+            self.keys,
+            may_compose,
         )
-
-    @abstractmethod
-    def _bounds(self) -> Sequence[int]:
-        """The code points at which what is not told by categories and cases begins or ends."""
 
     @abstractmethod
     def is_boundary(self, char: str) -> bool:
@@ -359,10 +330,12 @@ class SlowClassifier(Classifier):
     True
     """
 
+    _classes = staticmethod(bert_classes)
+
     def __init__(self, basic: BasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
-        self._lower = bool(basic.do_lower_case)
+        self._lowers = bool(basic.do_lower_case)
         self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
@@ -375,7 +348,7 @@ class SlowClassifier(Classifier):
         if (
             raw.isalpha()
             and raw not in keys
-            and (raw == raw.lower() or not self._lower)
+            and (raw == raw.lower() or not self._lowers)
             and not unicodedata.decomposition(raw)
             and (
                 raw < "\u1100"
@@ -387,7 +360,7 @@ class SlowClassifier(Classifier):
             return ORDINARY, 0, IS_PLAIN, raw.encode()
         if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
             return self._key if raw in keys else (DELETED, 0, 0, b"")
-        char = lower_each(raw) if self._lower else raw
+        char = lower_each(raw) if self._lowers else raw
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
         if _is_key(keys, raw, char, word):
@@ -401,14 +374,11 @@ class SlowClassifier(Classifier):
     def compose(self, part: str) -> str | None:
         if self._any_order or not self._basic.composes:
             return None
-        lowered = lower_each(part) if self._lower else part
+        lowered = lower_each(part) if self._lowers else part
         composed = self._basic.clean(lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms
         # apart.
         return None if _is_key(self.keys, part, lowered, composed) else composed
-
-    def _bounds(self) -> Sequence[int]:
-        return CHINESE_BOUNDS
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or char.translate(self._basic.cleaning_table) != char
@@ -448,7 +418,7 @@ class SlowClassifier(Classifier):
         return ORDINARY, combining_class, flags, word.encode()
 
     def stay_apart(self, pair: str) -> bool:
-        pair = lower_each(pair) if self._lower else pair
+        pair = lower_each(pair) if self._lowers else pair
         return normalize("NFC", pair) == pair
 
 
@@ -480,12 +450,15 @@ class RustClassifier(Classifier):
             or a normalized one.
     """
 
+    _classes = staticmethod(rust_classes)
+
     def __init__(
         self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool
     ) -> None:
         self._basic = basic
         self._any_order = basic.strips_accents
-        self._changes = bool(basic.do_lower_case), basic.strips_accents
+        self._lowers = bool(basic.do_lower_case)
+        self._changes = self._lowers, basic.strips_accents
         super().__init__(added, is_plain)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
@@ -516,9 +489,6 @@ class RustClassifier(Classifier):
         if self._basic.words(f"a{word}a") == ["a", word, "a"]:
             return (ALONE, 0, 0, word.encode()) if len(word) == 1 else _HANDED_OVER
         return ORDINARY, 0, 0, word.encode()
-
-    def _bounds(self) -> Sequence[int]:
-        return rust_bounds()
 
     def is_boundary(self, char: str) -> bool:
         return char.isspace() or self._basic.clean(char) != char
@@ -607,7 +577,7 @@ def new_kernel(
         vocabulary,
         classifier.patterns,
         tuple(map(_tree_of, forms)),
-        classifier.classify_some,
+        classifier.blocks().ask,
         classifier.stay_apart,
         classifier.compose,
         hand_over,
