@@ -1,28 +1,29 @@
 """What becomes of characters, told to a kernel a block at a time: to ask for each takes longer.
 
-In: a code point. Out: what becomes of it, or of all code points around it. Which is not decided here: of characters of
-one sort the same becomes, so one is classified and tells of the others.
+In: a code point. Out: what becomes of it, or of all code points around it. Which that is, is not
+decided here: the same becomes of all characters of one sort, so the first that is met is classified
+and tells of the others.
 """
 
 from __future__ import annotations
 
 import unicodedata
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from trietok.text.characters import normalize
 
 BLOCK = 256  # code points
+_FROM_0_ON = int.from_bytes(array("I", range(BLOCK)).tobytes(), "little")  # each of 32 bits
+_ONES = int.from_bytes(array("I", [1] * BLOCK).tobytes(), "little")
 FLAGS_SHIFT = 3
-# What normalization makes of a character: itself, nothing, letters and digits; else each is asked for by itself.
+# What normalization makes of a character: itself, nothing, letters and digits; of what else it may
+# make, each is asked for by itself.
 _ITSELF, _NOTHING, _WORD, _OTHER = range(4)
 _MARKS = frozenset(("Mn", "Mc", "Me"))
-_LETTERS = "letters and digits"  # of several categories
+_ALPHANUMERIC = "several"  # categories
 Sort = tuple[str, int, int]  # its category, its class, and which of these
-# The first of a block; of each a byte, kind and flags, or 0 where it is to be asked for by itself; UTF-8 of what each
-# becomes with line feeds between, or nothing where those that are kept become themselves.
-BlockAnswer = tuple[int, bytes, bytes]
 
 
 class Blocks:
@@ -30,13 +31,14 @@ class Blocks:
 
     Args:
         classify: kind, combining class, flags and UTF-8 of what becomes of a code point by itself.
-        keeps: the kinds of characters that become that UTF-8.
-        classes: of each code point a number, the same for those to which the same rules apply, if their categories are
-            the same too; 0 for most.
+        keeps: the kinds of those that become that UTF-8; others have none.
+        classes: of each code point a number, the same for those of a category to which the same
+            rules apply; 0 for most.
         lowers: whether letters are lower-cased.
-        normalize: lower-cases a text and strips marks; None where what is around a mark counts.
-        keys: of characters that become one of these nothing is told.
-        may_compose: whether one of some characters may compose with what is before it; that counts without `normalize`.
+        strip: lower-cases a text and strips its marks; None where what is around a mark counts.
+        keys: of blocks with characters that may become one of these nothing is told.
+        may_compose: whether one of some characters may compose with what is before it; the same
+            holds for their blocks where that counts.
     """
 
     def __init__(
@@ -45,70 +47,101 @@ class Blocks:
         keeps: Collection[int],
         classes: Callable[[], bytearray],
         lowers: bool,
-        normalize: Callable[[str], str] | None,
+        strip: Callable[[str], str] | None,
         keys: Collection[str],
         may_compose: Callable[[str], bool],
     ) -> None:
         self._classify, self._keeps, self._classes = classify, keeps, classes
-        self._lowers, self._normalize = lowers, normalize
-        self._keys, self._may_compose = keys, may_compose
+        self._lowers, self._strip, self._keys = lowers, strip, keys
+        self._may_compose = may_compose
         self._asked: set[int] = set()
         self._told: dict[Sort, int] = {}
 
     def ask(self, code_point: int) -> Any:
-        """What becomes of a code point; at first a `BlockAnswer`, of all around it beyond Latin-1."""
+        """What becomes of a code point; or, at first, of all in the block around it, beyond
+        Latin-1.
+
+        Returns:
+            What `classify` says; or the first of a block, of each in it a byte, its kind and flags
+            or 0 where it is to be asked for by itself, and UTF-8 of what each becomes, with line
+            feeds between; nothing where those that are kept become themselves.
+        """
         first = code_point - code_point % BLOCK
         if not first or first in self._asked:
             return self._classify(code_point)
         self._asked.add(first)
-        return (first, *self._tell(array("I", range(first, first + BLOCK)).tobytes().decode("utf-32")))
-
-    def _tell(self, chars: str) -> tuple[bytes, bytes]:
-        lined, first = "\n".join(chars), ord(chars[0])
-        forms = normalize("NFD", lined.lower() if self._lowers else lined)
+        chars = (_FROM_0_ON + first * _ONES).to_bytes(4 * BLOCK, "little").decode("utf-32-le")
+        forms = self._forms(chars)
         has_key = any(key in chars or key in forms for key in self._keys)
-        if has_key or (self._normalize is None and self._may_compose(chars)):
-            return bytes(BLOCK), b""
-        if self._normalize is not None and "\uac00" <= chars[0] and chars[-1] <= "\ud7a3":
+        if has_key or (self._strip is None and self._may_compose(chars)):
+            return first, bytes(BLOCK), b""
+        if self._strip is not None and "\uac00" <= chars[0] and chars[-1] <= "\ud7a3":
             kind, _, flags, _ = self._classify(first)  # all of Hangul is of one sort
-            return bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK, forms.encode()
-        classes = self._classes()[first : first + BLOCK]
-        categories = [_LETTERS] if chars.isalnum() else [*map(unicodedata.category, chars)]
-        is_changed = forms != lined or not _MARKS.isdisjoint(categories)
-        if not is_changed and len(set(categories)) == 1 and classes.count(classes[:1]) == BLOCK:
-            sort = categories[0], classes[0], _ITSELF
-            return bytes((self._values({sort: (chars[0], chars[0])})[sort],)) * BLOCK, b""
-        natures = [_ITSELF] * BLOCK
-        becomes = [*chars]
-        categories *= BLOCK // len(categories)
-        if is_changed:
-            lines = forms.split("\n")
-            odd = [i for i in range(BLOCK) if lines[i] != chars[i] or categories[i] in _MARKS]
-            self._normalize_odd(odd, becomes, natures)
-        sorts = [*zip(categories, classes, natures, strict=True)]
-        values = self._values(dict(zip(sorts, zip(chars, becomes, strict=True), strict=True)))
-        outputs = "\n".join(becomes).encode() if is_changed else b""
-        return bytes(map(values.__getitem__, sorts)), outputs
+            return first, bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK, forms.encode()
+        return first, *self._tell(chars, chars if forms is chars else forms.split("\n"))
 
-    def _normalize_odd(self, odd: list[int], becomes: list[str], natures: list[int]) -> None:
-        """Work out what becomes of those at some places, which is not sure to be themselves."""
-        if self._normalize is None:
+    def _forms(self, chars: str) -> str:
+        """What becomes of each character without a look at marks, with line feeds between; the same
+        str where all become themselves.
+        """
+        lowered = chars.lower() if self._lowers else chars
+        if lowered == chars and unicodedata.is_normalized("NFD", chars):
+            return chars
+        lined = "\n".join(chars)
+        return normalize("NFD", lined.lower() if self._lowers else lined)
+
+    def _tell(self, chars: str, forms: Sequence[str]) -> tuple[bytes, bytes]:
+        classes = self._classes()[ord(chars[0]) : ord(chars[0]) + BLOCK]
+        if chars.isalnum():
+            categories = [_ALPHANUMERIC] * BLOCK
+        else:
+            categories = [*map(unicodedata.category, chars)]
+        if forms is chars and _MARKS.isdisjoint(categories):
+            if len(set(categories)) == 1 and classes.count(classes[:1]) == BLOCK:
+                sort = categories[0], classes[0], _ITSELF
+                return bytes((self._value(sort, chars[0], chars[0]),)) * BLOCK, b""
+            becomes, natures, outputs = [*chars], [_ITSELF] * BLOCK, ""
+        else:
+            becomes, natures = self._normalized(chars, forms, categories)
+            outputs = "\n".join(becomes)
+        sorts = [*zip(categories, classes, natures, strict=True)]
+        values = {}
+        for sort in set(sorts):
+            i = sorts.index(sort)
+            values[sort] = self._value(sort, chars[i], becomes[i])
+        return bytes(map(values.__getitem__, sorts)), outputs.encode()
+
+    def _normalized(
+        self, chars: str, forms: Sequence[str], categories: list[str]
+    ) -> tuple[list[str], list[int]]:
+        """What becomes of each character, and of which nature that is."""
+        becomes, natures = [*chars], [_ITSELF] * BLOCK
+        odd = [i for i in range(BLOCK) if forms[i] != chars[i] or categories[i] in _MARKS]
+        if self._strip is None:
             for i in odd:
                 natures[i] = _OTHER
-            return
-        forms = self._normalize("\n".join([becomes[i] for i in odd])).split("\n")
+            return becomes, natures
+        stripped = self._strip("\n".join([chars[i] for i in odd])).split("\n")
         classes = self._classes()
-        letters = {char for char in set("".join(forms)) if char.isalnum() and not classes[ord(char)]}
-        for i, form in zip(odd, forms, strict=True):
-            is_word = letters.issuperset(form) and form != becomes[i]
-            natures[i] = _OTHER if not is_word else _WORD if form else _NOTHING
+        letters = {
+            char for char in set("".join(stripped)) if char.isalnum() and not classes[ord(char)]
+        }
+        for i, form in zip(odd, stripped, strict=True):
             becomes[i] = form
+            if form == chars[i]:
+                natures[i] = _OTHER if unicodedata.combining(form) else _ITSELF
+            elif letters.issuperset(form):
+                natures[i] = _WORD if form else _NOTHING
+            else:  # such as one Chinese character that becomes another one
+                is_like = form.isalnum() and len(form) == 1
+                is_like = is_like and classes[ord(form)] == classes[ord(chars[i])]
+                natures[i] = _WORD if is_like else _OTHER
+        return becomes, natures
 
-    def _values(self, examples: dict[Sort, tuple[str, str]]) -> dict[Sort, int]:
-        """A byte for each sort, of which there is a character and what becomes of it."""
-        for sort, (char, becomes) in examples.items():
-            if sort not in self._told and sort[2] != _OTHER:
-                kind, _, flags, word = self._classify(ord(char))
-                if word == (becomes.encode() if kind in self._keeps else b""):
-                    self._told[sort] = kind | flags << FLAGS_SHIFT
-        return {sort: self._told.get(sort, 0) for sort in examples}
+    def _value(self, sort: Sort, char: str, becomes: str) -> int:
+        """The byte of a sort, of which a character is and what becomes of it."""
+        if sort not in self._told and sort[2] != _OTHER:
+            kind, _, flags, word = self._classify(ord(char))
+            if word == (becomes.encode() if kind in self._keeps else b""):
+                self._told[sort] = kind | flags << FLAGS_SHIFT
+        return self._told.get(sort, 0)
