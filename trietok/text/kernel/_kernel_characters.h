@@ -145,38 +145,39 @@ static inline Char known_char(const Kernel *kernel, uint32_t code_point)
 /* ---- asking ------------------------------------------------------------------------------------------------------ */
 
 /* Keep what becomes of a code point, whose bytes are given. */
-static Char note_char(Call *call, uint32_t code_point, Char made, const uint8_t *bytes)
+static Char note_char(Call *call, int has_gil, uint32_t code_point, Char made, const uint8_t *bytes)
 {
     if (made.kind == ALONE) {
         int32_t ids[LONGEST_OUTPUT];
         ids_of_word(call->pieces, bytes, made.length, 1, ids);
         made.id = ids[0];
     }
-    lock_kernels(!call->without_gil);
+    lock_kernels(has_gil);
     made = keep_char(call->kernel, code_point, made, bytes);
     unlock_kernels();
     return made;
 }
 
-/* What an answer of Python's says of a code point. */
-static int read_answer(PyObject *answer, Char *made, uint8_t bytes[LONGEST_OUTPUT])
+/* Keep what an answer of Python's says of a code point. */
+static Char read_answer(Call *call, uint32_t code_point, PyObject *answer)
 {
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
     int kind, combining_class, flags;
     const char *output;
     Py_ssize_t length;
     if (!PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length))
-        return -1;
+        return FAILED;
     if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0 || flags >= FLAGS
         || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
         PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
-        return -1;
+        return FAILED;
     }
-    *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
     memcpy(bytes, output, (size_t)length);
-    return 0;
+    Char made = {(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
+    return note_char(call, 1, code_point, made, bytes);
 }
 
-/* Keep what an answer of Python's says of a block of code points. */
+/* Keep what an answer of Python's says of a block of code points. -1 for an error. */
 static int read_block(Call *call, PyObject *answer)
 {
     const char *values, *outputs;
@@ -184,53 +185,52 @@ static int read_block(Call *call, PyObject *answer)
     unsigned int first;
     if (!PyArg_ParseTuple(answer, "Iy#y#", &first, &values, &count, &outputs, &size))
         return -1;
-    const char *at = outputs, *end = outputs + size;
-    for (uint32_t i = 0; i < (uint32_t)count && first + i < PAGE * PAGES; i++) {
-        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0}, value = (uint8_t)values[i], kind = value & 7;
+    const char *at = outputs, *end = outputs + size, *stop;
+    for (uint32_t i = 0; i < (uint32_t)count && first < PAGE * PAGES - i; i++) {
+        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0}, kind = (uint8_t)values[i] & 7;
         size_t length = 0;
-        if (size) {
-            const char *line = memchr(at, '\n', (size_t)(end - at)), *stop = line ? line : end;
-            length = stop - at < LONGEST_OUTPUT ? (size_t)(stop - at) : LONGEST_OUTPUT;
-            memcpy(bytes, at, length);
-            at = line ? line + 1 : end;
-        } else if (kind == ORDINARY || kind == ALONE) {
+        stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        if (!size)
             length = put_code_point(bytes, first + i);
-        }
-        if (kind > UNASKED && kind < KINDS
-            && note_char(call, first + i, (Char){kind, 0, (uint8_t)length, value >> 3, {0}}, bytes).kind == UNASKED)
+        else if ((length = (size_t)(stop - at)) <= LONGEST_OUTPUT)
+            memcpy(bytes, at, length);
+        at = stop < end ? stop + 1 : end;
+        if (kind != ORDINARY && kind != ALONE)
+            length = 0;
+        if (kind == UNASKED || kind >= KINDS || length > LONGEST_OUTPUT || (kind == ALONE && !length))
+            continue;
+        Char made = {kind, 0, (uint8_t)length, (uint8_t)values[i] >> 3, {0}};
+        if (note_char(call, 1, first + i, made, bytes).kind == UNASKED)
             return -1;
     }
     return 0;
 }
 
-/* What Python says of a code point; the first time, it may be asked about a block instead. With the GIL. */
-static Char ask_python(Call *call, uint32_t code_point)
+/* Ask Python about a code point. At first it may answer for a block, and leave out this one. */
+static Char ask_python(Call *call, uint32_t code_point, int may_be_block)
 {
-    Char made = FAILED;
-    for (int is_block = 1; is_block;) {
-        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
-        PyObject *answer = PyObject_CallFunction(call->kernel->classify, "I", (unsigned int)code_point);
-        is_block = answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
-        int failed = !answer || (is_block ? read_block(call, answer) : read_answer(answer, &made, bytes));
-        Py_XDECREF(answer);
-        if (failed)
-            return FAILED;
-        made = is_block ? known_char(call->kernel, code_point) : note_char(call, code_point, made, bytes);
-        is_block &= made.kind == UNASKED; /* then it is to be asked by itself */
-    }
-    return made;
+    PyObject *answer = PyObject_CallFunction(call->kernel->classify, "I", (unsigned int)code_point);
+    int is_block = may_be_block && answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
+    Char known = FAILED;
+    if (answer && !is_block)
+        known = read_answer(call, code_point, answer);
+    else if (answer && !read_block(call, answer))
+        known = known_char(call->kernel, code_point);
+    Py_XDECREF(answer);
+    return is_block && known.kind == UNASKED && !PyErr_Occurred() ? ask_python(call, code_point, 0) : known;
 }
 
 static Char ask_about(Call *call, uint32_t code_point)
 {
     uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
     if (code_point >= call->kernel->alone_first && code_point <= call->kernel->alone_last) {
-        uint8_t length = (uint8_t)put_code_point(bytes, code_point);
-        return note_char(call, code_point, (Char){ALONE, 0, length, IS_BOUNDARY, {0}}, bytes);
+        Char made = {ALONE, 0, (uint8_t)put_code_point(bytes, code_point), IS_BOUNDARY, {0}};
+        return note_char(call, !call->without_gil, code_point, made, bytes);
     }
     if (enter_python(call))
         return FAILED;
-    Char made = ask_python(call, code_point);
+    Char made = ask_python(call, code_point, 1);
     leave_python(call);
     return made;
 }

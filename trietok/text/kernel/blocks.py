@@ -12,8 +12,6 @@ from array import array
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from trietok.text.characters import normalize
-
 BLOCK = 256  # code points
 _FROM_0_ON = int.from_bytes(array("I", range(BLOCK)).tobytes(), "little")  # each of 32 bits
 _ONES = int.from_bytes(array("I", [1] * BLOCK).tobytes(), "little")
@@ -88,7 +86,7 @@ class Blocks:
         if lowered == chars and unicodedata.is_normalized("NFD", chars):
             return chars
         lined = "\n".join(chars)
-        return normalize("NFD", lined.lower() if self._lowers else lined)
+        return unicodedata.normalize("NFD", lined.lower() if self._lowers else lined)
 
     def _tell(self, chars: str, forms: Sequence[str]) -> tuple[bytes, bytes]:
         classes = self._classes()[ord(chars[0]) : ord(chars[0]) + BLOCK]

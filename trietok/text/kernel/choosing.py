@@ -409,7 +409,7 @@ class SlowClassifier(Classifier):
                 len(word) != 1
                 or combining_class
                 or flags & MAY_COMPOSE
-                or (is_boundary and word != char)
+                or (is_boundary and word != char and not self._any_order)
             ):
                 return None
             return ALONE, 0, flags | (IS_BOUNDARY if is_boundary else 0), word.encode()
