@@ -271,10 +271,8 @@ def character_class(*names: str) -> str:
 def rust_classes() -> bytearray:
     """Of each code point a number, the same for those that are in the same classes; 0 for most."""
     names = "nonstarters decomposed marks punctuation split_space space chinese deleted"
-    numbers = _numbered([_ranges(name) for name in names.split()])
-    for code in lower_case():
-        numbers[code] = len(names)
-    return numbers
+    ranges = map(_ranges, names.split())
+    return _numbered([*ranges, [(code, code + 1) for code in lower_case()]])
 
 
 @functools.cache

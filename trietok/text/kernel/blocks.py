@@ -73,7 +73,7 @@ class Blocks:
         has_key = any(key in chars or key in forms for key in self._keys)
         if has_key or (self._strip is None and self._may_compose(chars)):
             return first, bytes(BLOCK), b""
-        if self._strip is not None and "\uac00" <= chars[0] and chars[-1] <= "\ud7a3":
+        if self._strip is not None and chars[0] >= "\uac00" and chars[-1] <= "\ud7a3":
             kind, _, flags, _ = self._classify(first)  # all of Hangul is of one sort
             return first, bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK, forms.encode()
         return first, *self._tell(chars, chars if forms is chars else forms.split("\n"))
