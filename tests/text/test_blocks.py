@@ -12,12 +12,12 @@ from tests.text.kernel_cases import compiled_kernel
 from trietok import google_bert
 from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.blocks import BLOCK, FLAGS_SHIFT
+from trietok.text.kernel.blocks import BLOCK_SIZE, FLAGS_SHIFT
 from trietok.text.word_search import WordSearch
 
 FIRSTS = [
-    *range(BLOCK, 0xD800, BLOCK),
-    *range(0xE000, 0x33000, BLOCK),
+    *range(BLOCK_SIZE, 0xD800, BLOCK_SIZE),
+    *range(0xE000, 0x33000, BLOCK_SIZE),
     0xE0000,
     0xE0100,
     0xFFF00,
@@ -60,11 +60,15 @@ def told(classifier, firsts):
     blocks = classifier.blocks()
     for first in firsts:
         found, values, outputs = blocks.ask(first)
-        assert (found, len(values)) == (first, BLOCK)
+        assert (found, len(values)) == (first, BLOCK_SIZE)
         lines = (
-            outputs.decode().split("\n") if outputs else list(map(chr, range(first, first + BLOCK)))
+            outputs.decode().split("\n")
+            if outputs
+            else list(map(chr, range(first, first + BLOCK_SIZE)))
         )
-        for code_point, value, line in zip(range(first, first + BLOCK), values, lines, strict=True):
+        for code_point, value, line in zip(
+            range(first, first + BLOCK_SIZE), values, lines, strict=True
+        ):
             kind, flags = value & (1 << FLAGS_SHIFT) - 1, value >> FLAGS_SHIFT
             if value:
                 yield code_point, (kind, 0, flags, line.encode() if kind in KEPT else b"")
@@ -100,7 +104,7 @@ def test_all_blocks_tell_what_is_told_of_each_character(name):
 @pytest.mark.parametrize("name", ["slow-True-True-None-1", "fast-True-True-None-1"])
 def test_few_characters_are_asked_for_by_themselves(name):
     code_points = sum(1 for _ in told(CLASSIFIERS[name], FIRSTS))
-    assert code_points > 0.995 * BLOCK * len(FIRSTS)
+    assert code_points > 0.995 * BLOCK_SIZE * len(FIRSTS)
 
 
 def test_a_block_is_asked_once_and_latin_1_never():
@@ -126,7 +130,7 @@ def kernel_told(block, single=itself):
     asked = []
 
     def classify(code_point):
-        if code_point < BLOCK:
+        if code_point < BLOCK_SIZE:
             return itself(code_point)
         asked.append(code_point)
         return block if len(asked) == 1 else single(code_point)
@@ -135,17 +139,17 @@ def kernel_told(block, single=itself):
 
 
 def values_of(*values):
-    return bytes(values) + bytes(BLOCK - len(values))
+    return bytes(values) + bytes(BLOCK_SIZE - len(values))
 
 
 @needs_kernel
 def test_a_kernel_takes_what_becomes_of_a_block():
     ordinary, alone = kernel.ORDINARY, kernel.ALONE | kernel.IS_BOUNDARY << FLAGS_SHIFT
-    compiled, asked = kernel_told((0x400, bytes((ordinary,)) * BLOCK, b""))
+    compiled, asked = kernel_told((0x400, bytes((ordinary,)) * BLOCK_SIZE, b""))
     assert (compiled.ids("аб"), compiled.ids("б")) == ([0, 2], [1])
     assert asked == [ord("а")]
 
-    lines = b"\n".join([b"x", "а".encode(), b"", b"zz", b"left", *[b"?"] * (BLOCK - 5)])
+    lines = b"\n".join([b"x", "а".encode(), b"", b"zz", b"left", *[b"?"] * (BLOCK_SIZE - 5)])
     compiled, asked = kernel_told(
         (0x400, values_of(ordinary, alone, ordinary, kernel.DELETED), lines)
     )
@@ -158,18 +162,18 @@ def test_a_kernel_takes_what_becomes_of_a_block():
 @pytest.mark.parametrize(
     "block",
     [
-        (0x400, bytes(BLOCK), b""),
+        (0x400, bytes(BLOCK_SIZE), b""),
         (0x400, b"", b""),
-        (0x500, bytes((1,)) * BLOCK, b""),
+        (0x500, bytes((1,)) * BLOCK_SIZE, b""),
         (
             0x400,
-            bytes((1,)) * BLOCK,
-            b"\n".join([b"x" * 65] * BLOCK),
+            bytes((1,)) * BLOCK_SIZE,
+            b"\n".join([b"x" * 65] * BLOCK_SIZE),
         ),  # more than a code point may become
-        (0x400, bytes((kernel.ALONE,)) * BLOCK, b"\n"),  # nothing, which is no word
-        (0x400, bytes((6,)) * BLOCK, b""),  # no kind
-        (0x10FFFF, bytes((1,)) * BLOCK, b""),
-        (2**32 - 1, bytes((1,)) * BLOCK, b""),
+        (0x400, bytes((kernel.ALONE,)) * BLOCK_SIZE, b"\n"),  # nothing, which is no word
+        (0x400, bytes((6,)) * BLOCK_SIZE, b""),  # no kind
+        (0x10FFFF, bytes((1,)) * BLOCK_SIZE, b""),
+        (2**32 - 1, bytes((1,)) * BLOCK_SIZE, b""),
     ],
 )
 def test_what_a_block_does_not_tell_is_asked_for_each(block):
@@ -185,7 +189,7 @@ def test_an_answer_that_is_no_block_is_an_error(block):
     with pytest.raises((TypeError, ValueError, OverflowError)):
         compiled.ids("а")
     compiled, _ = kernel_told(
-        (0x400, bytes(BLOCK), b""), lambda code_point: (0x400, bytes(BLOCK), b"")
+        (0x400, bytes(BLOCK_SIZE), b""), lambda code_point: (0x400, bytes(BLOCK_SIZE), b"")
     )
     with pytest.raises(TypeError):
         compiled.ids("а")

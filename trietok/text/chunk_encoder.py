@@ -417,8 +417,9 @@ class ChunkEncoder(TextEncoder):
         """
         if " " not in form:
             (_, _, _, token_id), *others = self.stages.parts(form)
-            is_alone = token_id is not None and not others
-            return (token_id,) if is_alone and self._added.decoder[token_id].is_plain else ()
+            if token_id is None or others or not self._added.decoder[token_id].is_plain:
+                return ()
+            return (token_id,)
         is_settled = self.terms is not None and form not in self.terms.unsettled
         content = self._added.term_of(form) if is_settled else None
         if content is None:

@@ -12,9 +12,9 @@ from array import array
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-BLOCK = 256  # code points
-_FROM_0_ON = int.from_bytes(array("I", range(BLOCK)).tobytes(), "little")  # each of 32 bits
-_ONES = int.from_bytes(array("I", [1] * BLOCK).tobytes(), "little")
+BLOCK_SIZE = 256  # code points
+_FROM_0_ON = int.from_bytes(array("I", range(BLOCK_SIZE)).tobytes(), "little")  # each of 32 bits
+_ONES = int.from_bytes(array("I", [1] * BLOCK_SIZE).tobytes(), "little")
 FLAGS_SHIFT = 3
 # What normalization makes of a character: itself, nothing, letters and digits; of what else it may
 # make, each is asked for by itself.
@@ -24,7 +24,7 @@ _ALPHANUMERIC = "several"  # categories
 Sort = tuple[str, int, int]  # its category, its class, and which of these
 
 
-class Blocks:
+class CharacterBlocks:
     """What a kernel asks about code points.
 
     Args:
@@ -64,18 +64,18 @@ class Blocks:
             or 0 where it is to be asked for by itself, and UTF-8 of what each becomes, with line
             feeds between; nothing where those that are kept become themselves.
         """
-        first = code_point - code_point % BLOCK
+        first = code_point - code_point % BLOCK_SIZE
         if not first or first in self._asked:
             return self._classify(code_point)
         self._asked.add(first)
-        chars = (_FROM_0_ON + first * _ONES).to_bytes(4 * BLOCK, "little").decode("utf-32-le")
+        chars = (_FROM_0_ON + first * _ONES).to_bytes(4 * BLOCK_SIZE, "little").decode("utf-32-le")
         forms = self._forms(chars)
         has_key = any(key in chars or key in forms for key in self._keys)
         if has_key or (self._strip is None and self._may_compose(chars)):
-            return first, bytes(BLOCK), b""
+            return first, bytes(BLOCK_SIZE), b""
         if self._strip is not None and chars[0] >= "\uac00" and chars[-1] <= "\ud7a3":
             kind, _, flags, _ = self._classify(first)  # all of Hangul is of one sort
-            return first, bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK, forms.encode()
+            return first, bytes((kind | flags << FLAGS_SHIFT,)) * BLOCK_SIZE, forms.encode()
         return first, *self._tell(chars, chars if forms is chars else forms.split("\n"))
 
     def _forms(self, chars: str) -> str:
@@ -89,16 +89,16 @@ class Blocks:
         return unicodedata.normalize("NFD", lined.lower() if self._lowers else lined)
 
     def _tell(self, chars: str, forms: Sequence[str]) -> tuple[bytes, bytes]:
-        classes = self._classes()[ord(chars[0]) : ord(chars[0]) + BLOCK]
+        classes = self._classes()[ord(chars[0]) : ord(chars[0]) + BLOCK_SIZE]
         if chars.isalnum():
-            categories = [_ALPHANUMERIC] * BLOCK
+            categories = [_ALPHANUMERIC] * BLOCK_SIZE
         else:
             categories = [*map(unicodedata.category, chars)]
         if forms is chars and _MARKS.isdisjoint(categories):
-            if len(set(categories)) == 1 and classes.count(classes[:1]) == BLOCK:
+            if len(set(categories)) == 1 and classes.count(classes[:1]) == BLOCK_SIZE:
                 sort = categories[0], classes[0], _ITSELF
-                return bytes((self._value(sort, chars[0], chars[0]),)) * BLOCK, b""
-            becomes, natures, outputs = [*chars], [_ITSELF] * BLOCK, ""
+                return bytes((self._value(sort, chars[0], chars[0]),)) * BLOCK_SIZE, b""
+            becomes, natures, outputs = [*chars], [_ITSELF] * BLOCK_SIZE, ""
         else:
             becomes, natures = self._normalized(chars, forms, categories)
             outputs = "\n".join(becomes)
@@ -113,8 +113,8 @@ class Blocks:
         self, chars: str, forms: Sequence[str], categories: list[str]
     ) -> tuple[list[str], list[int]]:
         """What becomes of each character, and of which nature that is."""
-        becomes, natures = [*chars], [_ITSELF] * BLOCK
-        odd = [i for i in range(BLOCK) if forms[i] != chars[i] or categories[i] in _MARKS]
+        becomes, natures = [*chars], [_ITSELF] * BLOCK_SIZE
+        odd = [i for i in range(BLOCK_SIZE) if forms[i] != chars[i] or categories[i] in _MARKS]
         if self._strip is None:
             for i in odd:
                 natures[i] = _OTHER

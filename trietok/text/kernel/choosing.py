@@ -33,7 +33,7 @@ from trietok.text.characters import (
     normalize,
     rust_classes,
 )
-from trietok.text.kernel.blocks import Blocks
+from trietok.text.kernel.blocks import CharacterBlocks
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
 
@@ -212,7 +212,7 @@ class Classifier(ABC):
     _any_order = False  # whether marks are stripped whatever their order and what they compose with
     _lowers = False
     _basic: BasicTokenizer
-    _classes: Callable[[], bytearray]  # see `Blocks`
+    _classes: Callable[[], bytearray]  # see `CharacterBlocks`
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
         parts = [part for search in added for part in search.parts]
@@ -235,9 +235,9 @@ class Classifier(ABC):
                 return kind, combining_class, flags | answer[2] | MAY_PASS, word
         return answer
 
-    def blocks(self) -> Blocks:
+    def blocks(self) -> CharacterBlocks:
         """What a kernel asks."""
-        return Blocks(
+        return CharacterBlocks(
             self.classify,
             (ORDINARY, ALONE),
             self._classes,
@@ -450,6 +450,7 @@ class RustClassifier(Classifier):
             or a normalized one.
     """
 
+    _basic: RustBasicTokenizer
     _classes = staticmethod(rust_classes)
 
     def __init__(
