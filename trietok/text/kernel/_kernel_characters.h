@@ -1,6 +1,7 @@
 /* What becomes of a code point: asked of Python once, then known.
 
-   In: a code point. Out: a `Char`. Python's answer is (kind, combining class, flags, UTF-8 of what it becomes). */
+   In: a code point. Out: a `Char`. Python's answer is (kind, combining class, flags, UTF-8 of what it becomes), or tells
+   of a block: to ask for each code point takes longer than all else that is done with a new one. */
 #ifndef TRIETOK_KERNEL_CHARACTERS_H
 #define TRIETOK_KERNEL_CHARACTERS_H
 

@@ -35,8 +35,8 @@ class CharacterBlocks:
         lowers: whether letters are lower-cased.
         strip: lower-cases a text and strips its marks; None where what is around a mark counts.
         keys: of blocks with characters that may become one of these nothing is told.
-        may_compose: whether one of some characters may compose with what is before it; the same
-            holds for their blocks where that counts.
+        composing: the places of those that may compose with what is before them, which counts
+            without `strip`.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class CharacterBlocks:
         lowers: bool,
         strip: Callable[[str], str] | None,
         keys: Collection[str],
-        may_compose: Callable[[str], bool],
+        composing: Callable[[str], Collection[int]],
     ) -> None:
         self._classify, self._keeps, self._classes = classify, keeps, classes
         self._lowers, self._strip, self._keys = lowers, strip, keys
-        self._may_compose = may_compose
+        self._composing = composing
         self._asked: set[int] = set()
         self._told: dict[Sort, int] = {}
 
@@ -70,8 +70,7 @@ class CharacterBlocks:
         self._asked.add(first)
         chars = (_FROM_0_ON + first * _ONES).to_bytes(4 * BLOCK_SIZE, "little").decode("utf-32-le")
         forms = self._forms(chars)
-        has_key = any(key in chars or key in forms for key in self._keys)
-        if has_key or (self._strip is None and self._may_compose(chars)):
+        if any(key in chars or key in forms for key in self._keys):
             return first, bytes(BLOCK_SIZE), b""
         if self._strip is not None and chars[0] >= "\uac00" and chars[-1] <= "\ud7a3":
             kind, _, flags, _ = self._classify(first)  # all of Hangul is of one sort
@@ -94,13 +93,14 @@ class CharacterBlocks:
             categories = [_ALPHANUMERIC] * BLOCK_SIZE
         else:
             categories = [*map(unicodedata.category, chars)]
-        if forms is chars and _MARKS.isdisjoint(categories):
+        composing = self._composing(chars) if self._strip is None else ()
+        if forms is chars and not composing and _MARKS.isdisjoint(categories):
             if len(set(categories)) == 1 and classes.count(classes[:1]) == BLOCK_SIZE:
                 sort = categories[0], classes[0], _ITSELF
                 return bytes((self._value(sort, chars[0], chars[0]),)) * BLOCK_SIZE, b""
             becomes, natures, outputs = [*chars], [_ITSELF] * BLOCK_SIZE, ""
         else:
-            becomes, natures = self._normalized(chars, forms, categories)
+            becomes, natures = self._normalized(chars, forms, categories, composing)
             outputs = "\n".join(becomes)
         sorts = [*zip(categories, classes, natures, strict=True)]
         values = {}
@@ -110,13 +110,13 @@ class CharacterBlocks:
         return bytes(map(values.__getitem__, sorts)), outputs.encode()
 
     def _normalized(
-        self, chars: str, forms: Sequence[str], categories: list[str]
+        self, chars: str, forms: Sequence[str], categories: list[str], composing: Collection[int]
     ) -> tuple[list[str], list[int]]:
         """What becomes of each character, and of which nature that is."""
         becomes, natures = [*chars], [_ITSELF] * BLOCK_SIZE
         odd = [i for i in range(BLOCK_SIZE) if forms[i] != chars[i] or categories[i] in _MARKS]
         if self._strip is None:
-            for i in odd:
+            for i in (*odd, *composing):
                 natures[i] = _OTHER
             return becomes, natures
         stripped = self._strip("\n".join([chars[i] for i in odd])).split("\n")

@@ -17,7 +17,7 @@ import sys
 import unicodedata
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
     bert_classes,
-    is_chinese_char,
     is_in,
     is_unchanged,
     lower_each,
@@ -244,7 +243,7 @@ class Classifier(ABC):
             self._lowers,
             self._basic.normalize if self._any_order else None,
             self.keys,
-            may_compose,
+            composing,
         )
 
     @abstractmethod
@@ -336,7 +335,6 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lowers = bool(basic.do_lower_case)
-        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
         # for then could tell.
@@ -345,18 +343,8 @@ class SlowClassifier(Classifier):
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         raw = chr(code_point)
-        if (
-            raw.isalpha()
-            and raw not in keys
-            and (raw == raw.lower() or not self._lowers)
-            and not unicodedata.decomposition(raw)
-            and (
-                raw < "\u1100"
-                or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and may_compose(raw)))
-            )
-        ):  # most letters: no stage changes them, nor what follows
-            if self._chinese_apart and is_chinese_char(code_point):
-                return ALONE, 0, IS_BOUNDARY, raw.encode()
+        is_letter = code_point < 0x80 and raw.isalpha() and raw not in keys
+        if is_letter and (raw == raw.lower() or not self._lowers):  # most that are asked for alone
             return ORDINARY, 0, IS_PLAIN, raw.encode()
         if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
             return self._key if raw in keys else (DELETED, 0, 0, b"")
@@ -399,7 +387,7 @@ class SlowClassifier(Classifier):
                 return None
             decomposed = normalize("NFD", char)
             may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
-            flags = MAY_COMPOSE if may_be and may_compose(decomposed[0]) else 0
+            flags = MAY_COMPOSE if may_be and composing(decomposed[0]) else 0
             if not combining_class and decomposed == char:
                 flags |= IS_PLAIN
         is_boundary = cleaned != char
@@ -436,9 +424,10 @@ _COMPOSING = (
 )
 
 
-def may_compose(chars: str) -> bool:
-    """Whether one of some characters may compose with what is before it."""
-    return not _IS_KNOWN or re.search(_COMPOSING, chars) is not None
+def composing(chars: str) -> Collection[int]:
+    """The places of characters that may compose with what is before them."""
+    places = [match.start() for match in re.finditer(_COMPOSING, chars)]
+    return places if _IS_KNOWN else range(len(chars))
 
 
 class RustClassifier(Classifier):
