@@ -388,10 +388,10 @@ def _newer(chars: set[str]) -> set[str]:
 
 
 def _is_same_in_python(char: str) -> bool:
-    if is_in("decomposed", char) or is_in("nonstarters", char):
-        return True
     taken_apart = unicodedata.decomposition(char)
-    return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))
+    if not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<")):
+        return True
+    return is_in("decomposed", char) or is_in("nonstarters", char)
 
 
 def _has_same_parts(char: str) -> bool:

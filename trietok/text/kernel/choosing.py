@@ -26,6 +26,7 @@ from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
     bert_classes,
+    combining_class,
     is_in,
     is_unchanged,
     lower_each,
@@ -468,9 +469,7 @@ class RustClassifier(Classifier):
         words = self._basic.words(normalized)
         if not words:
             return SPACE, 0, 0, b""
-        if len(words) > 1 or (
-            self._basic.strips_accents and any(map(unicodedata.combining, normalized))
-        ):
+        if len(words) > 1 or (self._basic.strips_accents and any(map(combining_class, normalized))):
             return _HANDED_OVER
         word = words[0]
         if word != normalized:
