@@ -12,7 +12,7 @@ from tests.text.kernel_cases import compiled_kernel
 from trietok import google_bert
 from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
 from trietok.text.kernel import choosing as kernel
-from trietok.text.kernel.blocks import BLOCK_SIZE, FLAGS_SHIFT
+from trietok.text.kernel.blocks import ASKED_ALONE, BLOCK_SIZE, FLAGS_SHIFT
 from trietok.text.word_search import WordSearch
 
 FIRSTS = [
@@ -55,9 +55,15 @@ def classifiers():
 CLASSIFIERS = dict(classifiers())
 
 
+def blocks_of(classifier):
+    """Of a kernel that asks about blocks from the first character on."""
+    with kernel.using_kernel("compiled", text_before_kernel=0):
+        return classifier.blocks()
+
+
 def told(classifier, firsts):
     """What the blocks say of each code point that they tell of."""
-    blocks = classifier.blocks()
+    blocks = blocks_of(classifier)
     for first in firsts:
         found, values, outputs = blocks.ask(first)
         assert (found, len(values)) == (first, BLOCK_SIZE)
@@ -108,10 +114,19 @@ def test_few_characters_are_asked_for_by_themselves(name):
 
 
 def test_a_block_is_asked_once_and_latin_1_never():
-    blocks = CLASSIFIERS["slow-True-True-None-1"].blocks()
+    blocks = blocks_of(CLASSIFIERS["slow-True-True-None-1"])
     assert len(blocks.ask(0x4E01)) == 3
     assert blocks.ask(0x4E01) == CLASSIFIERS["slow-True-True-None-1"].classify(0x4E01)
     assert len(blocks.ask(0xE9)) == 4
+
+
+def test_a_text_of_few_characters_asks_for_no_block():
+    """A block takes as long as many characters by themselves, of which texts have some tens."""
+    blocks = CLASSIFIERS["fast-True-True-None-1"].blocks()
+    assert {
+        len(blocks.ask(code_point)) for code_point in range(BLOCK_SIZE, BLOCK_SIZE + ASKED_ALONE)
+    } == {4}
+    assert len(blocks.ask(0x4E01)) == 3
 
 
 # ---- a kernel that is told of blocks -------------------------------------------------------------

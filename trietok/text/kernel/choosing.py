@@ -27,13 +27,14 @@ from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
     bert_classes,
     combining_class,
+    is_chinese_char,
     is_in,
     is_unchanged,
     lower_each,
     normalize,
     rust_classes,
 )
-from trietok.text.kernel.blocks import CharacterBlocks
+from trietok.text.kernel.blocks import ASKED_ALONE, CharacterBlocks
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
 
@@ -236,7 +237,7 @@ class Classifier(ABC):
         return answer
 
     def blocks(self) -> CharacterBlocks:
-        """What a kernel asks."""
+        """What a kernel asks: one that is there from the first text on asks at once of blocks."""
         return CharacterBlocks(
             self.classify,
             (ORDINARY, ALONE),
@@ -245,6 +246,7 @@ class Classifier(ABC):
             self._basic.normalize if self._any_order else None,
             self.keys,
             composing,
+            ASKED_ALONE if _choice.text_before_kernel > 0 else 0,
         )
 
     @abstractmethod
@@ -336,6 +338,7 @@ class SlowClassifier(Classifier):
         self._basic = basic
         super().__init__(added, is_plain)
         self._lowers = bool(basic.do_lower_case)
+        self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
         # for then could tell.
@@ -344,8 +347,18 @@ class SlowClassifier(Classifier):
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
         raw = chr(code_point)
-        is_letter = code_point < 0x80 and raw.isalpha() and raw not in keys
-        if is_letter and (raw == raw.lower() or not self._lowers):  # most that are asked for alone
+        if (
+            raw.isalpha()
+            and raw not in keys
+            and (raw == raw.lower() or not self._lowers)
+            and not unicodedata.decomposition(raw)
+            and (
+                raw < "\u1100"
+                or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and composing(raw)))
+            )
+        ):  # most letters: no stage changes them, nor what follows
+            if self._chinese_apart and is_chinese_char(code_point):
+                return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, IS_PLAIN, raw.encode()
         if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
             return self._key if raw in keys else (DELETED, 0, 0, b"")
