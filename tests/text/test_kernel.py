@@ -39,6 +39,7 @@ from tests.text.kernel_cases import (
     write_vocabulary_of_characters,
 )
 from trietok.text.characters import is_chinese_char, lower_each
+from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel import choosing as kernel
 from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, ListRows, form_of
 from trietok.text.word_search import WordSearch
@@ -293,6 +294,119 @@ def test_a_long_chunk_of_ascii_is_handed_over_only_where_an_added_token_stands_i
             before = handed_over()
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """The chunks that kernels made in the test have Python work out."""
+    chunks = []
+    work_out = ChunkEncoder._ids_of_chunk
+    monkeypatch.setattr(
+        ChunkEncoder,
+        "_ids_of_chunk",
+        lambda self, chunk: chunks.append(chunk) or work_out(self, chunk),
+    )
+    return chunks
+
+
+def pair_with(profile, added, **options):
+    """A tokenizer in plain Python and one with a kernel, both with these tokens."""
+    made = []
+    for name in ("plain", "compiled"):
+        with kernel_of(name):
+            made.append(profile.from_pretrained("trietok-en", **options))
+            made[-1].add_tokens(list(added))
+            made[-1]("")
+    return made
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("added", [(), ("<ent>", "New-York", "o-o"), ("ab", "abc-d", "abc")])
+def test_the_kernel_cuts_ascii_at_added_tokens(profile, added, asked):
+    plain, compiled = pair_with(profile, added)
+    texts = [
+        "[SEP][CLS]" * 200,
+        "a[MASK],b[UNK][MASK[PAD]",
+        "".join(f"{token}w{number}." for number, token in enumerate(("[SEP]", *added) * 99)),
+        "世[SEP]世",  # the part between characters that are set apart
+        *[f"x{token}" for token in added],
+    ]
+    expected = [ids_of(plain, text) for text in texts]
+    asked.clear()
+    assert [ids_of(compiled, text) for text in [*texts, *texts]] == expected * 2
+    assert asked == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize(
+    ("added", "text"),
+    [
+        ((), "[sep]"),  # no token, but looks like one
+        ((), "[SEP]\u0301[CLS]"),
+        (("ab", "bc"), "[SEP]xabcx"),  # two that meet
+        ((trietok.AddedToken("o-o", single_word=True),), "xo-o.o-o"),
+        ((trietok.AddedToken("o-o", lstrip=True),), "x.o-o"),
+        ((trietok.AddedToken("o-o", rstrip=True),), "o-o.x"),
+        ((trietok.AddedToken("O-o", normalized=False),), "o-o"),
+    ],
+)
+def test_python_cuts_where_more_than_a_token_tells(profile, added, text, asked):
+    plain, compiled = pair_with(profile, added)
+    expected = ids_of(plain, text)
+    asked.clear()
+    assert ids_of(compiled, text) == ids_of(compiled, text) == expected
+    assert asked
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_random_tokens_side_by_side_are_those_of_plain_python(profile):
+    seed = random.randrange(10**9)
+    print("seed", seed)
+    rng = random.Random(seed)
+
+    def word():
+        return "".join(rng.choices("abABxC[]|.1é", k=rng.randrange(1, 5)))
+
+    for _ in range(12):
+        flags = {name: rng.random() < 0.1 for name in ("single_word", "lstrip", "rstrip")}
+        added = [
+            trietok.AddedToken(
+                word(), normalized=rng.random() < 0.5, special=rng.random() < 0.3, **flags
+            )
+            for _ in range(rng.choice([1, 3, 12]))
+        ]
+        contents = ["[SEP]", "[UNK]", *[token.content for token in added]]
+        plain, compiled = pair_with(profile, added, do_lower_case=rng.random() < 0.6)
+        for _ in range(60):
+            parts = [
+                rng.choice(
+                    [
+                        rng.choice(contents),
+                        rng.choice(contents),
+                        rng.choice(contents).swapcase(),
+                        word(),
+                        " ",
+                        "世",
+                    ]
+                )
+                for _ in range(rng.choice([1, 3, 9, 60]))
+            ]
+            text = "".join(parts)
+            assert ids_of(compiled, text) == ids_of(plain, text), (added, text)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_text_that_is_cut_leaves_nothing_shorter_behind(profile):
+    """What is behind the last id that is wanted is not worked out, and not remembered as having no ids."""
+    plain, compiled = pair_with(profile, ["new york", "o-o"])
+    for length in range(1, 24):
+        for most in (3, 5, 9, 14):
+            word = f"w{length}x{most}"
+            text = " ".join(["a"] * length) + f" new york,{word} {word}o-o.{word} b"
+            compiled(text, truncation=True, max_length=most)
+            compiled([text] * 3, truncation=True, max_length=most)
+            for window in (f"zz new york,{word} b", f"{word}o-o.{word}"):
+                assert ids_of(compiled, window) == ids_of(plain, window)
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_token_that_looks_at_what_is_around_it_has_its_whole_chunk(pairs, profile):
     """The part that is composed begins behind a character that touches the token."""
@@ -364,8 +478,8 @@ def test_what_may_compose_is_known_of_this_unicode():
     ]
     composing = {char for chars in decomposed for char in chars[1:]}
     assert {unicodedata.category(char) for char in composing} <= {"Mn", "Mc", "Me", "Lo"}
-    assert [hex(ord(char)) for char in sorted(composing) if not kernel.may_compose(char)] == []
-    assert not any(map(kernel.may_compose, "aé世가क"))
+    assert [hex(ord(char)) for char in sorted(composing) if not kernel.composing(char)] == []
+    assert list(kernel.composing("aé世\u0301가क\u09be")) == [3, 6]
 
 
 def test_common_chinese_characters_are_words_and_the_same_in_every_form():

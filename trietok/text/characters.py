@@ -14,7 +14,7 @@ import os
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, Literal
 
@@ -269,6 +269,31 @@ def character_class(*names: str) -> str:
 
 
 @functools.cache
+def rust_classes() -> bytearray:
+    """Of each code point a number, the same for those that are in the same classes; 0 for most."""
+    names = "nonstarters decomposed marks punctuation split_space space chinese deleted"
+    ranges = map(_ranges, names.split())
+    return _numbered([*ranges, [(code, code + 1) for code in lower_case()]])
+
+
+@functools.cache
+def bert_classes() -> bytearray:
+    """The same of BERT's classes that do not follow from categories."""
+    replacement = ord(REPLACEMENT_CHARACTER)
+    chinese = [(first, last + 1) for first, last in CHINESE_RANGES]
+    # the dotted capital I has two characters in lower case
+    return _numbered([chinese, [(replacement, replacement + 1), (0x130, 0x131)]])
+
+
+def _numbered(classes: Iterable[Iterable[tuple[int, int]]]) -> bytearray:
+    numbers = bytearray(sys.maxunicode + 1)
+    for number, ranges in enumerate(classes, 1):
+        for begin, end in ranges:
+            numbers[begin:end] = bytes((number,)) * (end - begin)
+    return numbers
+
+
+@functools.cache
 def characters_in(name: str) -> str:
     """All characters of a class, such as `str.strip` takes."""
     return "".join(chr(code) for begin, end in _ranges(name) for code in range(begin, end))
@@ -364,10 +389,10 @@ def _newer(chars: set[str]) -> set[str]:
 
 
 def _is_same_in_python(char: str) -> bool:
-    if is_in("decomposed", char) or is_in("nonstarters", char):
-        return True
     taken_apart = unicodedata.decomposition(char)
-    return not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<"))
+    if not unicodedata.combining(char) and (not taken_apart or taken_apart.startswith("<")):
+        return True
+    return is_in("decomposed", char) or is_in("nonstarters", char)
 
 
 def _has_same_parts(char: str) -> bool:

@@ -405,7 +405,14 @@ class ChunkEncoder(TextEncoder):
         return self.stages.is_berts and (self.terms is None or not self.terms.is_odd)
 
     def _settle(self, form: str) -> IdTuple:
-        """The id of the term that a form stands for and its `single_word`; nothing for none."""
+        """The id of the term that a form stands for and its `single_word`; of a token of one word,
+        as it is written, the id alone; nothing where more is to be looked at.
+        """
+        if " " not in form:
+            (_, _, _, token_id), *others = self.stages.parts(form)
+            if token_id is None or others or not self._added.decoder[token_id].is_plain:
+                return ()
+            return (token_id,)
         is_settled = self.terms is not None and form not in self.terms.unsettled
         content = self._added.term_of(form) if is_settled else None
         if content is None:

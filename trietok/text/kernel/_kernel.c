@@ -2,10 +2,11 @@
 
    In: texts, and Python functions to ask. Out: ids, as lists or as rows in one buffer.
 
-   The kernel knows no Unicode. It asks Python once what becomes of a code point (`classify`), and whether two that
-   might compose stay apart (`stay_apart`). A chunk between spaces of which that does not tell all goes to Python
+   The kernel knows no Unicode. It asks Python once what becomes of code points (`classify`), and whether two that might
+   compose stay apart (`stay_apart`). A chunk between spaces of which that does not tell all goes to Python
    (`hand_over`): the part of it between characters that are set apart, or all of it where an added token may reach
-   further. So there is one set of rules, and Python has it. What words and handed-over chunks became is remembered.
+   further. Added tokens in printable ASCII it finds itself, and asks for their ids (`settle`). So there is one set of
+   rules, and Python has it. What words and handed-over chunks became is remembered.
 
    `_kernel_platform.h` has what compilers and systems differ in, `_kernel_memory.h` remembers, `_kernel_pieces.h` cuts
    words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
@@ -150,14 +151,17 @@ PyDoc_STRVAR(kernel_doc,
     "    patterns: a tuple of a few `Vocabulary`, of what added tokens of one word look like; None where that is not\n"
     "        known.\n"
     "    terms: a tuple of at most 32 `Terms`, of what the others look like.\n"
-    "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word).\n"
+    "    classify: code point -> (kind, combining class, flags, UTF-8 of what it becomes in a word); or of several (the\n"
+    "        first, for each a byte of kind and flags, 0 where it is to be asked for by itself, UTF-8 of what each\n"
+    "        becomes with line feeds between, or nothing where those that are kept become themselves).\n"
     "    stay_apart: two characters -> whether normalization leaves them as they are.\n"
     "    compose: a part of a chunk -> its composed form, which has the same ids; None where there is none.\n"
     "    hand_over: chunk, or several with spaces between -> its ids.\n"
     "    plain: text -> the list of its ids.\n"
     "    steps: the same -> the steps from its bounds to the next.\n"
     "    fold: character -> the bytes of what it looks like where terms are looked for.\n"
-    "    settle: a form of a term -> its id and whether only spaces and signs may touch it, if the form says it all.\n"
+    "    settle: a form of a term -> its id and whether only spaces and signs may touch it, if the form says it all;\n"
+    "        an added token of one word -> its id, if it stands wherever its bytes do.\n"
     "    folds: the same as `fold`, a byte for each of ASCII; 255 for none.\n"
     "    alone: the first and the last of the code points that are set between spaces and become themselves.\n"
     "    limit: how many bytes may be remembered.\n"
@@ -441,7 +445,7 @@ static void Terms_dealloc(Terms *terms)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `choosing.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 11 };
+enum { INTERFACE = 12 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 

@@ -46,7 +46,7 @@ class Kernel:
         vocabulary: Vocabulary,
         patterns: tuple[Vocabulary, ...] | None,
         terms: tuple[Terms, ...],
-        classify: Callable[[int], tuple[int, int, int, bytes]],
+        classify: Callable[[int], tuple[int, int, int, bytes] | tuple[int, bytes, bytes]],
         stay_apart: Callable[[str], bool],
         compose: Callable[[str], str | None],
         hand_over: Callable[[str], Iterable[int]],

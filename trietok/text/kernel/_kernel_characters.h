@@ -1,6 +1,7 @@
 /* What becomes of a code point: asked of Python once, then known.
 
-   In: a code point. Out: a `Char`. Python's answer is (kind, combining class, flags, UTF-8 of what it becomes). */
+   In: a code point. Out: a `Char`. Python's answer is (kind, combining class, flags, UTF-8 of what it becomes), or tells
+   of a block: to ask for each code point takes longer than all else that is done with a new one. */
 #ifndef TRIETOK_KERNEL_CHARACTERS_H
 #define TRIETOK_KERNEL_CHARACTERS_H
 
@@ -135,52 +136,103 @@ static Char keep_char(Kernel *kernel, uint32_t code_point, Char made, const uint
     return made;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------------------ */
-
-/* What Python says of a code point. */
-static int ask_python(PyObject *classify, uint32_t code_point, Char *made, uint8_t bytes[LONGEST_OUTPUT])
+/* What is known of a code point; of kind UNASKED if nothing is. */
+static inline Char known_char(const Kernel *kernel, uint32_t code_point)
 {
-    int kind, combining_class, flags, result = -1;
-    const char *output;
-    Py_ssize_t length;
-    PyObject *answer = PyObject_CallFunction(classify, "I", (unsigned int)code_point);
-    if (answer && PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length)) {
-        if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0
-            || flags >= FLAGS || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
-            PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
-        } else {
-            *made = (Char){(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
-            memcpy(bytes, output, (size_t)length);
-            result = 0;
-        }
-    }
-    Py_XDECREF(answer);
-    return result;
+    CharCell *page = atomic_load_explicit((PageCell *)&kernel->pages[code_point / PAGE], memory_order_acquire);
+    return page ? char_of(atomic_load_explicit(&page[code_point % PAGE], memory_order_acquire)) : FAILED;
 }
 
-static Char ask_about(Call *call, uint32_t code_point)
+/* ---- asking ------------------------------------------------------------------------------------------------------ */
+
+/* Keep what becomes of a code point, whose bytes are given. */
+static Char note_char(Call *call, int has_gil, uint32_t code_point, Char made, const uint8_t *bytes)
 {
-    Kernel *kernel = call->kernel;
-    Char made = {ALONE, 0, 0, IS_BOUNDARY, {0}};
-    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
-    if (code_point >= kernel->alone_first && code_point <= kernel->alone_last) {
-        made.length = (uint8_t)put_code_point(bytes, code_point);
-    } else {
-        if (enter_python(call))
-            return FAILED;
-        int result = ask_python(kernel->classify, code_point, &made, bytes);
-        leave_python(call);
-        if (result)
-            return FAILED;
-    }
     if (made.kind == ALONE) {
         int32_t ids[LONGEST_OUTPUT];
         ids_of_word(call->pieces, bytes, made.length, 1, ids);
         made.id = ids[0];
     }
-    lock_kernels(!call->without_gil);
-    made = keep_char(kernel, code_point, made, bytes);
+    lock_kernels(has_gil);
+    made = keep_char(call->kernel, code_point, made, bytes);
     unlock_kernels();
+    return made;
+}
+
+/* Keep what an answer of Python's says of a code point. */
+static Char read_answer(Call *call, uint32_t code_point, PyObject *answer)
+{
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    int kind, combining_class, flags;
+    const char *output;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(answer, "iiiy#", &kind, &combining_class, &flags, &output, &length))
+        return FAILED;
+    if (kind <= UNASKED || kind >= KINDS || combining_class < 0 || combining_class > 255 || flags < 0 || flags >= FLAGS
+        || length > LONGEST_OUTPUT || (kind == ALONE && !length)) {
+        PyErr_SetString(PyExc_ValueError, "no answer that the kernel understands");
+        return FAILED;
+    }
+    memcpy(bytes, output, (size_t)length);
+    Char made = {(uint8_t)kind, (uint8_t)combining_class, (uint8_t)length, (uint8_t)flags, {0}};
+    return note_char(call, 1, code_point, made, bytes);
+}
+
+/* Keep what an answer of Python's says of a block of code points. -1 for an error. */
+static int read_block(Call *call, PyObject *answer)
+{
+    const char *values, *outputs;
+    Py_ssize_t count, size;
+    unsigned int first;
+    if (!PyArg_ParseTuple(answer, "Iy#y#", &first, &values, &count, &outputs, &size))
+        return -1;
+    const char *at = outputs, *end = outputs + size, *stop;
+    for (uint32_t i = 0; i < (uint32_t)count && first < PAGE * PAGES - i; i++) {
+        uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0}, kind = (uint8_t)values[i] & 7;
+        size_t length = 0;
+        stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        if (!size)
+            length = put_code_point(bytes, first + i);
+        else if ((length = (size_t)(stop - at)) <= LONGEST_OUTPUT)
+            memcpy(bytes, at, length);
+        at = stop < end ? stop + 1 : end;
+        if (kind != ORDINARY && kind != ALONE)
+            length = 0;
+        if (kind == UNASKED || kind >= KINDS || length > LONGEST_OUTPUT || (kind == ALONE && !length))
+            continue;
+        Char made = {kind, 0, (uint8_t)length, (uint8_t)values[i] >> 3, {0}};
+        if (note_char(call, 1, first + i, made, bytes).kind == UNASKED)
+            return -1;
+    }
+    return 0;
+}
+
+/* Ask Python about a code point. At first it may answer for a block, and leave out this one. */
+static Char ask_python(Call *call, uint32_t code_point, int may_be_block)
+{
+    PyObject *answer = PyObject_CallFunction(call->kernel->classify, "I", (unsigned int)code_point);
+    int is_block = may_be_block && answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 3;
+    Char known = FAILED;
+    if (answer && !is_block)
+        known = read_answer(call, code_point, answer);
+    else if (answer && !read_block(call, answer))
+        known = known_char(call->kernel, code_point);
+    Py_XDECREF(answer);
+    return is_block && known.kind == UNASKED && !PyErr_Occurred() ? ask_python(call, code_point, 0) : known;
+}
+
+static Char ask_about(Call *call, uint32_t code_point)
+{
+    uint8_t bytes[LONGEST_OUTPUT + READ_AT_ONCE] = {0};
+    if (code_point >= call->kernel->alone_first && code_point <= call->kernel->alone_last) {
+        Char made = {ALONE, 0, (uint8_t)put_code_point(bytes, code_point), IS_BOUNDARY, {0}};
+        return note_char(call, !call->without_gil, code_point, made, bytes);
+    }
+    if (enter_python(call))
+        return FAILED;
+    Char made = ask_python(call, code_point, 1);
+    leave_python(call);
     return made;
 }
 
@@ -188,13 +240,8 @@ static Char ask_about(Call *call, uint32_t code_point)
 static inline Char char_at(Call *call, const uint8_t *at, const uint8_t **next)
 {
     uint32_t code_point = code_point_at(at, next);
-    CharCell *page = atomic_load_explicit(&call->kernel->pages[code_point / PAGE], memory_order_acquire);
-    if (page) {
-        Char known = char_of(atomic_load_explicit(&page[code_point % PAGE], memory_order_acquire));
-        if (known.kind != UNASKED)
-            return known;
-    }
-    return ask_about(call, code_point);
+    Char known = known_char(call->kernel, code_point);
+    return LIKELY(known.kind != UNASKED) ? known : ask_about(call, code_point);
 }
 
 /* Ask about the letters and digits of ASCII, of which most words are. -1 for an error. */

@@ -140,25 +140,41 @@ static const uint8_t *chunk_end(const uint8_t *at, const uint8_t *text_end)
     return space ? space : text_end;
 }
 
+/* The length of the longest pattern that begins some bytes in lower case; 0 for none. READ_AT_ONCE bytes behind them must
+   be there to be read. */
+static inline size_t longest_pattern_at(const Kernel *kernel, const uint8_t *lowered, size_t length)
+{
+    size_t longest = 0, found;
+    for (size_t set = 0; set < kernel->pattern_count; set++)
+        if (kernel->pattern_sets[set]->begins[*lowered]
+            && longest_piece(kernel->pattern_sets[set], FRONT, lowered, length, &found) != NO_ID && found > longest)
+            longest = found;
+    return longest;
+}
+
+/* Make letters of ASCII small. Whether there is nothing but printable ASCII. */
+static inline int lower_ascii(uint8_t *bytes, size_t length)
+{
+    int is_printable = 1;
+    for (size_t i = 0; i < length; i++) {
+        is_printable &= bytes[i] >= 0x20 && bytes[i] < 0x7f;
+        bytes[i] |= (uint8_t)((bytes[i] >= 'A' && bytes[i] <= 'Z') << 5);
+    }
+    return is_printable;
+}
+
 /* Whether no pattern begins in the first `most` of some bytes of printable ASCII, in any case. There are at most
    BYTES_AT_HAND. */
 static int begins_no_token(const Kernel *kernel, const uint8_t *start, size_t length, size_t most)
 {
     uint8_t lowered[BYTES_AT_HAND + READ_AT_ONCE];
-    size_t found;
+    memcpy(lowered, start, length);
     memset(lowered + length, 0, READ_AT_ONCE);
-    for (size_t i = 0; i < length; i++) {
-        if (start[i] < 0x20 || start[i] >= 0x7f)
+    if (!lower_ascii(lowered, length))
+        return 0;
+    for (size_t i = 0; i < most; i++)
+        if (longest_pattern_at(kernel, lowered + i, length - i))
             return 0;
-        lowered[i] = start[i] | (uint8_t)(start[i] >= 'A' && start[i] <= 'Z' ? 32 : 0);
-    }
-    for (size_t set = 0; set < kernel->pattern_count; set++) {
-        const Pieces *patterns = kernel->pattern_sets[set];
-        for (size_t i = 0; i < most; i++)
-            if (patterns->begins[lowered[i]]
-                && longest_piece(patterns, FRONT, lowered + i, length - i, &found) != NO_ID)
-                return 0;
-    }
     return 1;
 }
 
@@ -481,6 +497,83 @@ static Outcome hand_over_part(Call *call, const uint8_t *part, size_t length, co
     return put_asked(call, CHUNK, call->kernel->hand_over, part, length, text_end);
 }
 
+/* ---- added tokens of one word ------------------------------------------------------------------------------------- */
+
+static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const uint8_t **behind);
+
+/* Put the ids of a part between added tokens, in which none stands. */
+static Outcome put_part(Call *call, const uint8_t *part, size_t length)
+{
+    uint8_t at_hand[LONGEST_KEY + PADDING], *copy = at_hand;
+    const uint8_t *looked = call->looked, *behind;
+    size_t enough = call->enough;
+    int was_in_window = call->is_in_window;
+    if (!length)
+        return DONE;
+    if (length > BYTES_BETWEEN_LOOKS)
+        return UNCERTAIN; /* it is read without a look for signals */
+    copy = padded(part, length, at_hand, LONGEST_KEY);
+    if (!copy)
+        return FAILURE;
+    call->is_in_window = 1;
+    call->enough = SIZE_MAX; /* what is remembered of the whole needs all */
+    Outcome outcome = encode_padded(call, copy, length, &behind);
+    call->enough = enough;
+    call->is_in_window = was_in_window;
+    call->looked = looked;
+    if (copy != at_hand)
+        give_back(copy);
+    return outcome;
+}
+
+/* Put the ids of a copy of a chunk or a part of it, in lower case, between patterns and of these. UNCERTAIN where one
+   begins within another one, or is no token that stands wherever its own bytes do: where no two meet, one is found
+   whatever is around it. */
+static Outcome put_tokens(Call *call, const uint8_t *from, size_t length, const uint8_t *lowered)
+{
+    const Kernel *kernel = call->kernel;
+    size_t part = 0, found;
+    for (size_t at = 0; at < length; at++) {
+        if (!(found = longest_pattern_at(kernel, lowered + at, length - at)))
+            continue;
+        for (size_t i = at + 1; i < at + found; i++)
+            if (longest_pattern_at(kernel, lowered + i, length - i))
+                return UNCERTAIN;
+        Outcome outcome = put_part(call, from + part, at - part);
+        size_t count = call->count;
+        if (outcome == DONE)
+            outcome = put_asked(call, TERM, kernel->settle, from + at, found, from + length);
+        if (outcome != DONE || call->count != count + 1)
+            return outcome != DONE ? outcome : UNCERTAIN;
+        if (rest(call, from + at))
+            return FAILURE;
+        part = at + found;
+        at = part - 1;
+    }
+    return part ? put_part(call, from + part, length - part) : UNCERTAIN;
+}
+
+/* Put the ids of a chunk, or of a part that Python would have, if it is printable ASCII with added tokens in it that
+   their bytes tell; else UNCERTAIN. */
+static Outcome settle_tokens(Call *call, const uint8_t *from, size_t length, const uint8_t *text_end)
+{
+    uint8_t at_hand[BYTES_AT_HAND + PADDING], *lowered;
+    size_t count = call->count;
+    if (!call->kernel->has_patterns || recall(&call->kernel->memory, CHUNK, from, length, text_end).ids)
+        return UNCERTAIN;
+    lowered = padded(from, length, at_hand, BYTES_AT_HAND);
+    if (!lowered)
+        return FAILURE;
+    Outcome outcome = lower_ascii(lowered, length) ? put_tokens(call, from, length, lowered) : UNCERTAIN;
+    if (lowered != at_hand)
+        give_back(lowered);
+    if (outcome == DONE && remember(call, CHUNK, from, length, call->ids + count, call->count - count))
+        outcome = FAILURE;
+    if (outcome == UNCERTAIN)
+        call->count = count;
+    return outcome;
+}
+
 /* Let Python have the part of the chunk around where it is read, or all of it where an added token may stand in it.
    What had been put out of that is taken back. */
 static Outcome give_away(Call *call, Chunk *chunk, int has_key)
@@ -499,8 +592,10 @@ static Outcome give_away(Call *call, Chunk *chunk, int has_key)
         call->count = chunk->count;
     }
     size_t length = (size_t)(stop - from);
-    Outcome outcome = has_key ? put_asked(call, CHUNK, call->kernel->hand_over, from, length, chunk->text_end)
-                              : hand_over_part(call, from, length, chunk->text_end);
+    Outcome outcome = settle_tokens(call, from, length, chunk->text_end);
+    if (outcome == UNCERTAIN)
+        outcome = has_key ? put_asked(call, CHUNK, call->kernel->hand_over, from, length, chunk->text_end)
+                          : hand_over_part(call, from, length, chunk->text_end);
     chunk->word = NULL;
     chunk->at = stop;
     set_boundary(call, chunk, stop);

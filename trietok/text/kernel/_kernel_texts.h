@@ -105,26 +105,6 @@ typedef struct {
     uint8_t is_single_word;
 } Found;
 
-static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const uint8_t **behind);
-
-/* Put the ids of a part of a window, in which no term stands. */
-static Outcome put_part(Call *call, const uint8_t *part, size_t length)
-{
-    uint8_t copy[LONGEST_KEY + PADDING];
-    const uint8_t *looked = call->looked, *behind;
-    const size_t enough = call->enough;
-    if (!length)
-        return DONE;
-    padded(part, length, copy, LONGEST_KEY);
-    call->is_in_window = 1;
-    call->enough = SIZE_MAX; /* all of it is remembered, also where the text is cut off in it */
-    Outcome outcome = encode_padded(call, copy, length, &behind);
-    call->is_in_window = 0;
-    call->enough = enough;
-    call->looked = looked;
-    return outcome;
-}
-
 /* Find the longest term at each place of a window of `length` bytes, all of them folded. UNCERTAIN where one stands of
    which Python has to say more. */
 static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)

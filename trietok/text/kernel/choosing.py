@@ -17,14 +17,24 @@ import sys
 import unicodedata
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from trietok.forks import ForkableLock
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
-from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
+from trietok.text.characters import (
+    bert_classes,
+    combining_class,
+    is_chinese_char,
+    is_in,
+    is_unchanged,
+    lower_each,
+    normalize,
+    rust_classes,
+)
+from trietok.text.kernel.blocks import ASKED_ALONE, CharacterBlocks
 from trietok.text.terms import Forms, Terms, forms_of
 from trietok.text.word_search import TriePart, WordSearch
 
@@ -43,7 +53,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 11  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 12  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than
@@ -200,6 +210,9 @@ class Classifier(ABC):
     """
 
     _any_order = False  # whether marks are stripped whatever their order and what they compose with
+    _lowers = False
+    _basic: BasicTokenizer
+    _classes: Callable[[], bytearray]  # see `CharacterBlocks`
 
     def __init__(self, added: Sequence[WordSearch], is_plain: bool) -> None:
         parts = [part for search in added for part in search.parts]
@@ -221,6 +234,19 @@ class Classifier(ABC):
             if kind != HAND_OVER:
                 return kind, combining_class, flags | answer[2] | MAY_PASS, word
         return answer
+
+    def blocks(self) -> CharacterBlocks:
+        """What a kernel asks: one that is there from the first text on asks at once of blocks."""
+        return CharacterBlocks(
+            self.classify,
+            (ORDINARY, ALONE),
+            self._classes,
+            self._lowers,
+            self._basic.normalize if self._any_order else None,
+            self.keys,
+            composing,
+            ASKED_ALONE if _choice.text_before_kernel > 0 else 0,
+        )
 
     @abstractmethod
     def is_boundary(self, char: str) -> bool:
@@ -305,10 +331,12 @@ class SlowClassifier(Classifier):
     True
     """
 
+    _classes = staticmethod(bert_classes)
+
     def __init__(self, basic: BasicTokenizer, added: Sequence[WordSearch], is_plain: bool) -> None:
         self._basic = basic
         super().__init__(added, is_plain)
-        self._lower = bool(basic.do_lower_case)
+        self._lowers = bool(basic.do_lower_case)
         self._chinese_apart = bool(basic.tokenize_chinese_chars)
         self._strips = basic.strips_accents
         # What is composed in between is decomposed in the end. Only an added token that is looked
@@ -321,11 +349,11 @@ class SlowClassifier(Classifier):
         if (
             raw.isalpha()
             and raw not in keys
-            and (raw == raw.lower() or not self._lower)
+            and (raw == raw.lower() or not self._lowers)
             and not unicodedata.decomposition(raw)
             and (
                 raw < "\u1100"
-                or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and may_compose(raw)))
+                or not ("\uac00" <= raw <= "\ud7a3" or (not self._any_order and composing(raw)))
             )
         ):  # most letters: no stage changes them, nor what follows
             if self._chinese_apart and is_chinese_char(code_point):
@@ -333,7 +361,7 @@ class SlowClassifier(Classifier):
             return ORDINARY, 0, IS_PLAIN, raw.encode()
         if not raw.isprintable() and self._basic.cleaning_table[code_point] is None:
             return self._key if raw in keys else (DELETED, 0, 0, b"")
-        char = lower_each(raw) if self._lower else raw
+        char = lower_each(raw) if self._lowers else raw
         cleaned = char.translate(self._basic.cleaning_table)
         word = self._basic.normalize(cleaned.strip(" "))
         if _is_key(keys, raw, char, word):
@@ -347,7 +375,7 @@ class SlowClassifier(Classifier):
     def compose(self, part: str) -> str | None:
         if self._any_order or not self._basic.composes:
             return None
-        lowered = lower_each(part) if self._lower else part
+        lowered = lower_each(part) if self._lowers else part
         composed = self._basic.clean(lowered)
         # To compose it once more later changes nothing. Only an added token could tell the forms
         # apart.
@@ -372,7 +400,7 @@ class SlowClassifier(Classifier):
                 return None
             decomposed = normalize("NFD", char)
             may_be = unicodedata.category(char)[0] == "M" or unicodedata.category(char) == "Lo"
-            flags = MAY_COMPOSE if may_be and may_compose(decomposed[0]) else 0
+            flags = MAY_COMPOSE if may_be and composing(decomposed[0]) else 0
             if not combining_class and decomposed == char:
                 flags |= IS_PLAIN
         is_boundary = cleaned != char
@@ -382,7 +410,7 @@ class SlowClassifier(Classifier):
                 len(word) != 1
                 or combining_class
                 or flags & MAY_COMPOSE
-                or (is_boundary and word != char)
+                or (is_boundary and word != char and not self._any_order)
             ):
                 return None
             return ALONE, 0, flags | (IS_BOUNDARY if is_boundary else 0), word.encode()
@@ -391,7 +419,7 @@ class SlowClassifier(Classifier):
         return ORDINARY, combining_class, flags, word.encode()
 
     def stay_apart(self, pair: str) -> bool:
-        pair = lower_each(pair) if self._lower else pair
+        pair = lower_each(pair) if self._lowers else pair
         return normalize("NFC", pair) == pair
 
 
@@ -409,9 +437,10 @@ _COMPOSING = (
 )
 
 
-def may_compose(char: str) -> bool:
-    """Whether a character may compose with what is before it."""
-    return not _IS_KNOWN or re.match(_COMPOSING, char) is not None
+def composing(chars: str) -> Collection[int]:
+    """The places of characters that may compose with what is before them."""
+    places = [match.start() for match in re.finditer(_COMPOSING, chars)]
+    return places if _IS_KNOWN else range(len(chars))
 
 
 class RustClassifier(Classifier):
@@ -423,12 +452,16 @@ class RustClassifier(Classifier):
             or a normalized one.
     """
 
+    _basic: RustBasicTokenizer
+    _classes = staticmethod(rust_classes)
+
     def __init__(
         self, basic: RustBasicTokenizer, added: Sequence[WordSearch], is_plain: bool
     ) -> None:
         self._basic = basic
         self._any_order = basic.strips_accents
-        self._changes = bool(basic.do_lower_case), basic.strips_accents
+        self._lowers = bool(basic.do_lower_case)
+        self._changes = self._lowers, basic.strips_accents
         super().__init__(added, is_plain)
 
     def _classify(self, code_point: int, keys: frozenset[str]) -> CharacterAnswer:
@@ -448,9 +481,7 @@ class RustClassifier(Classifier):
         words = self._basic.words(normalized)
         if not words:
             return SPACE, 0, 0, b""
-        if len(words) > 1 or (
-            self._basic.strips_accents and any(map(unicodedata.combining, normalized))
-        ):
+        if len(words) > 1 or (self._basic.strips_accents and any(map(combining_class, normalized))):
             return _HANDED_OVER
         word = words[0]
         if word != normalized:
@@ -547,7 +578,7 @@ def new_kernel(
         vocabulary,
         classifier.patterns,
         tuple(map(_tree_of, forms)),
-        classifier.classify,
+        classifier.blocks().ask,
         classifier.stay_apart,
         classifier.compose,
         hand_over,
