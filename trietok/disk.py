@@ -12,13 +12,12 @@ import contextlib
 import errno
 import io
 import os
-import re
 import stat
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO, cast
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
+from trietok.later import Any, BinaryIO, cast, json, re
 from trietok.named_tuple import NamedTuple
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
@@ -175,9 +174,11 @@ def foreign(raw: bytes) -> str | None:
     )
 
 
-def _json_in(raw: bytes) -> Any:
-    import json  # few files come here
+# each has one of these; a backslash may stand for a letter, and a NUL is half of one in UTF-16
+_IN_ANSWERS = (b"error", b"message", b"detail", b"\\", b"\0")
 
+
+def _json_in(raw: bytes) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -185,6 +186,9 @@ def _json_in(raw: bytes) -> Any:
 
 
 def _is_answer(raw: bytes) -> bool:
+    # as most are not, which can be seen without parsing them
+    if not any(map(raw.__contains__, _IN_ANSWERS)):
+        return False
     value = _json_in(raw)
     if not isinstance(value, dict):
         return False

@@ -7,10 +7,8 @@ error are attributes.
 
 from __future__ import annotations
 
-import copyreg
 import errno
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +16,8 @@ from enum import Enum
 from importlib import import_module
 from operator import index
 from types import TracebackType
-from typing import Any
+
+from trietok.later import Any, copyreg, re
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4

@@ -8,7 +8,8 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+
+from trietok.later import Any, ParamSpec, TypeVar
 
 _Options = ParamSpec("_Options")
 _Result = TypeVar("_Result")

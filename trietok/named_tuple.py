@@ -6,7 +6,7 @@ In: a class with annotations. Out: the class that `collections.namedtuple` makes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from trietok.later import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple

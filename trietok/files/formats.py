@@ -8,13 +8,9 @@ reader sees the old file or the new.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -27,6 +23,7 @@ from trietok.errors import (
     as_file_error,
 )
 from trietok.files.json_files import Written, json_text, top_level_members
+from trietok.later import TYPE_CHECKING, Any, json, re
 
 if TYPE_CHECKING:
     from trietok.text.added_tokens import AddedToken
@@ -328,6 +325,7 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
     """Added tokens as a member of a file's object: a list, or an object id → token with sorted
     keys.
     """
+    write = json.encoder.encode_basestring
     ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
     for flags in {token.flags for token in tokens.values()}:
         fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
@@ -337,9 +335,7 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
     written = Written()
     for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
         start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
-        written.append(
-            f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}'
-        )
+        written.append(f'\n    {start}      "content": {write(token.content)}{ends[token.flags]}')
     start, end = "{}" if as_object else "[]"
     return Written([start, ",".join(written), "\n  " if tokens else "", end])
 

@@ -7,10 +7,8 @@ trietok supports all of it exactly; else the error names what it is, and its pla
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
@@ -45,6 +43,7 @@ from trietok.inputs.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
+from trietok.later import TYPE_CHECKING, Any, json
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
 from trietok.text.vocabulary import are_in_order
 

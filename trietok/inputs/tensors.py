@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from array import array
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import ExplicitEnum, InputError, MissingDependencyError
+from trietok.later import TYPE_CHECKING, Any, Literal
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypeVar
+
+from trietok.later import TYPE_CHECKING, Literal, TypeVar
 
 if TYPE_CHECKING:
     from trietok.text.characters import TranslationTable

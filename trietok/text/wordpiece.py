@@ -23,16 +23,12 @@ words are, the total cost is at most twice the cheaper of the two methods.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from math import inf
-from typing import TYPE_CHECKING, Any
 
 from trietok.collector import bulk
 from trietok.errors import InputTypeError
+from trietok.later import Any, Self
 from trietok.text.changes import Changeable
 from trietok.text.trie import END, TrieNode
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
@@ -194,14 +190,16 @@ class _Slices(_Matcher):
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
         # Lookups are a third faster in a set; a program that encodes a few texts does not wait for
         # it to be made.
-        self.copied_below = self.lookups_left - self.size // 8 if isinstance(vocab, dict) else inf
+        self.copied_below = (
+            self.lookups_left - self.size // 8 if isinstance(vocab, dict) else float("inf")
+        )
 
     def is_spent(self) -> bool:
         return self.lookups_left < 0
 
     def match(self, word: str) -> list[str] | None:
         if self.lookups_left < self.copied_below:
-            self.entries, self.copied_below = frozenset(self.vocab), -inf
+            self.entries, self.copied_below = frozenset(self.vocab), -float("inf")
         entries, longest = self.entries, self.longest
         pieces: list[str] = []
         lookups = 0

@@ -7,13 +7,8 @@ notes which parts of it the template says the assistant wrote.
 
 from __future__ import annotations
 
-import copy
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
 
 from trietok import log
 from trietok.errors import (
@@ -28,6 +23,7 @@ from trietok.errors import (
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding
 from trietok.inputs.tensors import Tensors
+from trietok.later import Any, contextvars, copy, json, re
 from trietok.named_tuple import NamedTuple
 
 # A template is a program. jinja2 runs it in its sandbox, in which it can neither change what it is
@@ -55,7 +51,9 @@ class _Track(NamedTuple):
 
 
 # What is being rendered in this thread or task, if its spans are asked for.
-_track: ContextVar[_Track | None] = ContextVar("_track", default=None)
+@lru_cache(maxsize=1)
+def _tracking() -> contextvars.ContextVar[_Track | None]:
+    return contextvars.ContextVar("_track", default=None)
 
 
 def render(
@@ -163,12 +161,12 @@ def _rendered(compiled: Any, variables: Mapping[str, Any], with_spans: bool) -> 
     if not with_spans:
         return Rendered(compiled.render(**variables), [])
     track = _Track([], [])
-    before = _track.set(track)
+    before = _tracking().set(track)
     try:
         for piece in compiled.generate(**variables):
             track.pieces.append(piece)
     finally:
-        _track.reset(before)
+        _tracking().reset(before)
     return Rendered("".join(track.pieces), track.spans)
 
 
@@ -224,7 +222,7 @@ def _environment() -> Any:
 
         def _noted(self, caller: Any) -> str:
             text: str = caller()
-            track = _track.get()
+            track = _tracking().get()
             if track is not None:
                 start = sum(map(len, track.pieces))
                 track.spans.append((start, start + len(text)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok.errors import (
     InputTypeError,
@@ -31,11 +30,11 @@ from trietok.inputs.options import (
     TextKeywords,
     TextOrIds,
     Truncation,
-    Unpack,
     warn_of_length,
 )
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
+from trietok.later import TYPE_CHECKING, Any, Literal, Unpack, overload
 from trietok.text.stages import require_text
 from trietok.tokenizer.state import TokenizerState
 

@@ -7,7 +7,6 @@ a `Plan`; these methods are for those who have ids, and for classes that overrid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -18,11 +17,9 @@ from trietok.inputs.options import (
     CallOptions,
     Padding,
     PaddingStrategy,
-    Self,
     Side,
     TextKeywords,
     Truncation,
-    Unpack,
     reject_replaced,
     resolve_strategies,
 )
@@ -31,6 +28,7 @@ from trietok.inputs.pad import pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
+from trietok.later import Any, Self, Unpack
 from trietok.text.alignment import Ids
 from trietok.text.changes import is_replaced
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS

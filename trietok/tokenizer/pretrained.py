@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from trietok.collector import bulk
 from trietok.errors import (
@@ -23,14 +22,8 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.options import (
-    CallKeywords,
-    CallOptions,
-    Self,
-    SpanKeywords,
-    Text,
-    Unpack,
-)
+from trietok.inputs.options import CallKeywords, CallOptions, SpanKeywords, Text
+from trietok.later import TYPE_CHECKING, Any, Self, Unpack
 from trietok.text.added_tokens import convert_added_tokens
 from trietok.text.alignment import Ids
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted

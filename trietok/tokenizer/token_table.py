@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import (
     InputTypeError,
@@ -22,6 +21,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.forks import ForkableLock
+from trietok.later import TYPE_CHECKING, Any
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken

@@ -12,16 +12,14 @@ The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, an
 from __future__ import annotations
 
 import os
-import re
 import sys
-import unicodedata
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from trietok.forks import ForkableLock
+from trietok.later import TYPE_CHECKING, Any, re, unicodedata
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
@@ -399,7 +397,7 @@ class SlowClassifier(Classifier):
 # The characters that may compose with what is before them: all that are not the first of a
 # decomposition, up to this version of Unicode. One of which an older version knows nothing costs a
 # question that is never asked.
-_IS_KNOWN = int(unicodedata.unidata_version.split(".")[0]) <= 16
+_NEWEST = 16
 _COMPOSING = (
     "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
     "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
@@ -412,7 +410,8 @@ _COMPOSING = (
 
 def may_compose(char: str) -> bool:
     """Whether a character may compose with what is before it."""
-    return not _IS_KNOWN or re.match(_COMPOSING, char) is not None
+    is_known = int(unicodedata.unidata_version.split(".")[0]) <= _NEWEST
+    return not is_known or re.match(_COMPOSING, char) is not None
 
 
 class RustClassifier(Classifier):

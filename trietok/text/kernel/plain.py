@@ -10,8 +10,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
+from trietok.later import TYPE_CHECKING, Any
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
