@@ -240,13 +240,19 @@ def read_text(path: Path_) -> str:
     It is a FileError where the file cannot be read; a FileFormatError, with the line, where a byte
     is not UTF-8.
     """
+    return decoded_text(read_bytes(path), path)
+
+
+def read_bytes(path: Path_) -> bytes:
+    """The bytes of a file that is text; the errors are those of `read_text` that come first."""
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path)
     _refuse_foreign(raw, path)
-    return _decoded(raw, path)
+    return raw
 
 
-def _decoded(raw: bytes, path: Path_) -> str:
+def decoded_text(raw: bytes, path: Path_) -> str:
+    """The text that bytes of a file are; see `read_text`."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -303,7 +309,7 @@ def read_vocab_lines(path: Path_) -> list[str]:
     Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark
     and blank lines stay, so that every id is transformers' id. An empty file is a VocabularyError.
     """
-    lines = _decoded(read_vocab_bytes(path), path).split("\n")
+    lines = decoded_text(read_vocab_bytes(path), path).split("\n")
     if lines[-1] == "":
         lines.pop()
     if not lines:

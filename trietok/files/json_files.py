@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
@@ -19,6 +19,8 @@ from trietok.errors import (
     FileFormatError,
 )
 from trietok.later import Any, json
+from trietok.text.kernel.choosing import vocabulary_in
+from trietok.text.vocabulary import InOrder
 
 # of a JSON file: a million added tokens have fewer
 MOST_VALUES, MOST_CONTAINERS = (
@@ -27,17 +29,45 @@ MOST_VALUES, MOST_CONTAINERS = (
 )
 
 
+_LIMITS = ("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)
+
+
 def read_json_text(path: Path_) -> str:
     """The text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
-    for what, signs, limit in (
-        ("values", ",", MOST_VALUES),
-        ("lists and objects", "[{", MOST_CONTAINERS),
-    ):
+    for what, signs, limit in _LIMITS:
         if len(text) > limit and sum(map(text.count, signs)) > limit:
             message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
             raise FileFormatError(f"{os.fspath(path)} {message}", path=path)
     return text
+
+
+def object_with_vocabulary(raw: bytes) -> dict[str, Any] | None:
+    """The object of a tokenizer.json whose vocabulary the kernel reads, which takes a third of the
+    time; that is `InOrder`, and its tokens are short. None where not all is as it should be, or it
+    is not sure.
+    """
+    start = raw.find(b"{", raw.find(b'"vocab"'))
+    if len(raw) > MOST_CONTAINERS and sum(map(raw.count, (b"[", b"{"))) > MOST_CONTAINERS:
+        return None
+    if len(raw) > MOST_VALUES or b"\r" in raw or b"NaN" in raw:
+        return None
+    found = vocabulary_in(raw, start)
+    if found is None:
+        return None
+    vocabulary, end = InOrder(found[0]), found[1]
+
+    try:
+        # NaN, which stood nowhere else and is no string, is where the vocabulary was
+        text = (raw[:start] + b"NaN" + raw[end:]).decode("utf-8")
+        value: dict[str, Any] = _whole(
+            text, _scanner(lambda name: vocabulary if name == "NaN" else float(name))
+        )
+        if value["model"]["vocab"] is vocabulary and _holds_all_members(value, text, 0, len(text)):
+            return value
+    except (ValueError, RecursionError, LookupError, TypeError):
+        pass
+    return None
 
 
 def read_json(path: Path_) -> Any:
@@ -78,7 +108,7 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
 
     def raw_decode(position: int, hook: _Hook | None) -> tuple[Any, int]:
         if hook is None:
-            return _scan(text, position)
+            return _scan(text, position, _usual_scanner())
         return json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
 
     def parse(position: int) -> tuple[Any, int]:
@@ -98,28 +128,38 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
         raise _bad_json(path, error) from None
 
 
+_Scanner = Callable[[str, int], tuple[Any, int]]
+
+
 class _Rules:
     """What json's scanner, in C, asks of a decoder."""
 
     strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
-    parse_float, parse_int, parse_constant = float, int, float
+    parse_float, parse_int = float, int
+
+    def __init__(self, parse_constant: Callable[[str], Any]) -> None:
+        self.parse_constant = parse_constant
 
 
-@cache
-def _scanner() -> Callable[[str, int], tuple[Any, int]]:
+def _scanner(parse_constant: Callable[[str], Any]) -> _Scanner:
+    """What json reads values with; a function says what NaN and the infinities are."""
     try:
         # `json` imports `re` for its errors, which takes longer than to read most files
         from _json import make_scanner
 
-        return make_scanner(_Rules)  # type: ignore[arg-type]  # it has what a decoder has
+        return make_scanner(_Rules(parse_constant))  # type: ignore[arg-type]  # it has what a decoder has
     except (ImportError, AttributeError):  # another Python has another
-        return json.JSONDecoder().scan_once  # type: ignore[no-any-return, attr-defined]
+        scanner: _Scanner = json.JSONDecoder(parse_constant=parse_constant).scan_once  # type: ignore[attr-defined]
+        return scanner
 
 
-def _scan(text: str, position: int) -> tuple[Any, int]:
+_usual_scanner = cache(partial(_scanner, float))
+
+
+def _scan(text: str, position: int, scanner: _Scanner) -> tuple[Any, int]:
     """The JSON value at a place in a text, and where it ends; ValueError where there is none."""
     try:
-        return _scanner()(text, position)
+        return scanner(text, position)
     except StopIteration as end:
         raise ValueError(end) from None
 
@@ -130,14 +170,19 @@ def _past_blanks(text: str, position: int) -> int:
     return position
 
 
-def _loaded(text: str, hook: _Hook | None) -> Any:
-    """`json.loads`; without a hook ValueError, whose words do not matter, for all that is wrong."""
-    if hook is not None:
-        return json.loads(text, object_pairs_hook=hook)
-    value, end = _scan(text, _past_blanks(text, 0))
+def _whole(text: str, scanner: _Scanner) -> Any:
+    """The value that a text is; ValueError, whose words do not matter, where it is none."""
+    value, end = _scan(text, _past_blanks(text, 0), scanner)
     if _past_blanks(text, end) != len(text):
         raise ValueError(end)
     return value
+
+
+def _loaded(text: str, hook: _Hook | None) -> Any:
+    """`json.loads`, of which errors matter only with a hook."""
+    if hook is None:
+        return _whole(text, _usual_scanner())
+    return json.loads(text, object_pairs_hook=hook)
 
 
 # containers inside each other: far more than any tokenizer's file has, far fewer than break a

@@ -41,7 +41,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 11  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 12  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than
@@ -135,6 +135,13 @@ def merge_pairs(
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
     _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
+
+
+def vocabulary_in(text: bytes, start: int) -> tuple[dict[str, int], int] | None:
+    """The vocabulary that begins at a place in a JSON text, and where it ends, if its ids are 0, 1,
+    2 and so on; None where there is no kernel, or it is not sure of it.
+    """
+    return _kernel.read_vocabulary(text, start) if _choice.is_compiled else None
 
 
 def cutter_anywhere(
