@@ -33,6 +33,7 @@ _ODD_SHARE = 0.2  # of the entries
 _ODD = r"[▁Ġ\"']\S|.*\w[ \t,;|]"  # how the lines of other kinds of vocabularies look
 _IN_ODD = "▁Ġ\"' \t,;|"  # each of them has one of these
 _DOUBLED_SHARE = 0.01
+_LINES_AT_ONCE = 500
 _NAME = (
     r"(?i)(?:copy of )?([\w.-]+?)(?: ?\(\d+\)| - copy)?(\.(?:txt|json|jinja))(?: ?\(\d+\))?"
     r"(?:\.(?:txt|gz|zip|bz2|xz|zst|part|partial|download|crdownload|incomplete|\d)|~)*"
@@ -132,7 +133,7 @@ def doubts(
             " another kind of file"
         )
     yield from _about_case(tokenizer, sample, tokens, given)
-    doubled = len(tokens) - tokens.count(None) - len(tokenizer.vocabulary.token_to_id)
+    doubled = len(tokens) - len(tokenizer.vocabulary.holes) - len(tokenizer.vocabulary.token_to_id)
     roles = {
         role: str(token) for role, token in tokenizer.special_tokens_map.items() if role in ROLES
     }
@@ -208,15 +209,26 @@ def _about_rows(tokenizer: Any, model: Mapping[str, Any]) -> Iterator[str]:
         yield f"{says}: the vocabulary lacks lines, or is that of another model"
 
 
+def _are_lines(tokens: list[str], raw: bytes) -> bool:
+    """Whether tokens are the lines of a file; some at a time, since most are ASCII alone."""
+    place = 0
+    for start in range(0, len(tokens), _LINES_AT_ONCE):
+        some = "\n".join((*tokens[start : start + _LINES_AT_ONCE], "")).encode(
+            "utf-8", "surrogatepass"
+        )
+        if not raw.startswith(some, place):
+            return False
+        place += len(some)
+    return place == len(raw)
+
+
 def _about_two_vocabularies(tokenizer: Any, path: str) -> Iterator[str]:
     """Whether vocab.txt has the tokens of the tokenizer.json that was read; mostly one comparison
     of bytes.
     """
     tokens = tokenizer.vocabulary.tokens
     try:
-        if None not in tokens and read_vocab_bytes(path) == "\n".join((*tokens, "")).encode(
-            "utf-8", "surrogatepass"
-        ):
+        if not tokenizer.vocabulary.holes and _are_lines(tokens, read_vocab_bytes(path)):
             return
         lines = read_vocab_lines(path)
     except (TrietokError, OSError) as error:

@@ -9,6 +9,7 @@ reader sees the old file or the new.
 from __future__ import annotations
 
 import os
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -242,16 +243,33 @@ def has_tokenizer_json(directory: Path_) -> bool:
 
 
 def read_added_tokens_of_tokenizer_json(
-    path: Path_, others: dict[str, Any] | None = None
+    path: Path_, others: dict[str, Any] | None = None, *, is_read_later: bool = False
 ) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually
     follows it.
 
     Raises as `read_json_object`, and where the list is missing. `others` is filled with the members
-    before it.
+    before it. Where the whole file `is_read_later`, it is not looked at behind the list.
     """
     others = {} if others is None else others
-    for key, value in top_level_members(path):
+    if is_read_later:
+        try:
+            with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
+                head = getincrementaldecoder("utf-8")().decode(file.read(_HEAD))
+            before: dict[str, Any] = {}
+            found = _added_tokens_in(path, top_level_members(path, head), before)
+        except (FileFormatError, UnicodeDecodeError):  # the list is longer, or something is wrong
+            pass
+        else:
+            others.update(before)
+            return found
+    return _added_tokens_in(path, top_level_members(path), others)
+
+
+def _added_tokens_in(
+    path: Path_, members: Iterable[tuple[str, Any]], others: dict[str, Any]
+) -> list[dict[str, Any]]:
+    for key, value in members:
         if key == "added_tokens":
             if isinstance(value, list) and all(isinstance(token, dict) for token in value):
                 return value

@@ -478,7 +478,9 @@ def _arguments(
             take_tokens(
                 ids,
                 TOKENIZER_FILE,
-                formats.read_added_tokens_of_tokenizer_json(source, ids.members),
+                formats.read_added_tokens_of_tokenizer_json(
+                    source, ids.members, is_read_later=_reads_json(cls, arguments)
+                ),
                 source,
             )
     for role in filter(is_role, arguments):
@@ -492,6 +494,15 @@ def _arguments(
             arguments[role] = ids.decoder[token_id]
     arguments["added_tokens_decoder"] = ids.decoder
     return arguments, ids
+
+
+def _reads_json(cls: Any, arguments: Mapping[str, Any]) -> bool:
+    """Whether the tokenizer.json of the directory is what the tokenizer is made of."""
+    return (
+        "tokenizer_file" in cls.vocab_files_names
+        and "tokenizer_file" not in arguments
+        and not arguments.get("from_slow")
+    )
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:
