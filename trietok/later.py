@@ -12,13 +12,16 @@ import sys
 TYPE_CHECKING = False  # type checkers take a variable of this name for true
 
 if TYPE_CHECKING:
+    import array as array
     import bisect as bisect
     import contextvars as contextvars
     import copy as copy
     import copyreg as copyreg
+    import importlib as importlib
     import json as json
     import re as re
     import unicodedata as unicodedata
+    import warnings as warnings
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
     from typing import Literal as Literal
@@ -48,8 +51,9 @@ else:
             self.__class__ = _Module
             return getattr(self, name)
 
-    bisect, contextvars, copy, copyreg, json, re, unicodedata = map(
-        _NotYet, ("bisect", "contextvars", "copy", "copyreg", "json", "re", "unicodedata")
+    array, bisect, contextvars, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
+        _NotYet,
+        "array bisect contextvars copy copyreg importlib json re unicodedata warnings".split(),
     )
 
     class _Types:

@@ -9,7 +9,7 @@ reader sees the old file or the new.
 from __future__ import annotations
 
 import os
-from codecs import getincrementaldecoder
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -23,8 +23,8 @@ from trietok.errors import (
     VocabularyError,
     as_file_error,
 )
-from trietok.files.json_files import Written, json_text, top_level_members
-from trietok.later import TYPE_CHECKING, Any, json, re
+from trietok.files.json_files import MOST_CONTAINERS, Written, json_text, top_level_members
+from trietok.later import TYPE_CHECKING, Any, BinaryIO, json, re
 
 if TYPE_CHECKING:
     from trietok.text.added_tokens import AddedToken
@@ -252,18 +252,29 @@ def read_added_tokens_of_tokenizer_json(
     before it. Where the whole file `is_read_later`, it is not looked at behind the list.
     """
     others = {} if others is None else others
-    if is_read_later:
-        try:
-            with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
-                head = getincrementaldecoder("utf-8")().decode(file.read(_HEAD))
-            before: dict[str, Any] = {}
+    before: dict[str, Any] = {}
+    try:
+        with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
+            decoder = getincrementaldecoder("utf-8")()
+            head = decoder.decode(file.read(_HEAD))
             found = _added_tokens_in(path, top_level_members(path, head), before)
-        except (FileFormatError, UnicodeDecodeError):  # the list is longer, or something is wrong
-            pass
-        else:
-            others.update(before)
-            return found
-    return _added_tokens_in(path, top_level_members(path), others)
+            size = 0 if is_read_later else _size_of_text(file, decoder)
+        if size > MOST_CONTAINERS:  # it may hold too much
+            raise FileFormatError(f"{os.fspath(path)} is large", path=path)
+    except (FileFormatError, UnicodeDecodeError):  # the list is longer, or something is wrong
+        return _added_tokens_in(path, top_level_members(path), others)
+    others.update(before)
+    return found
+
+
+def _size_of_text(file: BinaryIO, decoder: IncrementalDecoder) -> int:
+    """How many bytes a file has from its place on, if they are UTF-8; else UnicodeDecodeError."""
+    size = 0
+    while block := file.read(1 << 16):
+        size += len(block)
+        decoder.decode(block)
+    decoder.decode(b"", True)
+    return size
 
 
 def _added_tokens_in(

@@ -19,7 +19,7 @@ from trietok.errors import (
     FileFormatError,
 )
 from trietok.later import Any, json
-from trietok.text.kernel.choosing import vocabulary_in
+from trietok.text.kernel.choosing import read_vocabulary
 from trietok.text.vocabulary import InOrder
 
 # of a JSON file: a million added tokens have fewer
@@ -52,11 +52,10 @@ def object_with_vocabulary(raw: bytes) -> dict[str, Any] | None:
         return None
     if len(raw) > MOST_VALUES or b"\r" in raw or b"NaN" in raw:
         return None
-    found = vocabulary_in(raw, start)
-    if found is None:
+    vocabulary = InOrder()
+    end = read_vocabulary(raw, start, vocabulary)
+    if end < 0:
         return None
-    vocabulary, end = InOrder(found[0]), found[1]
-
     try:
         # NaN, which stood nowhere else and is no string, is where the vocabulary was
         text = (raw[:start] + b"NaN" + raw[end:]).decode("utf-8")

@@ -7,7 +7,6 @@ ids as bytes.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -23,7 +22,7 @@ from trietok.inputs.plan import NO_LIMIT, Plan
 from trietok.inputs.template import RowPiece
 from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import TruncationStrategy, padded
-from trietok.later import TYPE_CHECKING, Any, TypeVar
+from trietok.later import TYPE_CHECKING, Any, TypeVar, array
 from trietok.named_tuple import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
@@ -99,7 +98,7 @@ class ByteColumn(NamedTuple):
 
 # Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a
 # byte for each id.
-ByteRows = tuple["array[int]", "bytes | bytearray", dict[str, bytes]]
+ByteRows = tuple["array.array[int]", "bytes | bytearray", dict[str, bytes]]
 
 
 class QuickPlan(Plan):
@@ -295,7 +294,7 @@ class QuickPlan(Plan):
         """The columns of rows of texts of which one is longer than the model takes, or that make no
         arrays.
         """
-        lengths = array("i", rows.int32_lengths(self.around))
+        lengths = array.array("i", rows.int32_lengths(self.around))
         longest = max(lengths)
         fill_to = (
             self.width(longest) if self.strategies.padding is not PaddingStrategy.DO_NOT_PAD else 0
@@ -387,14 +386,16 @@ class QuickPlan(Plan):
             texts = [self._kept(text, 4) for text in texts]
         front, back = self._special_int32()
         ids = front + (back + front).join(texts) + back if texts else b""
-        return self._byte_rows(array("i", [len(text) // 4 + self.around for text in texts]), ids)
+        return self._byte_rows(
+            array.array("i", [len(text) // 4 + self.around for text in texts]), ids
+        )
 
     def byte_rows(self, rows: Rows) -> ByteRows:
         """The same for the rows of an encoder, which are cut to length."""
         if self.room != NO_LIMIT:
             rows.cut(int(self.room), self._cuts_left)
         return self._byte_rows(
-            array("i", rows.int32_lengths(self.around)), rows.int32(*self._special_int32())
+            array.array("i", rows.int32_lengths(self.around)), rows.int32(*self._special_int32())
         )
 
     def kept_of(self, parts: Iterable[bytes | bytearray]) -> Iterator[bytes | bytearray]:
@@ -430,9 +431,9 @@ class QuickPlan(Plan):
         yield back, {column.name: column.back for column in self.columns}
 
     def _special_int32(self) -> tuple[bytes, bytes]:
-        return array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        return array.array("i", self.front).tobytes(), array.array("i", self.back).tobytes()
 
-    def _byte_rows(self, lengths: array[int], ids: bytes | bytearray) -> ByteRows:
+    def _byte_rows(self, lengths: array.array[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
         self._warn_of([longest])
         columns = {}

@@ -21,13 +21,12 @@ successive boundaries; one running sum over the differences gives the spans of t
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, chain, repeat
 from operator import sub
 
-from trietok.later import TYPE_CHECKING, Any, re
+from trietok.later import TYPE_CHECKING, Any, array, re
 from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     CODE_POINTS_OF_A_TEXT,
@@ -227,7 +226,7 @@ class ChunkEncoder(TextEncoder):
         self.expect(texts)
         if self.kernel is None:
             return super().counts(texts, around)
-        return array("i", self.rows(texts).int32_lengths(around)).tolist()
+        return array.array("i", self.rows(texts).int32_lengths(around)).tolist()
 
     def _plain_ids(self, text: str) -> list[int]:
         return [*chain.from_iterable(map(self.chunk_ids, self.cut(text)))]

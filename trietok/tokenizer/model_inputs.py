@@ -23,8 +23,6 @@ from trietok.inputs.options import (
     reject_replaced,
     resolve_strategies,
 )
-from trietok.inputs.pad import pad as inputs_pad
-from trietok.inputs.pad import pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
@@ -195,8 +193,10 @@ class ModelInputsMixin(TokenizerState):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
+        from trietok.inputs.pad import pad  # not needed to encode
+
         with brief:
-            return inputs_pad(
+            return pad(
                 frozen(self, PAD_HOOKS),
                 encoded_inputs,
                 padding,
@@ -224,6 +224,8 @@ class ModelInputsMixin(TokenizerState):
         Unlike that of transformers it returns another dict, and does not change the one that it is
         given.
         """
+        from trietok.inputs.pad import pad_one
+
         return pad_one(
             frozen(self),
             encoded_inputs,

@@ -7,11 +7,11 @@ threads see a change only when all its steps are done.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
-from threading import get_ident
 
 from trietok.errors import (
     InputTypeError,

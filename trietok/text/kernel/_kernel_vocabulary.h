@@ -1,5 +1,5 @@
-/* The vocabulary of a tokenizer.json: from an object token → id, in UTF-8, to a dict, where the ids are 0, 1, 2 and so
-   on, and tokens are short and have no escapes but those of quotes and backslashes. All else is left to Python. */
+/* The vocabulary of a tokenizer.json: from an object token → id, in UTF-8, into a dict, where the ids are 0, 1, 2 and
+   so on, and tokens are short and have no escapes but those of quotes and backslashes. All else is left to Python. */
 #ifndef TRIETOK_KERNEL_VOCABULARY_H
 #define TRIETOK_KERNEL_VOCABULARY_H
 
@@ -45,18 +45,17 @@ static PyObject *read_vocabulary(PyObject *Py_UNUSED(module), PyObject *argument
 {
     PyObject *text, *entries;
     Py_ssize_t start, count = 0;
-    if (!PyArg_ParseTuple(arguments, "Sn", &text, &start) || !(entries = PyDict_New()))
+    if (!PyArg_ParseTuple(arguments, "SnO", &text, &start, &entries))
         return NULL;
     const char *at = start >= 0 && start < PyBytes_Size(text) ? PyBytes_AsString(text) + start : "";
     while (at && *at == (count ? ',' : '{'))
         at = read_entry(at + 1, entries, count++);
     if (at && *at == '}' && PyDict_Size(entries) == count) /* fewer where a token stands there twice */
-        return Py_BuildValue("Nn", entries, at + 1 - PyBytes_AsString(text));
-    Py_DECREF(entries);
+        return PyLong_FromSsize_t(at + 1 - PyBytes_AsString(text));
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError))
         return NULL;
     PyErr_Clear();
-    return Py_NewRef(Py_None);
+    return PyLong_FromLong(-1);
 }
 
 #endif

@@ -14,12 +14,11 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from trietok.forks import ForkableLock
-from trietok.later import TYPE_CHECKING, Any, re, unicodedata
+from trietok.later import TYPE_CHECKING, Any, array, re, unicodedata
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import is_chinese_char, is_in, is_unchanged, lower_each, normalize
@@ -134,14 +133,14 @@ def merge_pairs(
         some = END_OF_WORD.join([*words[first : first + WORDS_AT_ONCE], ""])
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
-    _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
+    _kernel.merge_pairs(buffer, array.array("q", counts), tokens, most, least, name)
 
 
-def vocabulary_in(text: bytes, start: int) -> tuple[dict[str, int], int] | None:
-    """The vocabulary that begins at a place in a JSON text, and where it ends, if its ids are 0, 1,
-    2 and so on; None where there is no kernel, or it is not sure of it.
+def read_vocabulary(text: bytes, start: int, entries: dict[str, int]) -> int:
+    """Put the vocabulary that begins at a place in a JSON text into an empty dict, if its ids are
+    0, 1, 2 and so on. Where it ends; -1 where there is no kernel, or it is not sure of it.
     """
-    return _kernel.read_vocabulary(text, start) if _choice.is_compiled else None
+    return _kernel.read_vocabulary(text, start, entries) if _choice.is_compiled else -1
 
 
 def cutter_anywhere(
