@@ -111,6 +111,9 @@ __all__ = ["__version__", "kernel", *(name for name in _HOMES if name not in _FO
 __dir__ = __all__.copy
 
 
+_MANY_OF_A_MODULE = 1_000  # objects
+
+
 def _module(name: str) -> object:
     # `importlib`, which does the same, takes longer to import than most modules here
     __import__(f"{__name__}.{name}")
@@ -127,7 +130,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # The collector would walk several times over what a module defines, which is no garbage: a
     # tenth of the time.
-    with _module("collector").bulk():
+    with _module("collector").bulk(many=_MANY_OF_A_MODULE):
         value = getattr(_module(_HOMES[name]), name)
     if name in _FORMER:
         import warnings  # seldom needed

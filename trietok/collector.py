@@ -60,28 +60,27 @@ _COLLECTOR = _Collector()
 
 
 @contextmanager
-def bulk() -> Iterator[None]:
+def bulk(many: int = MANY) -> Iterator[None]:
     """A context for code that makes many objects and no garbage in cycles: the code runs up to
-        twice as fast.
+    twice as fast.
 
-        The collector is paused for the whole process. Of several contexts, nested or in several
-        threads, the last one to end starts it again. If many objects were made, they count as old from
-        then on: otherwise the collector would walk through all of them three times, soon after, to find
-        that they are still in use.
+    The collector is paused for the whole process. Of several contexts, nested or in several
+    threads, the last one to end starts it again. If `many` objects were made, they count as old
+    from then on: otherwise the collector would walk through all of them three times, soon after, to
+    find that they are still in use.
 
-        >>> import gc
-    from _thread import RLock, get_ident  # of threading, whose rest takes a while to import
-        >>> with bulk():
-        ...     gc.isenabled()
-        False
-        >>> gc.isenabled()
-        True
+    >>> import gc
+    >>> with bulk():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
     """
     with under_way(_COLLECTOR.forget_other_threads):
         try:
             _COLLECTOR.pause()
             yield
-            if _COLLECTOR.was_enabled and gc.get_count()[0] > MANY:
+            if _COLLECTOR.was_enabled and gc.get_count()[0] > many:
                 _make_old()
         finally:
             _COLLECTOR.go_on()

@@ -26,7 +26,6 @@ from trietok.later import TYPE_CHECKING, Any, TypeVar, array
 from trietok.named_tuple import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
-from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
@@ -337,6 +336,9 @@ class QuickPlan(Plan):
         return leaves_room and not self._with_offsets and _has_numbers(pieces, 2, around)
 
     def _form_of_lists(self, is_pair: bool, one: bool, *, only_ids: bool = False) -> Form:
+        # a program that only calls `encode` needs no form
+        from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
+
         pieces = self.state.pieces(is_pair, self.options.add_special_tokens)
         settings, options, (padding, _, max_length) = (
             self.state.settings,
@@ -354,7 +356,10 @@ class QuickPlan(Plan):
             texts = [number_of(piece) for piece in pieces if piece.sequence is not None]
             return padding, texts, [number_of(piece) for piece in pieces if piece.sequence is None]
 
-        columns = {"input_ids": column(_id_of, settings.pad_token_id or 0)}
+        def id_of(piece: RowPiece) -> int:
+            return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
+
+        columns = {"input_ids": column(id_of, settings.pad_token_id or 0)}
         for name in () if only_ids else self._names:
             of_padding = settings.pad_token_type_id if name == "token_type_ids" else _PADDING[name]
             columns[name] = column(_NUMBERS[name], of_padding)
@@ -472,10 +477,6 @@ _NUMBERS: dict[str, Callable[[RowPiece], int]] = {
 
 
 _PADDING = {"special_tokens_mask": 1, "attention_mask": 0}
-
-
-def _id_of(piece: RowPiece) -> int:
-    return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
 
 
 def _has_numbers(pieces: tuple[RowPiece, ...], texts: int, around: int) -> bool:

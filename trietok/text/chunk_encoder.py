@@ -41,7 +41,6 @@ from trietok.text.kernel.choosing import (
     text_before_kernel,
     threads_allowed,
 )
-from trietok.text.kernel.plain import Form
 from trietok.text.memory import CacheInfo, IdTuple, Known, Memory, NotOne
 from trietok.text.stages import Located
 from trietok.text.text_encoder import TextEncoder
@@ -50,7 +49,7 @@ from trietok.text.word_memory import WordMemory
 from trietok.text.word_search import Prefilter
 
 if TYPE_CHECKING:
-    from trietok.text.kernel.plain import Rows
+    from trietok.text.kernel.plain import Form, Rows
     from trietok.text.stages import Stages
 
 # What stands for the signs of printable ASCII where its words are cut: each is punctuation.

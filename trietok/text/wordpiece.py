@@ -27,7 +27,7 @@ from collections.abc import Collection, Mapping
 from trietok.collector import bulk
 from trietok.errors import InputTypeError
 from trietok.later import Any, Self
-from trietok.text.changes import Changeable
+from trietok.text.changes import Changeable, cached_property
 from trietok.text.trie import END, TrieNode
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
@@ -169,7 +169,11 @@ class _Matcher:
         self.vocab = vocab
         self.size = len(vocab)
         self.prefix = prefix
-        self.longest = max(map(len, vocab), default=0)
+
+    @cached_property
+    def longest(self) -> int:
+        """Code points of the longest entry."""
+        return max(map(len, self.vocab), default=0)
 
     def is_of(self, vocab: Mapping[str, Any], prefix: str) -> bool:
         return self.vocab is vocab and self.size == len(vocab) and self.prefix == prefix
@@ -188,8 +192,9 @@ class _Slices(_Matcher):
         super().__init__(vocab, prefix)
         self.entries: Collection[Any] = vocab
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
-        # Lookups are a third faster in a set; a program that encodes a few texts does not wait for
-        # it to be made.
+        # Lookups are a third faster in a set, and fewer where the longest entry is known; a program
+        # that encodes a few texts does not wait for either.
+        self.most = 1 << 30
         self.copied_below = (
             self.lookups_left - self.size // 8 if isinstance(vocab, dict) else float("inf")
         )
@@ -200,7 +205,8 @@ class _Slices(_Matcher):
     def match(self, word: str) -> list[str] | None:
         if self.lookups_left < self.copied_below:
             self.entries, self.copied_below = frozenset(self.vocab), -float("inf")
-        entries, longest = self.entries, self.longest
+            self.most = self.longest
+        entries, longest = self.entries, self.most
         pieces: list[str] = []
         lookups = 0
         ahead = word[:longest]
