@@ -10,6 +10,8 @@ import sys
 
 from trietok.later import TYPE_CHECKING
 
+FEW_OBJECTS = 20  # for which compiling takes longer than it saves
+
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
@@ -20,7 +22,6 @@ else:
         def _field(number, doc):
             return property(lambda self: tuple.__getitem__(self, number), doc=doc)
 
-    FEW_OBJECTS = 20  # objects, for which compiling takes longer than it saves
     _tuple_new = tuple.__new__
 
     def _make(cls, iterable):

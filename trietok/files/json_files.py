@@ -29,13 +29,13 @@ MOST_VALUES, MOST_CONTAINERS = (
 )
 
 
-_LIMITS = ("values", ",", MOST_VALUES), ("lists and objects", "[{", MOST_CONTAINERS)
-
-
 def read_json_text(path: Path_) -> str:
     """The text of a JSON file that holds no more values than fit into a common memory."""
     text = read_text(path)
-    for what, signs, limit in _LIMITS:
+    for what, signs, limit in (
+        ("values", ",", MOST_VALUES),
+        ("lists and objects", "[{", MOST_CONTAINERS),
+    ):
         if len(text) > limit and sum(map(text.count, signs)) > limit:
             message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
             raise FileFormatError(f"{os.fspath(path)} {message}", path=path)

@@ -37,8 +37,8 @@ _SETTINGS = tuple(
     clean_up_tokenization_spaces split_special_tokens chat_template extra_special_tokens
     added_tokens_decoder max_embedding_rows cache_limit""".split()
 )
-# of which a copy is the same object
-_UNCHANGEABLE = frozenset((str, int, float, bool, type(None)))
+# of which a copy would be as good
+_UNCHANGEABLE = frozenset((str, int, float, bool, type(None), AddedToken))
 _UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
 
 
