@@ -43,14 +43,16 @@ OFTEN = {"TRIETOK_OFTEN": "20"} if NIGHTLY else {}
 # How often the marked tests try in the checks of a change, unless the environment says otherwise.
 FEWER = {
     "TRIETOK_FAILURES": "15",
-    "TRIETOK_ALLOCATIONS_APART": "6",
+    "TRIETOK_ALLOCATIONS_APART": "12",
     "TRIETOK_MUTANTS": "200",
     "TRIETOK_FORGERIES": "8000",
     "TRIETOK_KILLS": "10",
-    "TRIETOK_HISTORIES": "60",
+    "TRIETOK_HISTORIES": "30",
     "TRIETOK_LINES": "10",
     "TRIETOK_FORKS": "1",
+    "TRIETOK_TIMES": "6",
     "TRIETOK_SCRIPTS": "3",
+    "TRIETOK_BLOCKS": "15",
     "TRIETOK_STEPS": "2",
     "TRIETOK_SECONDS": "5",
     "TRIETOK_ANSWERS": "20000",

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import time
@@ -30,14 +29,8 @@ COMMANDS = [
     for command in block.splitlines()
     if not command.startswith(("pip ", "trietok "))
 ]
-START_SECONDS = 60  # only to notice a service that never answers
+START_SECONDS = 300  # only to notice a service that never answers
 TEXTS = ["The people", "of the United States [SEP]"]
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 @pytest.fixture
@@ -58,16 +51,15 @@ def post(port: int, body: object) -> object:
         return json.load(answer)
 
 
-def first_answer(port: int, body: object, process: subprocess.Popen) -> object:
+def port_of(process: subprocess.Popen, log: Path) -> int:
+    """The port that the system gave a service, which says so once it listens there."""
     end = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < end:
-        try:
-            return post(port, body)
-        except urllib.error.HTTPError:
-            raise
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError(f"no answer; exit code {process.poll()}")
+        said = re.search(r"http://127\.0\.0\.1:(\d+) ", log.read_text(encoding="utf-8"))
+        if said:
+            return int(said[1])
+        time.sleep(0.1)
+    raise AssertionError(f"no port; exit code {process.poll()}: {log.read_text(encoding='utf-8')}")
 
 
 def test_the_page_has_the_commands():
@@ -79,20 +71,22 @@ def test_the_service_of_the_page(service, command):
     program, *arguments = shlex.split(command)
     for name in (program, *(["uvicorn_worker"] if program == "gunicorn" else [])):
         pytest.importorskip(name)
-    port = free_port()
-    where = ["--port", str(port)] if program == "uvicorn" else ["--bind", f"127.0.0.1:{port}"]
+    where = ["--port", "0"] if program == "uvicorn" else ["--bind", "127.0.0.1:0"]
     paths = os.pathsep.join(
         [str(service), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
-    process = subprocess.Popen(
-        [sys.executable, "-m", program, *arguments, *where],
-        cwd=service,
-        env={**os.environ, "PYTHONPATH": paths},
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    log = service / "log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-m", program, *arguments, *where],
+            cwd=service,
+            env={**os.environ, "PYTHONPATH": paths},
+            stderr=written,
+            stdout=written,
+        )
     try:
-        rows = first_answer(port, {"texts": TEXTS, "max_length": 6}, process)
+        port = port_of(process, log)
+        rows = post(port, {"texts": TEXTS, "max_length": 6})
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         assert (
             rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,18 @@ def two_tokenizers(vocab_file, new=("covid", "vaccine")):
     after = copy.deepcopy(before)
     after.add_wordpieces(list(new))
     return before, after, plan_rows(before, after, start="mean")
+
+
+def stop_at_the_rename(directory: Path, signal_: int, is_before: bool) -> None:
+    """Have this process send itself a signal before or after a directory gets its name."""
+    rename = os.rename
+
+    def renamed(source, target) -> None:
+        is_it = os.path.realpath(target) == os.path.realpath(directory)
+        if is_it and is_before:
+            os.kill(os.getpid(), signal_)
+        rename(source, target)
+        if is_it:
+            os.kill(os.getpid(), signal_)
+
+    os.rename = renamed

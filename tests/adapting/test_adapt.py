@@ -371,7 +371,7 @@ def test_phrases(model, tmp_path):
             "nothing to add: 'a b': this tokenizer splits it into 2 words",
         ),
         ({"terms": []}, "nothing to add: there is no term"),
-        ({"terms": "covid"}, "takes a list of terms"),
+        ({"terms": "covid"}, "terms are a list, not one"),
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
         ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),

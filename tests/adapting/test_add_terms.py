@@ -157,7 +157,8 @@ def test_spaces_and_line_ends_around_a_term_are_no_part_of_it(way):
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     done = add_terms(tokenizer, ["covid\r", "  zoology\t", "[MASK]", "[unused7]"], way)
     assert list(done.added) == ["covid", "zoology"]
-    assert done.known == ["[MASK]", "[unused7]"]
+    assert done.known == ["[MASK]"]
+    assert list(reasons(done)) == [4]  # which no text gives
     assert tokenizer.tokenize("has covid now") == ["has", "covid", "now"]
 
 
@@ -326,3 +327,18 @@ def test_the_token_of_unknown_words_has_a_role_whatever_the_tokenizer_names_so(t
     for token in (tokenizer.wordpiece_tokenizer.unk_token, "the"):
         with pytest.raises(trietok.SpecialTokenError, match="has a role"):
             remove_terms(tokenizer, [token])
+
+
+@pytest.mark.parametrize("way", ["auto", "wordpiece", "single-word", "added"])
+def test_entries_that_no_text_gives_are_not_known(small, way):
+    tokenizer = small("...", "##ing", "it's", "☃")
+    before = tokenizer.get_vocab()
+    done = add_terms(tokenizer, ["it's", "##ing", "☃", "..."], way)
+    assert done.added == {}
+    assert done.known == ["##ing", "☃"]
+    assert [(each.number, each.term) for each in done.refused] == [(1, "it's"), (4, "...")]
+    assert "is an entry that no text gives" in done.refused[0].reason
+    tokenizer.add_tokens(["it's"])  # as the message says
+    assert tokenizer.get_vocab() == before
+    assert tokenizer.tokenize("it's") == ["it's"]
+    assert add_terms(tokenizer, ["it's"], way).known == ["it's"]

@@ -78,7 +78,7 @@ def test_what_is_no_regular_file_keeps_nobody_waiting(two, tmp_path, kind):
         (models[-1] / name).unlink(missing_ok=True)
         dict(odd_files())[kind](str(models[-1] / name))
     command = [sys.executable, "-c", APPLY, str(tmp_path / "plan.json"), *map(str, models)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600)
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[: len(ODD)] == ["applied without"] * len(ODD)

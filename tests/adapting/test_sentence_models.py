@@ -152,7 +152,7 @@ def test_it_is_refused_before_torch_is_imported(directory):
         "except trietok.InputError: print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(directory)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600)
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 

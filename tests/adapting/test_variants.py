@@ -211,3 +211,10 @@ def test_spellings_with_several_spaces_are_told_and_not_added():
     for each in done.to_dict()["refused"]:
         assert "compiled kernel; make one space" in each["reason"]
     assert str(done).count("make one space of them in the texts") == 2
+
+
+@pytest.mark.parametrize("terms", ["gene therapy", ["gene", None]])
+def test_terms_that_are_none(terms):
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    with pytest.raises(InputTypeError, match=r"terms are a list, not one|number 2 of the list"):
+        near_misses(tokenizer, terms, ["a text"])

@@ -114,7 +114,9 @@ def browser():
     if chromium is None:
         pytest.skip("Chromium is not installed")
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        running = driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=SLOW
+        )
         yield running
         running.close()
 

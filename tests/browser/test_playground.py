@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pathlib
 import zipfile
 from urllib.parse import quote
@@ -14,6 +15,7 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+from trietok.worker_pool import cores
 
 pytestmark = pytest.mark.browser
 
@@ -335,8 +337,14 @@ def test_a_pair_and_an_option_that_is_refused(open_page, address):
 def test_ids_are_copied(open_page, address):
     playground = open_page(address, permissions=["clipboard-read", "clipboard-write"])
     answer = playground.type("naïve")
+    # It says so for a second, which a busy machine may not leave to whoever looks later.
+    playground.page.evaluate("""() => {
+            const button = document.getElementById("copy");
+            window.said = [];
+            new MutationObserver(() => said.push(button.textContent)).observe(button, { childList: true });
+        }""")
     playground.page.click("#copy")
-    playground.page.get_by_role("button", name="Copied").wait_for()
+    playground.until("() => said.includes('Copied')")
     assert (
         json.loads(playground.page.evaluate("() => navigator.clipboard.readText()"))
         == answer["ids"]
@@ -489,6 +497,11 @@ def test_axe_finds_no_serious_fault(browser, serve, axe, scheme, width):
     assert serious == []
 
 
+def patience() -> float:
+    """`PATIENCE`, and more where several processes wait for each core."""
+    return PATIENCE * max(1.0, os.getloadavg()[0] / cores())
+
+
 def test_boot_and_keystroke_are_quick(open_page, everywhere):
     playground = open_page(everywhere)
     page = playground.page
@@ -509,8 +522,8 @@ def test_boot_and_keystroke_are_quick(open_page, everywhere):
         f"\n{everywhere}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest"
         f" {times[-1]:.0f} ms"
     )
-    assert boot < BUDGET_OF_BOOT * PATIENCE
-    assert key < BUDGET_OF_KEY * PATIENCE
+    assert boot < BUDGET_OF_BOOT * patience()
+    assert key < BUDGET_OF_KEY * patience()
 
 
 def test_a_bar_is_shown_while_python_is_loaded(open_page, on_a_site):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -371,12 +373,19 @@ def test_an_interrupt_while_the_workers_start_is_quiet(tmp_path):
 
 def test_lines_off_a_terminal(tmp_path, monkeypatch):
     monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 0.01)
-    original = ShardEncoder.encode
+    original, lines = ShardEncoder.encode, []
 
-    def slowly(self, shard):
-        time.sleep(0.1)
+    def say(line, **options):
+        print(line, **options)
+        lines.append(line)
+
+    def slowly(self, shard):  # so that some lines are said meanwhile
+        before, end = len(lines), time.monotonic() + 300
+        while len(lines) < before + 4 and time.monotonic() < end:
+            time.sleep(0.01)
         return original(self, shard)
 
+    monkeypatch.setattr("trietok.cli.progress.print", say, raising=False)
     monkeypatch.setattr(ShardEncoder, "encode", slowly)
     size = write(tmp_path / "a.txt", ["people"] * 100).stat().st_size
     command = ["encode-files", str(tmp_path / "a.txt"), "--workers", "1", "-o"]
@@ -392,6 +401,7 @@ def test_lines_off_a_terminal(tmp_path, monkeypatch):
             line,
         )
     assert len(later) > 5
+    monkeypatch.setattr(ShardEncoder, "encode", original)
     monkeypatch.setattr("trietok.cli.progress._SAID_EVERY", 30)
     assert run(*command, str(tmp_path / "two")).stderr == ""
 
@@ -442,6 +452,27 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_unfinished(tmp_path, kernel
     assert contents(ids) == contents(tmp_path / "unbroken")
 
 
+STOPPED = "trietok: stopped; finished shards stay in {ids}, and --resume continues with the rest\n"
+
+
+def stopped_in_the_middle(command, ids, stop, **options) -> tuple[int, bytes, bytes]:
+    """How a command ended that was stopped when it had finished two shards, and what it wrote.
+
+    Where the machine left this process no time until the command had ended, it is started again.
+    """
+    for _ in range(20):
+        child = process(*command, "-q", **options)
+        while len(finished(ids)) < 2 and child.poll() is None:
+            time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError):
+            stop(child)
+        written = child.communicate(timeout=300)
+        if not (ids / "manifest.json").exists():
+            return child.returncode, *written
+        shutil.rmtree(ids)
+    raise AssertionError("it always ended before it was stopped")
+
+
 @posix
 @pytest.mark.parametrize(
     ("workers", "kernel", "to_all"),
@@ -470,17 +501,12 @@ def test_sigterm_keeps_what_is_finished(tmp_path, workers, kernel, to_all):
         workers,
     ]
     env = {**environment(), "TRIETOK_KERNEL": kernel}
-    child = process(*command, "-q", env=env, start_new_session=True)
-    while len(finished(ids)) < 2:
-        assert child.poll() is None
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
-    assert (child.wait(30), child.stdout.read()) == (143, b"")
-    assert (
-        child.stderr.read().decode()
-        == f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the"
-        " rest\n"
-    )
+
+    def terminate(child):
+        os.killpg(child.pid, signal.SIGTERM) if to_all else child.terminate()
+
+    said = stopped_in_the_middle(command, ids, terminate, env=env, start_new_session=True)
+    assert said == (143, b"", STOPPED.format(ids=ids).encode())
     assert not [path for path in ids.rglob("*") if path.name.startswith((".temporary-", "spool-"))]
     out(*command, "--resume")
     out(*command[:3], str(tmp_path / "unbroken"), *command[4:-1], "1")
@@ -506,17 +532,12 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, workers):
         "--workers",
         workers,
     ]
-    child = process(*command, "-q", preexec_fn=heed_interrupts)
-    while len(finished(ids)) < 2:
-        assert child.poll() is None
-        time.sleep(0.01)
-    child.send_signal(signal.SIGINT)
-    assert (child.wait(), child.stdout.read()) == (130, b"")
-    assert (
-        child.stderr.read().decode()
-        == f"trietok: stopped; finished shards stay in {ids}, and --resume continues with the"
-        " rest\n"
-    )
+
+    def interrupt(child):
+        child.send_signal(signal.SIGINT)
+
+    said = stopped_in_the_middle(command, ids, interrupt, preexec_fn=heed_interrupts)
+    assert said == (130, b"", STOPPED.format(ids=ids).encode())
     assert not list((ids / ".trietok-encode").glob("*temporary-*"))
     assert not (ids / "manifest.json").exists()
     out(*command, "--resume")

@@ -4,11 +4,12 @@ more.
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, out, run
+from tests.cli.commands import ROOT, on_terminal, out, run
 from trietok.cli.app import COMMANDS, PAGES, app
 
 BELOW = [("train", "wordpiece"), ("train", "bpe")]
@@ -32,6 +33,14 @@ def test_the_help_of_all_commands_names_the_first_page():
         "Documentation: trietok docs get_started; trietok docs lists all pages"
     )
     assert out("docs", "get_started")[0] == "# Get started"
+
+
+def test_a_terminal_is_shown_pages_without_marks_and_links_into_the_folder():
+    shown = on_terminal("docs", "exercises", columns=100, PAGER="cat", NO_COLOR="1")
+    assert not re.search(r"</?details|\]\(|\*\*|```|^#", shown, re.M)
+    assert "a notebook, too; for paper there is a" in shown
+    assert shown.count("The answer") == 6
+    assert "───" in on_terminal("docs", "embeddings", PAGER="cat")  # a table
 
 
 def test_all_pages_are_listed_and_a_misspelt_one_is_answered():

@@ -35,7 +35,7 @@ class Served:
             "Host": own,
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         if asked is None:
             connection.request("GET", path, headers=headers)
         else:
@@ -209,7 +209,7 @@ def test_ctrl_c_ends_it(serve):
     served = serve()
     assert served.request("/")[0] == 200
     served.process.send_signal(signal.SIGINT)
-    assert served.process.wait(60) == 130
+    assert served.process.wait(300) == 130
 
 
 def test_a_port_in_use_and_a_model_that_is_not_there(monkeypatch):

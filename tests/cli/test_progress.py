@@ -36,7 +36,7 @@ def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") ->
 
     def feed() -> None:
         for line in itertools.cycle(lines):
-            if seen.wait(0.2) or len(sent) > 300:
+            if seen.wait(0.2) or len(sent) > 1500:
                 break
             sent.append(line)
             child.stdin.write(line)

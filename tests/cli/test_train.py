@@ -403,7 +403,7 @@ def test_sigterm_leaves_nothing_and_says_so(text, processes):
     child.stdin.write(TEXT.encode() * 30_000)
     child.stdin.flush()
     child.terminate()
-    said = child.communicate(timeout=60)
+    said = child.communicate(timeout=300)
     assert (child.returncode, said) == (143, (b"", b"trietok: stopped; nothing was written\n"))
     assert not os.path.exists("out")
 

@@ -89,7 +89,7 @@ class Proxy:
                 }.get(fault)
                 if told is not None:
                     return self.answer(*told)
-                onward = http.client.HTTPConnection(host, port, timeout=60)
+                onward = http.client.HTTPConnection(host, port, timeout=300)
                 kept = {
                     name: value for name, value in self.headers.items() if name.lower() != "expect"
                 }

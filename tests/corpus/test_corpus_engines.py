@@ -17,6 +17,7 @@ import sys
 import pytest
 
 from tests.corpus.counted import CountedTokenizer, reads
+from tests.corpus.test_engine_runs import LATE_IS_NOT_DEAD, patiently
 from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch
 
 pa = pytest.importorskip("pyarrow")
@@ -127,11 +128,12 @@ def read_once_a_process(counted_reads, most_processes):
 def ray(python_path, tmp_path_factory):
     os.environ.setdefault("RAY_DISABLE_IMPORT_WARNING", "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    for name, value in LATE_IS_NOT_DEAD.items():
+        os.environ.setdefault(name, value)
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
-    ray.init(
-        num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000
-    )
+    options = {"num_cpus": 2, "object_store_memory": 100_000_000}
+    patiently(lambda: ray.init(include_dashboard=False, log_to_driver=False, **options))
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield ray
     ray.shutdown()
@@ -163,7 +165,8 @@ def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path)
     dataset = ray.data.from_arrow([table.slice(start, 100) for start in range(0, len(table), 100)])
     tasks = dataset.map_batches(counted, batch_format="pyarrow", batch_size=20).materialize()
     assert tasks.num_blocks() > 10
-    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
+    # two and those that take their places
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=8)
 
 
 # ---- Spark ---------------------------------------------------------------------------------------
@@ -234,7 +237,8 @@ def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_p
     for _ in range(2):  # two jobs
         frame = spark.read.parquet(str(files)).repartition(12)
         assert frame.mapInArrow(lambda batches: map(counted, batches), schema).count() > 1000
-    read_once_a_process(reads(tmp_path / "reads"), most_processes=4)
+    # two and those that take their places
+    read_once_a_process(reads(tmp_path / "reads"), most_processes=8)
 
 
 # ---- HuggingFace datasets ------------------------------------------------------------------------

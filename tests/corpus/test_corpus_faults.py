@@ -88,11 +88,14 @@ def test_killed_again_and_again(files, tmp_path, kernel):
     assert manifest["totals"]["rejected"] == 1
     assert len(manifest["shards"]) > 20
 
-    rng = random.Random(8)
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    rng = random.Random(seed)
     runs = kills = parts_kept = 0
     out = tmp_path / "run-0"
     groups = []
-    while kills < KILLS:
+    # until enough have come in the middle of the work, however fast it is
+    while kills < KILLS or parts_kept <= KILLS:
         child = start(
             files, out, "--workers", str(rng.choice((1, 2, 3))), kernel=rng.choice(kernel)
         )
@@ -114,8 +117,7 @@ def test_killed_again_and_again(files, tmp_path, kernel):
     last = start(files, out, "--workers", "2")
     assert last.wait() == 0, last.stderr.read()
     assert contents(out) == expected
-    assert parts_kept > KILLS  # they were at work when they were killed
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while any(map(is_running, groups)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, groups))

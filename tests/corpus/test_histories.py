@@ -209,9 +209,10 @@ def test_a_killed_run_goes_on_with_other_inputs(english, tmp_path, kernel):
     tally = Counter()
     for number in range(CASES):
         way = run_and_kill if number % 5 else run_and_stop
-        tally.update(check(english, tmp_path / "here", random.randrange(1 << 32), way))
+        moments = 1 if number % 5 == 1 else 60  # the first, which each run comes to; or any
+        tally.update(check(english, tmp_path / "here", random.randrange(1 << 32), way, moments))
     print(f"\n{CASES} histories: {dict(tally)}")
-    assert tally["killed"] > CASES // 4 or CASES < 20
+    assert tally["killed"] >= CASES // 5
 
 
 @pytest.mark.parametrize("number", range(6))

@@ -86,7 +86,7 @@ def test_the_command_in_a_time_zone(english, tmp_path, s3, zone):
                 env=environment(TZ=zone),
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=600,
             )
             assert done.returncode == 0, done.stderr
         assert rows_in(out) == ids_of(english, TEXTS.values())

@@ -16,7 +16,7 @@ from trietok.worker_pool import interrupts_held
 
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
-LONGEST = 60  # seconds; a script that hangs is killed then
+LONGEST = 300  # seconds; a script that hangs is killed then
 
 # Each does its work on two processes, and has to send them a vocabulary, which no pipe takes
 # without a reader.

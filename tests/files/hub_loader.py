@@ -28,7 +28,7 @@ for line in sys.stdin:
     request = json.loads(line)
     child = os.fork()
     if not child:
-        signal.alarm(60)
+        signal.alarm(300)
         status = 1
         for number, name in ((1, "output"), (2, "errors")):
             os.dup2(os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
@@ -130,7 +130,7 @@ class Loader:
         **environment: str,
     ):
         env = clean_environment()
-        env |= {"HF_ENDPOINT": self.hub.url, "HF_HOME": str(self.home), "HF_HUB_ETAG_TIMEOUT": "3"}
+        env |= {"HF_ENDPOINT": self.hub.url, "HF_HOME": str(self.home), "HF_HUB_ETAG_TIMEOUT": "60"}
         env |= {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **environment}
         for directory in (self.home, cwd or self.home):
             directory.mkdir(parents=True, exist_ok=True)

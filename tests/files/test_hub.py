@@ -240,7 +240,7 @@ def test_a_command_says_it_in_one_line(tmp_path, command):
     env |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
     done = subprocess.run(
         [sys.executable, "-m", "trietok", command, "-m", "trietok-em", "2"],
-        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60,
+        capture_output=True, text=True, env=env, cwd=tmp_path, timeout=300,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith(
@@ -272,7 +272,7 @@ for session in (Session(hub=True), Session()):
 """
     command = [sys.executable, "-W", "ignore", "-c", program]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=Path(__file__).parents[2], timeout=60
+        command, capture_output=True, text=True, env=env, cwd=Path(__file__).parents[2], timeout=300
     )
     taken, refused, missing, *others = done.stdout.splitlines()
     assert "org/model" in json.loads(taken)["models"], done.stderr
@@ -296,7 +296,7 @@ def test_a_command_that_is_offline_asks_nobody(hub, load, tmp_path):
     def run(*arguments: str) -> subprocess.CompletedProcess:
         words = [sys.executable, "-m", "trietok", "encode", "-m", "org/model", "Hello", *arguments]
         return subprocess.run(
-            words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=60
+            words, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=300
         )
 
     done = run("--offline")

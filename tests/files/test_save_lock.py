@@ -25,7 +25,7 @@ def two(small):
 
 
 def wait_for(path) -> None:
-    for _ in range(3000):
+    for _ in range(30_000):
         if path.exists():
             return
         time.sleep(0.01)

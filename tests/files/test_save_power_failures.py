@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import struct
 import subprocess
 import time
@@ -13,6 +14,8 @@ import time
 import pytest
 
 from tests.files.saving import (
+    counting_renames,
+    renames_of_a_save,
     run_or_skip,
     saving_forever,
     seen_plainly,
@@ -77,6 +80,17 @@ def test_what_was_not_flushed_is_lost_on_this_disk(disk):
     assert not (disk.path / "a.txt").exists()
 
 
+def saving_until(rename, two, directory, monkeypatch) -> int:
+    """Start a process that saves and stands still after its rename of that number, the first of the
+    next save if a save has fewer; its number.
+    """
+    with monkeypatch.context() as patch:
+        counting_renames(patch, rename, signal.SIGSTOP)
+        child = saving_forever(two, directory)
+    assert os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1])
+    return child
+
+
 @pytest.mark.parametrize("has_links", [True, False])
 def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
     small, disk, monkeypatch, has_links
@@ -89,14 +103,21 @@ def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
     for tokenizer in two:
         tokenizer.save_pretrained(directory)
         plain.append(seen_plainly(directory))
-    rng = random.Random(3)
+    renames = renames_of_a_save(two, directory, monkeypatch)
     tally = {"old": 0, "new": 0, "left in the middle": 0}
     for number in range(FAILURES):
         began = time.monotonic()
         two[number % 2].save_pretrained(directory)
         one_save = time.monotonic() - began
-        child = saving_forever((two[1 - number % 2], two[number % 2]), directory)
-        time.sleep(rng.uniform(0, 3 * one_save))
+        pair = two[1 - number % 2], two[number % 2]
+        if number < 2:  # after the first rename, and where the save is over
+            child = saving_until(1 if number == 0 else renames + 1, pair, directory, monkeypatch)
+        elif number % 2:
+            rename = random.randint(1, renames)
+            child = saving_until(rename, pair, directory, monkeypatch)
+        else:
+            child = saving_forever(pair, directory)
+            time.sleep(random.uniform(0, 3 * one_save))
         disk.fail()
         stop(child)
         disk.unmount()
@@ -106,13 +127,13 @@ def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
         which = 0 if found == state(two[0]) else 1
         if has_links:
             assert seen_plainly(directory) == plain[which], number
-        tally["old" if which == number % 2 else "new"] += 1
+        is_old = which == number % 2
+        assert number > 1 or is_old == (number == 0), number
+        tally["old" if is_old else "new"] += 1
         tally["left in the middle"] += any(
             path.is_symlink() or path.name == ".trietok-save.json" for path in directory.iterdir()
         )
     print(f"\n{FAILURES} power failures: {tally}")
-    assert tally["old"]
-    assert tally["new"]
 
 
 def test_what_save_pretrained_has_returned_from_stays(small, disk):

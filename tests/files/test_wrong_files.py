@@ -128,7 +128,7 @@ def test_a_tokenizer_json_beside_a_vocabulary_in_utf_16_is_no_nothing(tmp_path):
         "not-that-file",
         "it is text in UTF-16",
     )
-    assert finding.consequence.startswith("nothing that needs vocab.txt loads")
+    assert finding.consequence.startswith("what reads vocab.txt does not load")
 
 
 def test_a_spreadsheet_in_place_of_a_model_is_told_what_is_wanted(tmp_path):

@@ -276,17 +276,17 @@ def test_too_few_spans_are_counted(port):
             "answered to text 1 .* with the answer to text 2; it has to answer in the order",
         ),
         (
-            program("import time; time.sleep(60)"),
+            program("import time; time.sleep(600)"),
             "did not answer to text 1 .* within 1 second; it has to write a line",
         ),
     ],
 )
 def test_a_program_that_misbehaves(command, message):
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    began = time.monotonic()
+    began, seconds = time.monotonic(), 1 if "within 1 second" in message else 300
     with pytest.raises(InputError, match=message):
-        trietok.conform(tokenizer, command, limit=5, seconds=1)
-    assert time.monotonic() - began < 50  # nothing waits for the program's end
+        trietok.conform(tokenizer, command, limit=5, seconds=seconds)
+    assert time.monotonic() - began < 500  # nothing waits for the program's end
 
 
 def test_a_command_is_a_list(tokenizer):

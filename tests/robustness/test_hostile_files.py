@@ -171,7 +171,7 @@ def test_a_journal_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_pat
     device.symlink_to("/dev/zero")
     folder.mkdir()
     command = [sys.executable, "-c", NOT_REGULAR, *map(str, folders)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     # Which files count cannot be told, so nothing is repaired either.
     assert (

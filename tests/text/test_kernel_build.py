@@ -23,6 +23,7 @@ needs_compiler = pytest.mark.skipif(
     reason="needs a C compiler, and a Python that can load the kernel",
 )
 FUZZED = os.environ.get("TRIETOK_SECONDS", "60")  # of each run of random texts
+STRESSED = str(min(20, 2 * int(FUZZED)))  # of threads
 STRICT = ("-Werror",)
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FAILING = ("-DTRIETOK_FAILING_ALLOCATOR",)
@@ -111,7 +112,7 @@ def test_no_thread_reads_what_another_writes(tmp_path):
     shown = run(
         library,
         "tests.text.stress_kernel",
-        "20",
+        STRESSED,
         LD_PRELOAD=path_of("libtsan.so"),
         TSAN_OPTIONS=options,
     )

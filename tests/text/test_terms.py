@@ -192,6 +192,24 @@ def test_the_leftmost_longest_of_terms_that_overlap(kind, name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("kind", PROFILES)
+def test_terms_whose_first_words_have_one_hash(kind, name):
+    """The upper half of the kernel's hash, by which it finds where a term goes on."""
+
+    def half(word: str) -> int:
+        found = 0
+        for byte in reversed(word.encode()):
+            found = (found + byte + 1) * 0x9E3779B97F4A7C15 % 2**64
+        return found >> 32
+
+    words, others = ("atqdyxu", "imifc"), ("blmxntbs", "qgmjibs")
+    assert [*map(half, words)] == [*map(half, others)]
+    added = [f"{word} then" for word in words] + [f"{word} york" for word in others]
+    for term in added:
+        assert term in tokens_of(kind, name, added, f"so {term} is")
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_a_term_reaches_across_other_whitespace_once_it_has_become_a_space(name):
     assert tokens_of(PROFILES[1], name, ["new york"], "of new\nyork, new\xa0york") == [
         "of",

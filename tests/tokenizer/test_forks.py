@@ -32,8 +32,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 HOME = str(pathlib.Path(trietok.__file__).parent)
 # in the middle of each operation, in the marked run
 FORKS = int(os.environ.get("TRIETOK_FORKS", "1000"))
+TIMES = int(os.environ.get("TRIETOK_TIMES", "20"))  # of what is done again and again there
 SEED = random.SystemRandom().randrange(10**6)
-LONGEST = 20  # seconds of a child; what hangs, hangs for ever
+LONGEST = 300  # seconds of a child; what hangs, hangs for ever
 TEXT = "the <p> people [X] zoology caf\u00e9 Lower unaffordable"
 CORPUS = ["low lower lowest caf\u00e9"] * 3
 KINDS = (BertTokenizer, BertTokenizerFast)
@@ -313,10 +314,10 @@ def encode():
 def fork():
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(300)
         os._exit(0 if encode() else 1)
     assert os.waitpid(child, 0)[1] == 0
-signal.alarm(20)  # what hangs, hangs for ever
+signal.alarm(300)  # what hangs, hangs for ever
 """
 ENCODING = """
 def encode_elsewhere():
@@ -348,7 +349,7 @@ other.join()
 """
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("times", [2, pytest.param(TIMES, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("program", [ENCODING, LOCKED], ids=["encoding", "locked"])
 @pytest.mark.parametrize("kernel", ["compiled", "plain"])
 def test_what_hooks_of_the_program_encode_within_a_fork(kernel, program, times):
@@ -357,7 +358,7 @@ def test_what_hooks_of_the_program_encode_within_a_fork(kernel, program, times):
         subprocess.run(command, check=True, env={**os.environ, "TRIETOK_PARALLELISM": "2"})
 
 
-@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("times", [2, pytest.param(TIMES, marks=pytest.mark.faults)])
 def test_the_handler_of_a_signal_forks_while_a_kernel_is_made(times, monkeypatch):
     """In the child that goes on after the handler, the kernel is made, and another thread can make
     one.
@@ -419,7 +420,7 @@ other.join()
 """
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("times", [1, pytest.param(TIMES, marks=pytest.mark.faults)])
 def test_a_child_saves_that_is_forked_while_another_thread_imports_what_saving_needs(times):
     for _ in range(times):
         subprocess.run([sys.executable, "-c", PROGRAM + IMPORTING, "plain"], check=True)

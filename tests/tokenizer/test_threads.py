@@ -134,7 +134,7 @@ def test_other_processes_encode_alike(tokenizer, method):
     queue = context.Queue()
     child = context.Process(target=encode_in_child, args=(pickle.dumps(tokenizer), queue))
     child.start()
-    ids = queue.get(timeout=60)
+    ids = queue.get(timeout=300)
     child.join()
     assert ids[:20] == [tokenizer.encode(text) for text in TEXTS[:20]]
     tokenizer.add_tokens(["<child>"])

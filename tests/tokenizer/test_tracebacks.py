@@ -180,7 +180,7 @@ def test_the_development_mode_shows_all_frames():
     )
     said = [
         subprocess.run(
-            [sys.executable, *mode, "-c", code], capture_output=True, text=True, timeout=120
+            [sys.executable, *mode, "-c", code], capture_output=True, text=True, timeout=600
         ).stderr
         for mode in ([], ["-X", "dev"])
     ]

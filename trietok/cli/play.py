@@ -207,6 +207,8 @@ def docs(ctx: click.Context, page: str | None) -> None:
         for name, each in texts.items():
             write_line(f"{name:21} {each.partition(chr(10))[0].removeprefix('# ')}")
     elif on_terminal():
-        click.echo_via_pager(text)
+        from trietok.cli.tables import rendered_page  # rich takes long to import
+
+        click.echo_via_pager(rendered_page(text))
     else:
         write_line(text.rstrip("\n"))

@@ -11,6 +11,7 @@ would vanish.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from rich.text import Text
 
 from trietok.cli.output import Result, on_one_line
 
+_WIDEST_PAGE = 100  # columns, where lines of text are still read with ease
 # a line, or several below one another in a cell; and the style
 StyledCell = tuple[str | Sequence[str], str]
 
@@ -52,6 +54,20 @@ class Screen:
         for row in rows:
             table.add_row(*(_text([cell]) for cell in row))
         self.console.print(table)
+
+
+def rendered_page(markdown: str) -> str:
+    """A page of the documentation as a terminal shows it: no links within the folder of pages, and
+    a heading where the site folds an answer away.
+    """
+    from rich.markdown import Markdown
+
+    unfolded = re.sub(r"</?details.*?>(?:<summary>(.*?)</summary>)?", r"**\1**", markdown)
+    linked = re.sub(r"(?<!\!)\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", unfolded.replace("****", ""))
+    console = Console(width=min(Console().width, _WIDEST_PAGE))
+    with console.capture() as capture:
+        console.print(Markdown(linked, code_theme="ansi_light", hyperlinks=False))
+    return capture.get()
 
 
 def _text(parts: Sequence[StyledCell]) -> Text:

@@ -31,7 +31,7 @@ from trietok.corpus.encode_shard import (
     versions_here,
 )
 from trietok.corpus.manifest import MANIFEST_FORMAT
-from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder
+from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_options_of
 from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.run_in_store import RunInStore, place_of
 from trietok.corpus.shard_files import FORMATS
@@ -52,7 +52,6 @@ from trietok.files.stores import is_elsewhere
 from trietok.files.tables import import_pyarrow
 from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
-from trietok.inputs.options import OF_CALLS
 from trietok.showing.characters import number_of
 from trietok.worker_pool import cores, refuse_while_starting
 
@@ -180,15 +179,8 @@ def encode_files(
     workers = workers or (1 if map_shards else cores())
     none = dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False)
     options = {**none, **call_options, "verbose": False}
-    try:
+    with may_mean_options_of(encode_files):
         encoder = RowEncoder(tokenizer, options)
-    except OptionError as error:
-        is_unknown = error.name in call_options and error.name not in OF_CALLS
-        meant = _misspelt(error.name) if is_unknown else None
-        if meant is None:
-            raise
-        told = f"no such option: {error.name!r}; did you mean {meant!r}?"
-        raise OptionError(told, name=error.name) from None
     names = encoder.names
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
@@ -216,19 +208,6 @@ def encode_files(
     directory = RunDirectory(*given) if store is None else RunInStore(store, *given)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
-
-
-def _misspelt(name: str) -> str | None:
-    """The option of `encode_files` that may be meant by one that no call of a tokenizer takes.
-
-    >>> _misspelt("on_errors"), _misspelt("colour")
-    ('on_error', None)
-    """
-    from difflib import get_close_matches  # only where something is wrong
-    from inspect import signature
-
-    near = get_close_matches(name, signature(encode_files).parameters, n=1, cutoff=0.75)
-    return near[0] if near else None
 
 
 def _check_values(

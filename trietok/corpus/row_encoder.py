@@ -19,6 +19,7 @@ import pickle
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -26,7 +27,7 @@ from weakref import WeakValueDictionary
 from trietok.errors import InputError, InputTypeError, OptionError, kind_of
 from trietok.files.tables import import_pyarrow
 from trietok.forks import ForkableLock
-from trietok.inputs.options import CallOptions
+from trietok.inputs.options import OF_CALLS, CallOptions
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel.choosing import TEXT_AT_ONCE_BEFORE_KERNEL, threads_allowed
@@ -159,6 +160,30 @@ _sent: WeakValueDictionary[bytes, RowEncoder] = WeakValueDictionary()
 # The encoders that it has got last: a worker gets the same function for each of its tasks.
 _received: dict[bytes, RowEncoder] = {}
 _receiving = ForkableLock()
+
+
+@contextmanager
+def may_mean_options_of(function: Callable[..., Any]) -> Iterator[None]:
+    """Name the option of a function that may be meant by one that no call of a tokenizer takes.
+
+    >>> from trietok import BertTokenizer, TokenizeBatch
+    >>> TokenizeBatch(BertTokenizer.from_pretrained("trietok-en"), "text", keep_colums=["id"])
+    Traceback (most recent call last):
+        ...
+    trietok.errors.OptionError: no such option: 'keep_colums'; did you mean 'keep_columns'?
+    """
+    try:
+        yield
+    except OptionError as error:
+        from difflib import get_close_matches  # only where something is wrong
+        from inspect import signature
+
+        known = () if error.name in OF_CALLS else signature(function).parameters
+        near = get_close_matches(error.name, known, n=1, cutoff=0.75)
+        if not near:
+            raise
+        told = f"no such option: {error.name!r}; did you mean {near[0]!r}?"
+        raise OptionError(told, name=error.name) from None
 
 
 class RowEncoder:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from trietok.corpus.row_encoder import EncodedRows, RowEncoder
+from trietok.corpus.row_encoder import EncodedRows, RowEncoder, may_mean_options_of
 from trietok.corpus.shard_files import (
     arrow_columns,
     check_text_type,
@@ -92,7 +92,8 @@ class TokenizeBatch:
         self.call_options = dict(call_options)
         self._words = bool(call_options.get("is_split_into_words"))
         self._class_name = type(tokenizer).__name__
-        self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
+        with may_mean_options_of(type(self)):
+            self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
 
     @property
     def names(self) -> tuple[str, ...]:

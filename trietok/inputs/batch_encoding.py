@@ -384,7 +384,11 @@ class BatchEncoding(UserDict[str, Any]):
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
     ) -> int | None:
         """The token that holds a code point of the text."""
-        details, index = self._located("char_to_token", batch_or_char_index, char_index)
+        details: Encoding
+        if char_index is None and self._encodings:  # as most often: one text, asked before
+            details, index = self._encodings[0], batch_or_char_index
+        else:
+            details, index = self._located("char_to_token", batch_or_char_index, char_index)
         return details.char_to_token(index, sequence_index)
 
     def word_to_chars(

@@ -70,6 +70,13 @@ class InputState:
         self.model_max_length = settings.model_max_length
         self.pad_token_id = settings.pad_token_id
 
+    def is_of(self, settings: InputSettings, templates: object, warn_once: object) -> bool:
+        """Whether it is made of these; of equal numbers of other types, some are errors."""
+        made_of = self.settings, self._templates, self.warn_once
+        return made_of == (settings, templates, warn_once) and (
+            [*map(type, self.settings)] == [*map(type, settings)]
+        )
+
     def pieces(self, pair: bool, add_special_tokens: bool) -> tuple[RowPiece, ...]:
         """The pieces of a row of one text, or of a pair."""
         pieces = self._templates[pair]

@@ -126,7 +126,8 @@ class Encoding:
 
     def char_to_token(self, char_index: int, sequence_index: int = 0) -> int | None:
         """The first token of a text that stands for a code point; None where none does."""
-        _check_position("char_index", char_index)
+        if char_index < 0:
+            _check_position("char_index", char_index)
         tokens = self._tokens_of_chars.get(sequence_index)
         if tokens is None:
             tokens = self._tokens_of_chars[sequence_index] = self._token_of_each_char(

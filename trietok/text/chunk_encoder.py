@@ -208,11 +208,9 @@ class ChunkEncoder(TextEncoder):
     ) -> dict[str, Any] | Rows | None:
         if self.kernel is None:
             self.expect(tuple(text for text in texts if isinstance(text, str)))
-        return (
-            super().columns(texts, form)
-            if self.kernel is None
-            else self.kernel.columns(texts, form, threads)
-        )
+        if self.kernel is None:
+            return super().columns(texts, form)
+        return self.kernel.columns(texts, form, threads)
 
     def count(self, text: str) -> int:
         if len(text) >= TEXT_AT_ONCE_BEFORE_KERNEL:
@@ -249,9 +247,8 @@ class ChunkEncoder(TextEncoder):
             return self.stages.spans(text)
         spans = None if self.kernel is None else self.kernel.spans(text)
         if spans is None:
-            bounds = accumulate(
-                chain.from_iterable(map(self.chunk_steps, self.cut(text))), initial=-1
-            )
+            steps = chain.from_iterable(map(self.chunk_steps, self.cut(text)))
+            bounds = accumulate(steps, initial=-1)
             next(bounds)
             spans = list(zip(bounds, bounds, strict=True))
         return spans if len(spans) == count else [span for span in spans if span[0] != span[1]]
@@ -313,12 +310,8 @@ class ChunkEncoder(TextEncoder):
         )
 
     def _memories(self) -> list[Memory]:
-        return [
-            self._chunks,
-            self._words,
-            self._steps,
-            *([] if self.terms is None else [self.terms.begun]),
-        ]
+        begun = [] if self.terms is None else [self.terms.begun]
+        return [self._chunks, self._words, self._steps, *begun]
 
     def forget(self) -> None:
         for memory in self._memories():
@@ -460,7 +453,9 @@ class ChunkEncoder(TextEncoder):
 
     def _stands_in(self, text: str) -> bool:
         """Whether an added token may occur in a text."""
-        return self._added.stands_in(text, self.stages.bare)
+        if not (text.isascii() and text.isprintable()):
+            return self._added.stands_in(text, self.stages.bare)
+        return self._added.stands_in(text, str.lower if self._lowers_words else str)
 
     def _only_id_of(self, char: str) -> int | None:
         """The id of a character that is a word; None where it has several."""

@@ -33,7 +33,7 @@ def clean_up_tokenization(out_string: str) -> str:
     >>> clean_up_tokenization("hello , i 'm here . do n't")
     "hello, i'm here. don't"
     """
-    for artifact, original in ARTIFACTS:
+    for artifact, original in ARTIFACTS if " " in out_string else ():
         out_string = out_string.replace(artifact, original)
     return out_string
 
@@ -86,7 +86,8 @@ class Joints(dict[str, str]):
     def join(self, tokens: Iterable[str]) -> str:
         """The text of tokens."""
         first, *others = tokens or ("",)
-        return self._cleaned(first) + "".join(map(self.__getitem__, others))
+        first = self._cleaned(first) if " " in first else first
+        return first + "".join(map(self.__getitem__, others)) if others else first
 
     def __missing__(self, token: str) -> str:
         joint = self._cleaned(

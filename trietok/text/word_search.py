@@ -333,7 +333,8 @@ def has_odd_spaces(words: Collection[str]) -> bool:
     lines = "\n".join(["", *words, ""])
     if lines.count("\n") > len(words) + 1 or "  " in lines or " \n" in lines or "\n " in lines:
         return True
-    others = filter(lines.__contains__, _ASCII) if lines.isascii() else set(lines)
+    is_long = lines.isascii() and len(lines) > len(_ASCII)
+    others = filter(lines.__contains__, _ASCII) if is_long else set(lines)
     return any(char.isspace() for char in others if char not in " \n")
 
 

@@ -503,16 +503,21 @@ class RustProfile(BertTokenizer):
 
     def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
         table: TokenTable = state._table
-        tokens = self._tokens_to_join(
-            table, [token_ids] if isinstance(token_ids, int) else token_ids, False
-        )
+        has_own = is_replaced(self, _JOINING)
+        ids = [token_ids] if isinstance(token_ids, int) else token_ids
+        if has_own or type(ids) is not list:
+            tokens = self._tokens_to_join(table, ids, False)
+        else:
+            tokens = self._tokens_of(table, ids, ())
         if skip_special_tokens:
             special = table.added.contents_special.flat()
             tokens = [token for token in tokens if token not in special]
-        joins = self if is_replaced(self, ("convert_tokens_to_string",)) else state
+        joins = self if has_own and is_replaced(self, _JOINING[1:]) else state
         text: str = joins.convert_tokens_to_string(tokens)
         return text
 
+
+_JOINING = ("convert_ids_to_tokens", "convert_tokens_to_string")  # what decoding calls
 
 # The methods of a basic tokenizer that the slow profile's calls go through, and the fast profile's
 # do not.

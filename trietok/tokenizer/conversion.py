@@ -172,7 +172,7 @@ class ConversionMixin(TokenizerState):
         """
         try:
             return self._decode(
-                to_python(token_ids),
+                token_ids if type(token_ids) is int else to_python(token_ids),
                 skip_special_tokens=skip_special_tokens,
                 clean_up_tokenization_spaces=clean_up_tokenization_spaces,
                 **kwargs,

@@ -150,7 +150,7 @@ class Moment:
         )
         self.builds_by_methods = self.prepares_by_methods and tokenizer.profile == "slow"
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
-        self.builder = self._new_builder(tokenizer)
+        self.builder: InputBuilder = self._new_builder(tokenizer, before.builder)
         self._builder_of_ids: InputBuilder | None = None
         self._plans: dict[Any, Plan] = {}
         self._last_plan: tuple[object, Any] = (None, None)
@@ -280,7 +280,8 @@ class Moment:
 
         return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder.plan)
 
-    def _new_builder(self, tokenizer: Any) -> InputBuilder:
+    def _new_builder(self, tokenizer: Any, before: InputBuilder | None) -> InputBuilder:
+        """A builder; the one before, with its plans, if it would be the same."""
         table, state = self.table, self._state
         pad_token = table.roles.get("pad_token")
         settings = InputSettings(
@@ -297,8 +298,11 @@ class Moment:
             from trietok.tokenizer.by_methods import pieces_by_methods
 
             pieces = pieces_by_methods(tokenizer, False), pieces_by_methods(tokenizer, True)
+            before = None  # what they return may be of other types
         else:
             pieces = state._input_pieces(table)
+        if before is not None and before.is_of(settings, tuple(pieces), tokenizer.warn_once):
+            return before
         return InputBuilder(settings, *pieces, warn_once=tokenizer.warn_once)
 
     def _new_encoder(
@@ -389,8 +393,9 @@ def frozen(tokenizer: Any, hooks: tuple[str, ...] = ()) -> Any:
     """
     if hooks and is_replaced(tokenizer, hooks):
         return tokenizer
-    kept: tuple[object, TokenTable, Any] | None = tokenizer._derived.get("state")
-    if kept is not None and kept[0] is tokenizer._version.mark and kept[1] is tokenizer._table:
+    own = tokenizer.__dict__
+    kept: tuple[object, TokenTable, Any] | None = own["_derived"].get("state")
+    if kept is not None and kept[0] is own["_own_version"].mark and kept[1] is tokenizer._table:
         return tokenizer if kept[2] is None else kept[2]
     attributes: dict[str, Any] = {}
     tables: list[TokenTable] = []
@@ -451,6 +456,7 @@ class _Never:
     """The moment of a tokenizer that has made no moment yet."""
 
     encoder = None
+    builder = None
     mark = None
     version = Version()
     basic = NO_STAGE

@@ -125,7 +125,7 @@ typedef struct {
     int8_t is_free;          /* of added tokens: 1, 0, or -1 where it has not been looked at */
     int8_t has_spaces;       /* of other kinds, perhaps, which terms may have been looked for across */
     const uint8_t *stop;     /* where the window ends, if a term stands from this chunk on */
-    size_t starts; /* how many are behind the ids of a word that has just been worked out */
+    Starts starts; /* which are behind the ids of a word that has just been worked out */
 } Chunk;
 
 static inline Chunk new_chunk(const Call *call, const uint8_t *at, const uint8_t *text_end)
@@ -197,14 +197,13 @@ static inline int has_no_edge(const Kernel *kernel, Pair key, uint32_t behind)
 }
 
 /* Put where terms go on behind a word and a space, if `pass_words` may ask for it: of each whose first part the word ends
-   with, the node, and where in the word that begins; ANY_PLACE where the edges do not tell of it. Returns how many
-   numbers, as an entry counts them: with ANY_BEHIND unless all begin where the word does. There is room. */
-static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
+   with, the node, and where in the word that begins; ANY_PLACE where the edges do not tell of it. There is room. */
+static Starts find_starts(Call *call, const uint8_t *bytes, size_t length)
 {
     const Kernel *kernel = call->kernel;
-    size_t starts = 0, is_any = 0;
+    Starts starts = {0, 0};
     if (length > LONGEST_SHORT || !kernel->tree_count || !is_alphanumeric(*bytes))
-        return 0;
+        return starts;
     uint8_t padded[2 * READ_AT_ONCE] = {0};
     memcpy(padded, bytes, length);
     for (size_t number = 0; number < kernel->tree_count; number++) {
@@ -212,17 +211,20 @@ static size_t find_starts(Call *call, const uint8_t *bytes, size_t length)
         uint64_t hash = 0;
         for (size_t from = length; from-- && bytes[from] < 0x80;) {
             hash = hash_in_front(hash, kernel->folds[bytes[from]]);
-            uint32_t node = may_be_head(tree, hash) ? (uint32_t)*head_place(tree, hash) : ROOT;
+            uint64_t head = may_be_head(tree, hash) ? *head_place(tree, hash) : 0;
+            uint32_t node = node_of_head(head);
+            if (node == SEVERAL && (node = node_behind(tree, kernel->folds, bytes + from, length - from)))
+                node = child_of(tree, node, ' ');
             if (!node)
                 continue;
             int is_told = has_no_edge(kernel, word_key(padded + from, length - from), ANY_EDGE);
             call->ids[call->count++] = (int32_t)(number << NODE_BITS | node);
             call->ids[call->count++] = is_told ? (int32_t)from : ANY_PLACE;
-            is_any |= from > 0 || !is_told ? ANY_BEHIND : 0;
-            starts += 2;
+            starts.behind |= is_told ? behind_head(head) : ANY_BEHIND;
+            starts.count += 2;
         }
     }
-    return starts | is_any;
+    return starts;
 }
 
 /* The ids of a new word all of whose code points stay in it, or are deleted. */
@@ -258,10 +260,9 @@ static Outcome work_out_word(Call *call, Chunk *chunk, const uint8_t *bytes, siz
         return FAILURE;
     if (size)
         call->count += ids_of_word(call->pieces, call->word, size, code_points, call->ids + call->count);
-    size_t starts = find_starts(call, bytes, length);
-    chunk->starts = starts & ~(size_t)ANY_BEHIND;
-    call->count -= chunk->starts;
-    return remember_starts(call, WORD, bytes, length, call->ids + count, call->count - count, starts) ? FAILURE : DONE;
+    chunk->starts = find_starts(call, bytes, length);
+    call->count -= chunk->starts.count;
+    return remember_starts(call, WORD, bytes, length, call->ids + count, call->count - count, chunk->starts) ? FAILURE : DONE;
 }
 
 static inline Outcome end_word(Call *call, Chunk *chunk)

@@ -137,17 +137,18 @@ typedef enum { WORD, CHUNK, PAIR, STEPS, FOLD, TERM, KEY_KINDS } KeyKind;
    the byte before it is its length. */
 enum { KIND_SHIFT = 61, LENGTH_SHIFT = 56, LONG_LENGTH_SHIFT = 48, IS_LONG = 31 };
 
-/* Behind it are the bytes of a long key, then its ids if there are more than it has room for, then where terms go on
-   that begin in a word; together a UNIT or more. */
+/* Behind it are the bytes of a long key, then its ids if there are more than it has room for, then the starts, where terms
+   go on that begin in a word; together a UNIT or more. */
 typedef struct {
     uint64_t first, second; /* both 0 where the rest of a segment is empty */
-    uint16_t count;         /* of ids */
-    uint16_t starts;        /* where terms go on, and whether one may before any bytes: see ANY_BEHIND */
+    uint32_t count : 10;  /* of ids */
+    uint32_t starts : 10; /* how many numbers they are */
+    uint32_t behind : 12; /* of a word: before which bytes a term may begin in it, see `behind_bit` */
     int32_t ids[IDS_IN_ENTRY];
 } Entry;
 
 /* Entries lie in segments, each twice as large as the one before, so they never move. */
-enum { ANY_BEHIND = 1 << 15, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
+enum { ANY_BEHIND = (1 << 12) - 1, UNIT = sizeof(Entry), FIRST_SEGMENT = 13, SEGMENTS = 20 }; /* logarithm of the first one's bytes */
 
 typedef struct {
     uint8_t *segments[SEGMENTS];
@@ -253,11 +254,15 @@ typedef struct {
     size_t count;
 } Known;
 
+/* How many starts there are, and the bits of what may be behind: of an entry. */
+typedef struct {
+    uint32_t count, behind;
+} Starts;
+
 /* How many ids are behind an entry; and how many starts, which are in it where there is room for all of them. */
 static inline size_t ids_behind(size_t count) { return count > IDS_IN_ENTRY ? count : 0; }
 static inline size_t starts_behind(size_t count, size_t starts)
 {
-    starts &= ~(size_t)ANY_BEHIND;
     return count + starts > IDS_IN_ENTRY ? starts : 0;
 }
 
@@ -470,14 +475,14 @@ static int make_room(Memory *memory, size_t units)
     return places > table->mask + 1 && grow_table(memory, places) ? -1 : 1;
 }
 
-/* Remember what bytes became, unless they are too long or there is no room now. Behind the ids are the starts, as an
-   entry counts them. -1 for no memory. */
-static int put_entry(
-    Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count, size_t starts)
+/* Remember what bytes became, unless they are too long or there is no room now. Behind the ids are the starts. -1 for no
+   memory. */
+static int put_entry(Memory *memory, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count,
+    Starts starts)
 {
     if (length > LONGEST_KEY || count > MOST_IDS)
         return 0;
-    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count, starts);
+    size_t behind = length > LONGEST_SHORT ? length : 0, units = 1 + units_behind(behind, count, starts.count);
     int has_room = make_room(memory, units);
     if (has_room <= 0)
         return has_room;
@@ -488,10 +493,10 @@ static int put_entry(
     if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */
     Entry *entry = entry_of(store, store->used + 1);
-    *entry = (Entry){key.low, key.high, (uint16_t)count, (uint16_t)starts, {0}};
+    *entry = (Entry){key.low, key.high, (uint32_t)count, starts.count, starts.behind, {0}};
     memcpy(entry + 1, bytes, behind);
     memcpy(ids_of(entry), ids, count * sizeof *ids);
-    memcpy(starts_of(entry), ids + count, (starts & ~(size_t)ANY_BEHIND) * sizeof *ids);
+    memcpy(starts_of(entry), ids + count, starts.count * sizeof *ids);
     store->counts[kind]++;
     lead_to(table, at, hash, store->used + 1);
     store->used += units;

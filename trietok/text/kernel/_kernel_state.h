@@ -273,9 +273,9 @@ static inline void let_go(Call *call)
     unlock_kernels();
 }
 
-/* Remember what bytes became, and `starts` more behind it. -1 for no memory. */
+/* Remember what bytes became, and the starts behind it. -1 for no memory. */
 static int remember_starts(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids,
-    size_t count, size_t starts)
+    size_t count, Starts starts)
 {
     lock_kernels(!call->without_gil);
     call->kernel->handed_over += kind == CHUNK;
@@ -286,7 +286,7 @@ static int remember_starts(Call *call, KeyKind kind, const uint8_t *bytes, size_
 
 static int remember(Call *call, KeyKind kind, const uint8_t *bytes, size_t length, const int32_t *ids, size_t count)
 {
-    return remember_starts(call, kind, bytes, length, ids, count, 0);
+    return remember_starts(call, kind, bytes, length, ids, count, (Starts){0, 0});
 }
 
 /* Signals and other threads get their turn. */

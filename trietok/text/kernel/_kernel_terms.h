@@ -12,7 +12,7 @@
 #include "_kernel_pieces.h"
 
 enum { PLAIN_ERROR = -3 };
-enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, NODE_BITS = 26, MOST_NODES = 1 << NODE_BITS, MOST_TREES = 32, DELETED_FOLD = 0xff };
+enum { ROOT, HAS_CHILD = 1, IS_END = 2, FEW_CHILDREN = 3, NODE_BITS = 26, BEHIND_BITS = 12, SEVERAL = (1 << NODE_BITS) - 1, MOST_NODES = SEVERAL, MOST_TREES = 32, DELETED_FOLD = 0xff };
 
 typedef struct {
     uint32_t sibling, table; /* 0 for none; tables are counted from 1 on */
@@ -27,7 +27,7 @@ typedef struct {
     uint8_t is_in_head[256]; /* whether a byte is before the first space of some term */
     uint8_t ends_head[256];  /* whether it is right before a space */
     uint64_t *marks, marks_mask; /* a bit by hash: where it is not set, no term has such bytes before its first space */
-    uint64_t *heads, heads_mask; /* by the same hash: half of it, and the node behind the first space; 0 for none */
+    uint64_t *heads, heads_mask; /* by the same hash; 0 for none, see `Head` */
     uint64_t *edges;             /* of each term: see `edge_hash` */
     size_t edge_count;
 } Tree;
@@ -39,12 +39,18 @@ static inline uint64_t *head_mark(const Tree *tree, uint64_t hash) { return &tre
 
 static inline int may_be_head(const Tree *tree, uint64_t hash) { return *head_mark(tree, hash) >> (hash >> 58) & 1; }
 
-/* The place of a head in the table, or the empty one where it would be. Two of the same half are taken for one: then a
-   term is looked for where none stands. */
+/* A head: the upper bits of its hash, those of the bytes behind it (see `behind_bit`), and the node behind its space;
+   SEVERAL where heads have the same upper bits. */
+enum { HEAD_SHIFT = NODE_BITS + BEHIND_BITS };
+static inline uint32_t node_of_head(uint64_t head) { return head & SEVERAL; }
+static inline uint32_t behind_head(uint64_t head) { return head >> NODE_BITS & ((1u << BEHIND_BITS) - 1); }
+
+/* The place of a head in the table, or the empty one where it would be. What has the same upper bits as a head is taken for
+   it: then a term is looked for where none stands. */
 static inline uint64_t *head_place(const Tree *tree, uint64_t hash)
 {
     for (uint64_t at = hash >> 20 & tree->heads_mask;; at = (at + 1) & tree->heads_mask)
-        if (!tree->heads[at] || tree->heads[at] >> 32 == hash >> 32)
+        if (!tree->heads[at] || tree->heads[at] >> HEAD_SHIFT == hash >> HEAD_SHIFT)
             return &tree->heads[at];
 }
 
@@ -58,6 +64,15 @@ static inline uint32_t child_of(const Tree *tree, uint32_t number, uint8_t byte)
         if (tree->nodes[number].byte == byte)
             return number;
     return ROOT;
+}
+
+/* The node behind ASCII, one byte of it at least; ROOT where no form begins so. */
+static uint32_t node_behind(const Tree *tree, const uint8_t *folds, const uint8_t *bytes, size_t length)
+{
+    uint32_t node = child_of(tree, ROOT, folds[*bytes]);
+    for (size_t i = 1; i < length && node; i++)
+        node = child_of(tree, node, folds[bytes[i]]);
+    return node;
 }
 
 /* ---- edges: which words begin a term, before which bytes ---------------------------------------------------------- */
@@ -78,26 +93,37 @@ static inline uint64_t edge_hash(Pair key, uint32_t behind)
 /* Two bits of the same number. */
 static inline uint64_t edge_bits(uint64_t hash) { return (uint64_t)1 << (hash & 63) | (uint64_t)1 << (hash >> 6 & 63); }
 
+/* One of as many bits as an entry has for what is behind a word: fewer than edges tell, but at hand. */
+static inline uint32_t behind_bit(uint32_t behind)
+{
+    return 1u << (((behind | (uint32_t)IN_ONE_CASE) * 0x9e3779b1u >> 16) * BEHIND_BITS >> 16);
+}
+
 /* Whether four bytes are printable ASCII. */
 static inline int are_printable(uint32_t bytes)
 {
-    uint32_t high = bytes & 0x60606060u;
-    return (((high | high << 1) & 0x40404040u) | ((bytes | (bytes + 0x01010101u)) & 0x80808080u)) == 0x40404040u;
+    return !(((bytes - 0x20202020u) | bytes | (bytes + 0x01010101u)) & 0x80808080u);
 }
 
-/* Note the edge of a form that begins with a word of ASCII. */
-static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head)
+/* Note the edge of a form, if it begins with a word of ASCII, and the node and the bits of its head. */
+static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head, uint64_t hash, uint32_t node)
 {
     uint8_t padded[READ_AT_ONCE] = {0};
     uint32_t behind = ANY_EDGE;
-    if (!head || head > LONGEST_SHORT || head == length)
+    if (head == length)
+        return;
+    if (length - head > EDGE)
+        memcpy(&behind, form + head + 1, EDGE);
+    uint64_t *place = head_place(tree, hash);
+    uint32_t before = node_of_head(*place), bits = behind == ANY_EDGE ? ANY_BEHIND : behind_bit(behind);
+    *place = (hash >> HEAD_SHIFT << HEAD_SHIFT) | (uint64_t)(behind_head(*place) | bits) << NODE_BITS
+             | (before && before != node ? SEVERAL : node);
+    if (!head || head > LONGEST_SHORT)
         return;
     for (size_t i = 0; i < head; i++)
         if (form[i] >= 0x80)
             return;
     memcpy(padded, form, head);
-    if (length - head > EDGE)
-        memcpy(&behind, form + head + 1, EDGE);
     tree->edges[tree->edge_count++] = edge_hash(word_key(padded, head), behind);
 }
 
@@ -135,13 +161,11 @@ static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t be
     size_t head = 0;
     for (; head < length && form[head] != ' '; head++)
         tree->is_in_head[form[head]] = 1;
-    add_edge(tree, form, length, head);
     uint64_t hash = 0;
     for (size_t at = head; at;)
         hash = hash_in_front(hash, form[--at]);
     *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
-    if (head < length)
-        *head_place(tree, hash) = (hash >> 32 << 32) | path[head + 1];
+    add_edge(tree, form, length, head, hash, path[head + 1]);
     return 0;
 }
 

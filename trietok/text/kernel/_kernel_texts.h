@@ -122,6 +122,17 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
     return outcome;
 }
 
+/* What the form of a term stands for, if that is all that its form says; it is put behind the ids and not counted.
+   UNCERTAIN where Python has to say more. */
+static Outcome ask_of_term(Call *call, const uint8_t *form, size_t length)
+{
+    size_t count = call->count;
+    Outcome outcome = put_asked(call, TERM, call->kernel->settle, form, length, form + length);
+    int is_settled = call->count == count + 2;
+    call->count = count;
+    return outcome || is_settled ? outcome : UNCERTAIN;
+}
+
 /* Find the longest term at each place of a window of `length` bytes, all of them folded. UNCERTAIN where one stands of
    which Python has to say more. */
 static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Found *found)
@@ -142,15 +153,13 @@ static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Foun
                 node = child_of(tree, node, window[at]);
                 if (!(tree->nodes[node].flags & IS_END))
                     continue;
-                size_t count = call->count, size = at + 1 - from;
-                Outcome outcome = put_asked(call, TERM, kernel->settle, window + from, size, window + length);
-                if (outcome || call->count != count + 2) {
-                    call->count = count;
-                    return outcome ? outcome : UNCERTAIN;
-                }
-                call->count = count;
+                size_t size = at + 1 - from;
+                Outcome outcome = ask_of_term(call, window + from, size);
+                if (outcome)
+                    return outcome;
+                const int32_t *answer = call->ids + call->count;
                 if (found[from].id < 0 || size > found[from].length)
-                    found[from] = (Found){call->ids[count], (uint16_t)size, (uint8_t)call->ids[count + 1]};
+                    found[from] = (Found){answer[0], (uint16_t)size, (uint8_t)answer[1]};
             }
         }
     }
@@ -168,7 +177,15 @@ static Outcome settle_window(Call *call, const uint8_t *window, size_t length)
         return UNCERTAIN;
     for (size_t i = 0; i < length; i++)
         folded[i] = call->kernel->folds[window[i]];
-    Outcome outcome = find_terms(call, folded, length, found);
+    Outcome outcome = DONE;
+    const Tree *tree = call->kernel->trees[0];
+    if (call->kernel->tree_count == 1
+        && tree->nodes[node_behind(tree, call->kernel->folds, window, length)].flags & IS_END) { /* most often */
+        outcome = ask_of_term(call, folded, length);
+        call->count += outcome == DONE; /* nothing touches it */
+        return outcome;
+    }
+    outcome = find_terms(call, folded, length, found);
     for (size_t at = 0, next; at < length && outcome == DONE; at = next) {
         size_t behind = found[at].id < 0 ? at : at + found[at].length;
         next = behind > at ? behind : at + 1;
@@ -295,20 +312,23 @@ static inline const Entry *entry_of_word(const Table *table, const AsciiWord *wo
     return find_entry(table, word->key, word->hash, word->at, word->length, &at);
 }
 
-/* Whether the edges tell that no term begins with a word before what is behind it and a space. */
-static inline int has_no_term(const Kernel *kernel, Pair key, const uint8_t *behind)
+/* Whether a term may begin in a word at such a place, which `find_starts` has put. */
+static inline int may_start(const Kernel *kernel, const AsciiWord *word, int32_t place)
 {
     uint32_t bytes;
+    const uint8_t *from = word->at + place, *behind = word->at + word->length;
     memcpy(&bytes, behind + 1, EDGE);
-    return has_no_edge(kernel, key, bytes) & are_printable(bytes);
+    return place == ANY_PLACE || !are_printable(bytes)
+           || !has_no_edge(kernel, word_key(from, (size_t)(behind - from)), bytes);
 }
 
-/* Whether a term may begin in a word, as far as its entry and what is behind it tell. */
-static inline int may_begin_term(const Kernel *kernel, const AsciiWord *word, const Entry *entry)
+/* Whether a term may begin in a word, as far as its entry and what is behind it tell. Every other word begins one, so
+   nothing branches here. */
+static inline int may_begin_term(const AsciiWord *word, const Entry *entry)
 {
-    if (LIKELY(!entry->starts))
-        return 0;
-    return entry->starts & ANY_BEHIND || !has_no_term(kernel, word->key, word->at + word->length);
+    uint32_t bytes, behind = entry->behind;
+    memcpy(&bytes, word->at + word->length + 1, EDGE);
+    return ((behind & behind_bit(bytes)) != 0) | ((behind != 0) & !are_printable(bytes));
 }
 
 /* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
@@ -322,9 +342,8 @@ static Outcome walk_behind(Call *call, const AsciiWord *word, const int32_t *sta
     memcpy(copied, starts, count * sizeof *starts);
     for (size_t i = 0; i < count && outcome == DONE; i += 2) {
         const Tree *tree = call->kernel->trees[(uint32_t)copied[i] >> NODE_BITS];
-        const uint8_t *from = word->at + copied[i + 1];
-        if (copied[i + 1] == ANY_PLACE || !has_no_term(call->kernel, word_key(from, (size_t)(behind - from)), behind))
-            outcome = walk(call, tree, (uint32_t)copied[i] & (MOST_NODES - 1), behind + 1, reach);
+        if (may_start(call->kernel, word, copied[i + 1]))
+            outcome = walk(call, tree, node_of_head((uint32_t)copied[i]), behind + 1, reach);
     }
     return outcome;
 }
@@ -339,8 +358,8 @@ static const uint8_t *widen_by_words(Call *call, Chunk *chunk, const Table *tabl
         const Entry *entry = word->length ? entry_of_word(table, word) : NULL;
         if (word->length && !entry)
             return word->at;
-        if (entry && may_begin_term(call->kernel, word, entry))
-            *outcome = walk_behind(call, word, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND, reach);
+        if (entry && may_begin_term(word, entry))
+            *outcome = walk_behind(call, word, starts_of(entry), entry->starts, reach);
         if (*reach > chunk->stop)
             chunk->stop = chunk_end(*reach, call->text_end);
     }
@@ -373,7 +392,7 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
         chunk->at = word->at + word->length;
         Outcome outcome = work_out_word(call, chunk, word->at, word->length);
         if (outcome == DONE)
-            outcome = look_behind_word(call, chunk, table, word, left, call->ids + call->count, chunk->starts);
+            outcome = look_behind_word(call, chunk, table, word, left, call->ids + call->count, chunk->starts.count);
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
     if (UNLIKELY(entry->count > IDS_IN_ENTRY)) {
@@ -383,9 +402,12 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
         memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
         call->count += entry->count;
     }
-    if (LIKELY(!call->kernel->tree_count) || LIKELY(!may_begin_term(call->kernel, word, entry)))
+    if (LIKELY(!call->kernel->tree_count) || LIKELY(!may_begin_term(word, entry)))
         return DONE;
-    return look_behind_word(call, chunk, table, word, left, starts_of(entry), entry->starts & ~(size_t)ANY_BEHIND);
+    const int32_t *starts = starts_of(entry);
+    if (LIKELY(entry->starts == 2) && LIKELY(!may_start(call->kernel, word, starts[1])))
+        return DONE;
+    return look_behind_word(call, chunk, table, word, left, starts, entry->starts);
 }
 
 static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)

@@ -84,7 +84,8 @@ class AddedTerms(Report):
         way: how terms were added.
         added: token → its id, in the order of the terms; a token is the term as the tokenizer
             writes it.
-        known: terms that are tokens already, and stay what they are.
+        known: terms that are tokens already, and stay what they are; but entries that no text
+            gives are `refused`.
         duplicates: terms that come to the same token as one before.
         refused: terms that cannot be added that way.
         entries: those of `added` that are entries of the vocabulary; the others are added tokens.
@@ -189,10 +190,6 @@ def add_terms(
     if isinstance(terms, Suggestions):
         way = terms.adding if (way, terms.adding) == ("auto", "single-word") else way
         terms = [each.word for each in terms.suggestions]
-    if isinstance(terms, (str, bytes)):
-        raise InputTypeError(
-            f"add_terms takes a list of terms, not one: pass [{terms!r:.60}]", value=terms
-        )
     if way not in WAYS:
         raise InputError(f"way is {way!r:.60}; it is {alternatives(WAYS)}")
     if special and way == "wordpiece":
@@ -200,7 +197,7 @@ def add_terms(
             "an entry of the WordPiece vocabulary is not special; add special tokens in another way"
         )
     found = _Sorted(tokenizer, way, special)
-    for number, term in enumerate(_checked_terms(terms), start=1):
+    for number, term in enumerate(checked_terms(terms), start=1):
         found.take(number, term)
     entries = [content for content, token in found.tokens.items() if isinstance(token, str)]
     tokens = [token for token in found.tokens.values() if not isinstance(token, str)]
@@ -220,8 +217,11 @@ def add_terms(
     )
 
 
-def _checked_terms(terms: Iterable[str]) -> Iterator[str]:
+def checked_terms(terms: Iterable[str], whose: str = "terms") -> Iterator[str]:
     """The terms, each checked to be one: a column of a table may have empty cells."""
+    if isinstance(terms, (str, bytes)):
+        told = f"{whose} are a list, not one: pass [{terms!r:.60}]"
+        raise InputTypeError(told, value=terms)
     for number, term in enumerate(terms, start=1):
         if not isinstance(term, str):
             told = f"{type(term).__name__}: {term!r:.60}, number {number} of the list"
@@ -265,12 +265,25 @@ class _Sorted:
             if searched in self._taken:
                 self.duplicates.append(term)
             elif searched in self._vocabulary:
+                if self._is_out_of_reach(searched):
+                    raise InputError(
+                        "it is an entry that no text gives, since the tokenizer takes it for"
+                        f" something else; tokenizer.add_tokens([{term!r:.60}]) has it found, with"
+                        " the id that it has"
+                    )
                 self.known.append(term)
             else:
                 self.tokens[str(token)] = token
             self._taken.add(searched)
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
+
+    def _is_out_of_reach(self, entry: str) -> bool:
+        """Whether a word is an entry that no text gives, such as `...`: three words."""
+        if not self._has_entries or entry != self._word_of(entry):
+            return False
+        found, unknown = self._tokenizer.tokenize(entry), self._tokenizer.unk_token
+        return len(found) != 1 or (found == [unknown] and entry != unknown)
 
     def _searched(self, token: AddedToken | str) -> str:
         """What a text is searched for: the fast profile normalizes added tokens, which keep their
@@ -389,13 +402,9 @@ def remove_terms(tokenizer: BertTokenizer, terms: Iterable[str]) -> list[str]:
     ... )
     (["crohn's disease", 'zoology'], 8000)
     """
-    if isinstance(terms, (str, bytes)):
-        raise InputTypeError(
-            f"terms to remove (remove) are a list, not one: pass [{terms!r:.60}]", value=terms
-        )
     known, gone, unknown = tokenizer.get_vocab(), dict[str, None](), list[str]()
     unknown_id = unknown_id_of(tokenizer)
-    for term in _checked_terms(terms):
+    for term in checked_terms(terms, "terms to remove (remove)"):
         found = [] if term in known else tokenizer.tokenize(term)
         if term in known:
             gone[term] = None

@@ -22,6 +22,7 @@ from trietok.workbench.adapting.add_terms import (
     AddedTerms,
     RefusedTerm,
     add_terms,
+    checked_terms,
     ids_of_texts,
     unknown_id_of,
 )
@@ -168,7 +169,7 @@ class Spellings:
         self._counts: Counter[tuple[str, str]] = Counter()  # of terms and spellings
         self._texts = 0
         sizes = set()
-        for term in terms:
+        for term in checked_terms(terms):
             spans = [found.span() for found in word_runs().finditer(term)]
             if spans and (spans[0][0], spans[-1][1]) == (0, len(term)):
                 self._terms.setdefault(_folded(term), term)
@@ -241,7 +242,7 @@ def near_misses(tokenizer: BertTokenizer, terms: Iterable[str], texts: Iterable[
         texts: read once.
 
     Raises:
-        InputTypeError: a text is no str, or the tokenizer is a byte-pair encoding.
+        InputTypeError: a term or a text is no str, or the tokenizer is a byte-pair encoding.
 
     >>> import trietok
     >>> from trietok.workbench.adapting.variants import near_misses

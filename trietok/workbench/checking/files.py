@@ -101,7 +101,7 @@ UNREADABLE_FILE = declare(
 NOT_THAT_FILE = declare(
     "not-that-file",
     "files are something else than their names say",
-    so="nothing that needs {file} loads, and what it should say is not checked",
+    so="what reads {file} does not load, and what it should say is not checked",
     do="as the message says: get {file} again, convert it, or give what is wanted",
 )
 TOKENIZER_JSON_IDS = declare(
