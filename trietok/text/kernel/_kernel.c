@@ -580,8 +580,7 @@ static PyMethodDef module_functions[] = {
         "    name: the two tokens of a pair -> the one they become, which is either there or the next."},
     {"read_vocabulary", read_vocabulary, METH_VARARGS,
         "read_vocabulary(text, start, entries, /)\n--\n\n"
-        "Put the object that begins there in a JSON text, whose ids are 0, 1, 2, ..., into a dict. Where it ends; -1 for\n"
-        "another object."},
+        "Put what begins there in a JSON text, with the ids 0, 1, 2, ..., into a dict. Where it ends; -1 for another."},
     {"count_kernels", count_kernels, METH_NOARGS, "count_kernels()\n--\n\nHow many kernels there are."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},

@@ -5,9 +5,7 @@
 
 static const char *past_blanks(const char *at)
 {
-    while (*at == ' ' || *at == '\n' || *at == '\t')
-        at++;
-    return at;
+    return at + strspn(at, " \n\t");
 }
 
 /* The string whose opening quote is before `*at`, which is then behind the closing one; NULL where Python has to look. */
