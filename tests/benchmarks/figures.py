@@ -47,7 +47,7 @@ TEXTS = {
     "190 languages": ("udhr.txt", "bert-base-multilingual-cased"),
 }
 NO_CASED = [name for name in TEXTS if name != "English, cased"]
-LINES = 2_500  # for what takes transformers long
+LINES, FEW = 2_500, 200  # for what takes transformers long, and for what is to have met others
 PACKAGES = ("transformers", "tokenizers", "nanotoken", "tokie", "flash-tokenizer")
 PASSES = (", new text", ", seen before")
 ENGINES: dict[Profile, list[str]] = {
@@ -101,7 +101,8 @@ WITH_TERMS = [
     ),
 ]
 TIMES = [
-    Row("a short query that was met, µs", "query", lines=1),
+    Row("a short query that was met, µs", "query", lines=FEW),
+    Row("its ids alone, µs", "ids_of_query", lines=FEW),
     Row("random code points, ns each", "code_points", lines=1, format="{:,.0f}"),
     Row("broken special tokens, ns each", "broken_special_tokens", lines=1, format="{:,.0f}"),
     Row(

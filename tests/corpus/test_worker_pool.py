@@ -38,10 +38,11 @@ trietok.train_wordpiece(trietok.TextFiles("texts.txt"), words=tokenizer.tokenize
 }
 
 SLOW_TO_IMPORT = """
-import multiprocessing, time
+import multiprocessing, os, time
 if multiprocessing.current_process().name != "MainProcess":
     open("begun", "w").close()
-    time.sleep(3)
+    while not os.path.exists("interrupted"):
+        time.sleep(0.01)
 """
 
 # The first process is ready before another is started, which the work itself has to start then.
@@ -169,7 +170,7 @@ def test_threads_need_no_guard(tmp_path):
     "name", ["encode_files", pytest.param("train_wordpiece", marks=pytest.mark.faults)]
 )
 def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
-    """Pressed while the processes that it started import the script, which takes them a while."""
+    """Pressed while the processes that it started import the script, which takes until then."""
     if name == "encode_files":
         pytest.importorskip("pyarrow")
     script = started(tmp_path, SLOW_TO_IMPORT + SCRIPTS[name])
@@ -179,6 +180,7 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
         time.sleep(0.01)
     time.sleep(0.3)
     os.killpg(script.pid, signal.SIGINT)
+    (tmp_path / "interrupted").touch()
     errors = said(script)
     assert "the script hangs" not in errors
     assert errors.splitlines()[-1] == "KeyboardInterrupt"

@@ -193,6 +193,21 @@ def test_the_leftmost_longest_of_terms_that_overlap(kind, name):
 
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("kind", PROFILES)
+def test_what_is_cut_off_behind_a_term_is_there_the_next_time(kind, name):
+    """A window is remembered whole, whatever is cut off in it."""
+    with kernel_of(name):
+        tokenizer = kind.from_pretrained("trietok-en")
+        tokenizer.add_tokens(["of the"])
+        text = "some of thesecond time"
+        whole = [*tokenizer.tokenize("some"), "of the", *tokenizer.tokenize("second time")]
+        for length in range(1, len(whole)):
+            cut = tokenizer([text], truncation=True, max_length=length, add_special_tokens=False)
+            assert tokenizer.convert_ids_to_tokens(cut.input_ids[0]) == whole[:length]
+        assert tokenizer.convert_ids_to_tokens(tokenizer.encode(text)[1:-1]) == whole
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("kind", PROFILES)
 def test_terms_whose_first_words_have_one_hash(kind, name):
     """The upper half of the kernel's hash, by which it finds where a term goes on."""
 
@@ -230,6 +245,13 @@ def test_a_term_that_is_lower_cased_around_one_that_is_not(name):
     assert (
         tokens_of(PROFILES[0], name, added, "X NEW x new", split_special_tokens=False)[0] == "X new"
     )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_term_as_it_is_written_goes_before_a_longer_one_that_is_lower_cased(name):
+    added = [trietok.AddedToken("NEW YOR", normalized=False), trietok.AddedToken("new york")]
+    assert tokens_of(PROFILES[0], name, added, "NEW YORK new york") == ["NEW YOR", "k", "new york"]
+    assert tokens_of(PROFILES[0], name, added, "NEW YORK") == ["NEW YOR", "k"]
 
 
 @pytest.mark.skipif("compiled" not in KERNELS, reason="counts what the kernel asks")

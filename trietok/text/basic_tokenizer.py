@@ -74,6 +74,7 @@ def cleaning_table(
 _CLEANING = {chinese: cleaning_table(is_control, chinese) for chinese in (True, False)}
 PUNCTUATION = TranslationTable(lambda char: f" {char} " if is_punctuation(char) else char)
 MARKS = TranslationTable(lambda char: None if is_nonspacing_mark(char) else char)
+FEW_CHARACTERS = 256  # so many characters are looked up: a pattern takes milliseconds to compile
 
 
 @lru_cache(maxsize=2)
@@ -86,9 +87,8 @@ def cleaning_step(table: TranslationTable, tokenize_chinese_chars: bool) -> Step
     """The step that cleans by a `cleaning_table`."""
 
     def changes(text: str) -> bool:
-        if len(text) == 1 or not text.isprintable():
-            return True  # for a character alone, the pattern need not be compiled
-        return _to_clean(tokenize_chinese_chars).search(text) is not None
+        may_change = len(text) <= FEW_CHARACTERS or not text.isprintable()
+        return may_change or _to_clean(tokenize_chinese_chars).search(text) is not None
 
     return EachCharacter("clean", table, changes)
 
@@ -356,10 +356,9 @@ def _rust_steps(
     def changes(text: str) -> bool:
         if text.isascii():
             return cleans and not text.isprintable()
-        if len(text) == 1:  # see `cleaning_step`
+        if len(text) <= FEW_CHARACTERS or (cleans and _any_of("deleted", "space").search(text)):
             return True
-        to_clean = cleans and _any_of("deleted", "space").search(text) is not None
-        return to_clean or (chinese and _any_of("chinese").search(text) is not None)
+        return chinese and _any_of("chinese").search(text) is not None
 
     cleaning = EachCharacter("clean", _RUST_CLEANING[cleans, chinese], changes)
     stripping = NormalForm("NFD"), EachCharacter("accents", RUST_MARKS, _is_beyond_ascii)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
@@ -233,12 +232,14 @@ def is_in(name: str, char: str) -> bool:
 
 
 @functools.cache
-def _changed_code_points(strips: bool) -> bytearray:
-    changed = bytearray(sys.maxunicode + 1)
+def _changed_boundaries(strips: bool) -> list[int]:
     by_stripping = ("marks", "decomposed", "nonstarters") if strips else ()
-    for begin, end in _ranges("deleted", "space", "split_space", "punctuation", *by_stripping):
-        changed[begin:end] = b"\1" * (end - begin)
-    return changed
+    found = [-1]
+    for begin, end in sorted(
+        _ranges("deleted", "space", "split_space", "punctuation", *by_stripping)
+    ):
+        found[-1:] = [max(end, found[-1])] if begin <= found[-1] else [found[-1], begin, end]
+    return found[1:]
 
 
 def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
@@ -250,9 +251,9 @@ def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
     >>> is_unchanged("A", lowers=False), is_unchanged("\xe9", strips=False)
     (True, True)
     """
-    if lowers and (char != char.lower() or ord(char) in lower_case()):
-        return False
-    return not (_changed_code_points(strips)[ord(char)] or (strips and unicodedata.combining(char)))
+    is_lowered = lowers and (char != char.lower() or ord(char) in lower_case())
+    is_changed = bisect.bisect_right(_changed_boundaries(strips), ord(char)) % 2
+    return not (is_lowered or is_changed or (strips and unicodedata.combining(char)))
 
 
 def character_class(*names: str) -> str:

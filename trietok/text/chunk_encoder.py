@@ -432,7 +432,7 @@ class ChunkEncoder(TextEncoder):
                     lowered = chunk.lower() if self._lowers_words else chunk
                     words = lowered.translate(ASCII_SIGNS).split()
                     return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
-            elif self._chinese_apart:
+            elif self._chinese_apart and self.kernel is None:  # which has done it
                 cuts_at_signs = self._split_punctuation and not _compiled(
                     _STRANGE_TO_CHINESE
                 ).search(chunk)

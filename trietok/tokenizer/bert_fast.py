@@ -41,6 +41,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token, TokenTable
+from trietok.tokenizer.wordpiece_vocabulary import TOKEN_HOOKS, known_tokens_of
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import TokenizerJson
@@ -505,19 +506,19 @@ class RustProfile(BertTokenizer):
         table: TokenTable = state._table
         has_own = is_replaced(self, _JOINING)
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
-        if has_own or type(ids) is not list:
+        tokens = None if has_own or type(ids) is not list else known_tokens_of(table, ids)
+        if tokens is None:
             tokens = self._tokens_to_join(table, ids, False)
-        else:
-            tokens = self._tokens_of(table, ids, ())
         if skip_special_tokens:
             special = table.added.contents_special.flat()
             tokens = [token for token in tokens if token not in special]
-        joins = self if has_own and is_replaced(self, _JOINING[1:]) else state
+        joins = self if has_own and is_replaced(self, _JOINING[:1]) else state
         text: str = joins.convert_tokens_to_string(tokens)
         return text
 
 
-_JOINING = ("convert_ids_to_tokens", "convert_tokens_to_string")  # what decoding calls
+# what decoding calls
+_JOINING = ("convert_tokens_to_string", "convert_ids_to_tokens", *TOKEN_HOOKS)
 
 # The methods of a basic tokenizer that the slow profile's calls go through, and the fast profile's
 # do not.

@@ -50,7 +50,7 @@ def filling(token_id: int) -> str:
 ID_HOOKS = ("_convert_token_to_id", "_convert_token_to_id_with_added_voc", "vocab")
 
 
-_TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
+TOKEN_HOOKS = ("_convert_id_to_token", "_token_of", "vocab", "ids_to_tokens", "max_id")
 
 
 def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
@@ -59,6 +59,19 @@ def _filled(table: TokenTable, token_id: int, include_added: bool) -> str:
     if added is None or (not include_added and set("\r\n") & set(added.content)):
         return filling(token_id)
     return added.content
+
+
+def known_tokens_of(
+    table: TokenTable, ids: Any, left_out: Collection[int] = ()
+) -> list[str] | None:
+    """The tokens of a list of ids; None where not all are ints that have one."""
+    if list(map(type, ids)).count(int) != len(ids):
+        return None
+    kept = [token_id for token_id in ids if token_id not in left_out] if left_out else ids
+    try:
+        return [*map(table.known_tokens.__getitem__, kept)]
+    except NotOne:  # an unknown token: its id is that of `unk_token`, or there is an error
+        return None
 
 
 class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
@@ -153,19 +166,10 @@ class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
     def _tokens_of(
         self, table: TokenTable, ids: Iterable[Any], left_out: Collection[int]
     ) -> list[str]:
-        if type(ids) in (list, tuple) and not is_replaced(self, _TOKEN_HOOKS):
-            if list(map(type, ids)).count(int) == len(ids):  # type: ignore[arg-type]  # it has a length
-                try:
-                    kept = (
-                        [token_id for token_id in ids if token_id not in left_out]
-                        if left_out
-                        else ids
-                    )
-                    return [*map(table.known_tokens.__getitem__, kept)]
-                # an unknown token: its id is that of `unk_token`, or there is an error
-                except NotOne:
-                    pass
-        return super()._tokens_of(table, ids, left_out)
+        known = None
+        if type(ids) in (list, tuple) and not is_replaced(self, TOKEN_HOOKS):
+            known = known_tokens_of(table, ids, left_out)
+        return super()._tokens_of(table, ids, left_out) if known is None else known
 
     def _convert_id_to_token(self, index: int) -> str:
         table, vocabulary = self._table, self.vocabulary

@@ -366,7 +366,21 @@ static inline uint32_t alphanumeric_bits(const uint8_t *at)
 }
 
 /* How many of 16 bytes are letters and digits of ASCII, up to the first that is none. */
-static inline size_t alphanumerics_at(const uint8_t *at) { return lowest_bit(~alphanumeric_bits(at)); }
+static inline size_t alphanumerics_at(const uint8_t *at) { return lowest_bit(~(uint64_t)alphanumeric_bits(at)); }
+
+/* Of 16 bytes, a bit for each that is a space. */
+static inline uint32_t space_bits(const uint8_t *at)
+{
+#ifdef TRIETOK_SSE2
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < 16; i++)
+        bits |= (uint32_t)(at[i] == ' ') << i;
+    return bits;
+#endif
+}
 
 /* Pass simple characters; the space behind the text is none. */
 static inline void pass_simple(const Kernel *kernel, Chunk *chunk)

@@ -102,19 +102,14 @@ static inline uint64_t up_to_8_bytes(const uint8_t *bytes, size_t length)
     return number;
 }
 
-static inline uint64_t low_bytes(uint64_t number, size_t count)
-{
-    return count < 8 ? number & (((uint64_t)1 << 8 * count) - 1) : number;
-}
+static const uint8_t kept_bytes[2 * READ_AT_ONCE] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
 /* The first `length` bytes as two numbers, of at most 16; those up to `READ_AT_ONCE` must be there to be read. */
 static inline Pair pair_of(const uint8_t *bytes, size_t length)
 {
-    Pair pair;
-    memcpy(&pair, bytes, sizeof pair);
-    pair.high = length > 8 ? low_bytes(pair.high, length - 8) : 0;
-    pair.low = low_bytes(pair.low, length);
-    return pair;
+    const uint8_t *kept = kept_bytes + READ_AT_ONCE - length; /* no branch: nobody can guess how long a word is */
+    return (Pair){up_to_8_bytes(bytes, 8) & up_to_8_bytes(kept, 8), up_to_8_bytes(bytes + 8, 8) & up_to_8_bytes(kept + 8, 8)};
 }
 
 static uint64_t hash_of(const uint64_t seed[2], const uint8_t *bytes, size_t length)
@@ -488,7 +483,8 @@ static int put_entry(Memory *memory, KeyKind kind, const uint8_t *bytes, size_t 
         return has_room;
     Table *table = table_of(memory);
     Store *store = table->store;
-    Pair key = key_of(memory, kind, bytes, length, bytes + length);
+    /* A word lies where more may be read behind it. */
+    Pair key = key_of(memory, kind, bytes, length, bytes + (kind == WORD ? length + READ_AT_ONCE : length));
     uint64_t at, hash = hash_of_key(memory, key.low, key.high);
     if (find_entry(table, key, hash, bytes, length, &at))
         return 0; /* another thread was first */

@@ -21,7 +21,6 @@ enum {
     MOST_LONG_LENGTHS = 64, /* how many lengths such entries may have */
     MOST_ENTRIES = 1 << 26,
     PIECES_AHEAD = 16,
-    BYTES_AHEAD = 32,
     FIRST_CHINESE = 0x4e00,
     LAST_CHINESE = 0x9fef,
     NO_ID = -1
@@ -42,7 +41,8 @@ typedef struct {
     uint64_t mask;   /* the number of places, a power of two, less one */
     uint64_t *marks; /* a bit by hash: where it is not set, there is no such entry; it is in the cache, they are not */
     uint64_t marks_mask;
-    uint8_t *by_4;   /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be, n in 4-7 */
+    uint8_t *by_4;   /* by a hash of root and first bytes: bit n is set where an entry of n bytes may be, n in 4-7, and
+                        bit 0 where a longer one may be */
     uint32_t *by_8;  /* the same from 8 bytes on */
     uint64_t by_mask;
     uint32_t short_lengths; /* bits 2 and 3: whether there are entries of so many bytes */
@@ -193,6 +193,7 @@ static int add_piece(Pieces *pieces, int root, const uint8_t *bytes, size_t leng
     pieces->begins[*bytes] |= root == FRONT;
     int result = length >= FIRST_LONG ? note_long_length(pieces, length) : 0;
     if (!result && length > LONGEST_INLINE) {
+        *lengths_by_4(pieces, root, bytes) |= 1;
         *lengths_by_8(pieces, root, bytes) |= (uint32_t)1 << (length < FIRST_LONG ? length : FIRST_LONG);
         piece.high |= (uint32_t)(pieces->longs_size / READ_AT_ONCE);
         result = keep_long(pieces, bytes, length);
@@ -223,8 +224,10 @@ static inline void place_piece(Pieces *pieces, const Piece *piece, int only_ask)
         pieces->short_lengths |= (uint32_t)1 << length & ~2u; /* those of one byte have a table */
     else if (length < 8)
         *lengths_by_4(pieces, (int)root, bytes) |= (uint8_t)(1 << length);
-    else if (length <= LONGEST_INLINE)
+    else if (length <= LONGEST_INLINE) {
+        *lengths_by_4(pieces, (int)root, bytes) |= 1;
         *lengths_by_8(pieces, (int)root, bytes) |= (uint32_t)1 << length;
+    }
 }
 
 /* Put all entries in their places. They are far from each other, so memory is asked for some entries ahead. */
@@ -279,8 +282,9 @@ static inline int32_t longest_piece(const Pieces *pieces, int root, const uint8_
     uint32_t lengths = pieces->short_lengths;
     if (left >= 4)
         lengths |= *lengths_by_4(pieces, root, rest);
-    if (left >= 8)
+    if (lengths & 1 && left >= 8)
         lengths |= *lengths_by_8(pieces, root, rest);
+    lengths &= ~1u;
     if (UNLIKELY(lengths >> FIRST_LONG)) {
         for (size_t i = 0; i < pieces->long_count; i++) {
             *length = pieces->long_lengths[i];
@@ -308,14 +312,6 @@ static size_t ids_of_word(const Pieces *pieces, const uint8_t *word, size_t size
 {
     size_t count = 0, at = 0, length = 0;
     if (code_points <= pieces->longest_word) {
-        /* Any character may begin a rest. What tells of the lengths there lies far apart: memory is asked for all of
-           it. */
-        for (size_t i = 1; i + 4 <= size && i < BYTES_AHEAD; i++) {
-            if ((word[i] & 0xc0) == 0x80)
-                continue;
-            FETCH(lengths_by_4(pieces, REST, word + i));
-            FETCH(lengths_by_8(pieces, REST, word + i));
-        }
         for (; at < size; at += length) {
             int32_t id = longest_piece(pieces, at ? REST : FRONT, word + at, size - at, &length);
             if (id == NO_ID)

@@ -33,10 +33,10 @@ static inline uint64_t mixed(uint64_t a, uint64_t b)
     return low ^ high;
 }
 
-static inline unsigned lowest_bit(uint32_t bits)
+static inline unsigned lowest_bit(uint64_t bits)
 {
     unsigned long place;
-    _BitScanForward(&place, bits);
+    _BitScanForward64(&place, bits);
     return place;
 }
 
@@ -78,7 +78,7 @@ static inline uint64_t mixed(uint64_t a, uint64_t b)
 }
 
 /* The place of the lowest, and of the highest, bit that is set; there is one. */
-static inline unsigned lowest_bit(uint32_t bits) { return (unsigned)__builtin_ctz(bits); }
+static inline unsigned lowest_bit(uint64_t bits) { return (unsigned)__builtin_ctzll(bits); }
 static inline unsigned highest_bit(uint64_t bits) { return 63 - (unsigned)__builtin_clzll(bits); }
 
 /* Let the other thread of a core go on for some cycles. */

@@ -200,6 +200,7 @@ typedef struct {
 
 /* How many bytes a thread should have to read; into how many parts its share is cut; how many bytes an id has, about,
    and for how many ids there is room from the beginning at most. */
+enum { TEXT_AHEAD = 512, CACHE_LINE = 64 }; /* bytes of the next text that memory is asked for */
 enum { BYTES_A_THREAD = 1 << 17, PARTS_A_THREAD = 16, FIRST_LEFT = 8, BYTES_AN_ID = 3, IDS_AT_FIRST = 1 << 20 };
 
 /* Put the ids of the rows from `first` to `stop` that nobody has worked out. A helper leaves what it cannot do. */
@@ -209,6 +210,8 @@ static Outcome encode_items(Batch *batch, size_t thread, Py_ssize_t first, Py_ss
     for (Py_ssize_t i = first; i < stop && !atomic_load_explicit(&batch->stops, memory_order_relaxed); i++) {
         const Item *item = &batch->items[i];
         Row *row = &batch->rows.rows[i];
+        for (size_t ahead = 0; i + 1 < stop && ahead < TEXT_AHEAD && ahead < item[1].size; ahead += CACHE_LINE)
+            FETCH(item[1].bytes + ahead);
         if (atomic_load_explicit(&row->state, memory_order_relaxed) != OPEN)
             continue;
         size_t start = call->count;

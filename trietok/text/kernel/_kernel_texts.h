@@ -112,25 +112,17 @@ static Outcome put_part(Call *call, const uint8_t *part, size_t length)
 {
     uint8_t copy[LONGEST_KEY + PADDING];
     const uint8_t *looked = call->looked, *behind;
+    const size_t enough = call->enough;
     if (!length)
         return DONE;
     padded(part, length, copy, LONGEST_KEY);
     call->is_in_window = 1;
+    call->enough = SIZE_MAX; /* all of it is remembered, also where the text is cut off in it */
     Outcome outcome = encode_padded(call, copy, length, &behind);
     call->is_in_window = 0;
+    call->enough = enough;
     call->looked = looked;
     return outcome;
-}
-
-/* What the form of a term stands for, if that is all that its form says; it is put behind the ids and not counted.
-   UNCERTAIN where Python has to say more. */
-static Outcome ask_of_term(Call *call, const uint8_t *form, size_t length)
-{
-    size_t count = call->count;
-    Outcome outcome = put_asked(call, TERM, call->kernel->settle, form, length, form + length);
-    int is_settled = call->count == count + 2;
-    call->count = count;
-    return outcome || is_settled ? outcome : UNCERTAIN;
 }
 
 /* Find the longest term at each place of a window of `length` bytes, all of them folded. UNCERTAIN where one stands of
@@ -153,13 +145,15 @@ static Outcome find_terms(Call *call, const uint8_t *window, size_t length, Foun
                 node = child_of(tree, node, window[at]);
                 if (!(tree->nodes[node].flags & IS_END))
                     continue;
-                size_t size = at + 1 - from;
-                Outcome outcome = ask_of_term(call, window + from, size);
-                if (outcome)
-                    return outcome;
-                const int32_t *answer = call->ids + call->count;
+                size_t count = call->count, size = at + 1 - from;
+                Outcome outcome = put_asked(call, TERM, kernel->settle, window + from, size, window + length);
+                if (outcome || call->count != count + 2) {
+                    call->count = count;
+                    return outcome ? outcome : UNCERTAIN;
+                }
+                call->count = count;
                 if (found[from].id < 0 || size > found[from].length)
-                    found[from] = (Found){answer[0], (uint16_t)size, (uint8_t)answer[1]};
+                    found[from] = (Found){call->ids[count], (uint16_t)size, (uint8_t)call->ids[count + 1]};
             }
         }
     }
@@ -177,15 +171,7 @@ static Outcome settle_window(Call *call, const uint8_t *window, size_t length)
         return UNCERTAIN;
     for (size_t i = 0; i < length; i++)
         folded[i] = call->kernel->folds[window[i]];
-    Outcome outcome = DONE;
-    const Tree *tree = call->kernel->trees[0];
-    if (call->kernel->tree_count == 1
-        && tree->nodes[node_behind(tree, call->kernel->folds, window, length)].flags & IS_END) { /* most often */
-        outcome = ask_of_term(call, folded, length);
-        call->count += outcome == DONE; /* nothing touches it */
-        return outcome;
-    }
-    outcome = find_terms(call, folded, length, found);
+    Outcome outcome = find_terms(call, folded, length, found);
     for (size_t at = 0, next; at < length && outcome == DONE; at = next) {
         size_t behind = found[at].id < 0 ? at : at + found[at].length;
         next = behind > at ? behind : at + 1;
@@ -253,9 +239,27 @@ typedef struct {
     uint64_t hash;
     const Entry *entry; /* that the first place leads to; it may be another word's */
     const uint8_t *at;
-    size_t length;
     int32_t follow;
+    uint32_t length, behind; /* bytes: of the word, and of what is read behind it, a sign and perhaps a space */
+    uint32_t ends_chunk;
 } AsciiWord;
+
+/* Where words end, in the 64 bytes from where they are read: a bit for each byte that is no letter or digit of ASCII,
+   and for each space behind a sign. Both are 0 where that has to be looked for. */
+typedef struct {
+    uint64_t ends, spaces;
+} Ends;
+
+static inline Ends ends_at(const uint8_t *at)
+{
+    Ends bits = {0, 0};
+    for (int i = 0; i < 64; i += 16) {
+        bits.ends |= (uint64_t)(~alphanumeric_bits(at + i) & 0xffff) << i;
+        bits.spaces |= (uint64_t)space_bits(at + i) << i;
+    }
+    bits.spaces &= (bits.ends & ~bits.spaces) << 1;
+    return bits;
+}
 
 /* How many bytes of simple characters there are, the first `length` of which are known to be such; of a long word some
    more than LONGEST_AHEAD. */
@@ -271,15 +275,19 @@ static inline size_t simple_at(const Kernel *kernel, const uint8_t *at, size_t l
 static inline size_t read_words(
     const Kernel *kernel, const Table *table, const uint8_t *at, const uint8_t *end, AsciiWord *words)
 {
+    const size_t most = kernel->tree_count ? LONGEST_SHORT : LONGEST_AHEAD;
     size_t count = 0;
+    Ends bits = {0, 0};
     for (; count < WORDS_AT_ONCE && at < end; count++) {
         AsciiWord *word = &words[count];
-        while (*at == ' ' && at + 1 < end && at[1] == ' ')
-            at++; /* of many spaces the last one ends a chunk as well as each */
-        size_t length = alphanumerics_at(at), most = LONGEST_SHORT;
-        if (at[length] >= 0x80 && !kernel->tree_count) {
+        for (; UNLIKELY((at[0] == ' ') & (at[1] == ' ')) && at + 1 < end; at++)
+            bits = (Ends){bits.ends >> 1, bits.spaces >> 1}; /* of many spaces the last one ends a chunk as well as each */
+        if (!bits.ends && !(bits = ends_at(at)).ends)
+            break;
+        size_t length = lowest_bit(bits.ends);
+        if (at[length] >= 0x80 && most > LONGEST_SHORT) {
             length = simple_at(kernel, at, length);
-            most = LONGEST_AHEAD;
+            bits = length < 64 ? bits : (Ends){0, 0};
         }
         if (length > most)
             break;
@@ -290,8 +298,12 @@ static inline size_t read_words(
         word->hash = hash_of_key(&kernel->memory, word->key.low, word->key.high);
         FETCH((const void *)&table->places[word->hash & table->mask]);
         word->at = at;
-        word->length = length;
-        at += length + 1;
+        word->length = (uint32_t)length;
+        uint32_t behind = 1 + (uint32_t)(bits.spaces >> (length & 63) >> 1 & 1);
+        word->behind = behind;
+        word->ends_chunk = (word->follow == CHUNK_ENDS) | (behind > 1);
+        bits = (Ends){bits.ends >> (length & 63) >> behind, bits.spaces >> (length & 63) >> behind};
+        at += length + behind;
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t place = atomic_load_explicit(&table->places[words[i].hash & table->mask], memory_order_acquire);
@@ -300,6 +312,16 @@ static inline size_t read_words(
         FETCH(words[i].entry);
     }
     return count;
+}
+
+/* Whether the first place leads to the entry of a word that was read ahead, and its ids are in it: so it is with most. */
+static inline int is_at_hand(const AsciiWord *word)
+{
+    const Entry *entry = word->entry;
+    if (!entry)
+        return 0;
+    return (((entry->first ^ word->key.low) | (entry->second ^ word->key.high)) == 0) & (entry->count <= IDS_IN_ENTRY)
+           & (word->length <= LONGEST_SHORT);
 }
 
 /* The entry of a word that was read ahead, or NULL. */
@@ -353,8 +375,8 @@ static Outcome walk_behind(Call *call, const AsciiWord *word, const int32_t *sta
 static const uint8_t *widen_by_words(Call *call, Chunk *chunk, const Table *table, const AsciiWord *word, size_t count,
     const uint8_t **reach, Outcome *outcome)
 {
-    const uint8_t *at = word->at + word->length + 1;
-    for (; --count && (++word)->at < chunk->stop && *outcome == DONE; at = word->at + word->length + 1) {
+    const uint8_t *at = word->at + word->length + word->behind;
+    for (; --count && (++word)->at < chunk->stop && *outcome == DONE; at = word->at + word->length + word->behind) {
         const Entry *entry = word->length ? entry_of_word(table, word) : NULL;
         if (word->length && !entry)
             return word->at;
@@ -395,14 +417,9 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
             outcome = look_behind_word(call, chunk, table, word, left, call->ids + call->count, chunk->starts.count);
         return outcome == DONE && need(call, IDS_AT_ONCE) ? FAILURE : outcome;
     }
-    if (UNLIKELY(entry->count > IDS_IN_ENTRY)) {
-        if (put_known(call, known_of(entry)) || need(call, IDS_AT_ONCE))
-            return FAILURE;
-    } else {
-        memcpy(call->ids + call->count, entry->ids, sizeof entry->ids); /* the same each time is quick */
-        call->count += entry->count;
-    }
-    if (LIKELY(!call->kernel->tree_count) || LIKELY(!may_begin_term(word, entry)))
+    if (put_known(call, known_of(entry)) || (entry->count > IDS_IN_ENTRY && need(call, IDS_AT_ONCE)))
+        return FAILURE;
+    if (!call->kernel->tree_count || !may_begin_term(word, entry))
         return DONE;
     const int32_t *starts = starts_of(entry);
     if (LIKELY(entry->starts == 2) && LIKELY(!may_start(call->kernel, word, starts[1])))
@@ -410,10 +427,10 @@ static inline Outcome put_ascii_word(Call *call, Chunk *chunk, const Table *tabl
     return look_behind_word(call, chunk, table, word, left, starts, entry->starts);
 }
 
-static inline void next_chunk(const Call *call, Chunk *chunk, const uint8_t *at)
+static inline void next_chunk(Chunk *chunk, const uint8_t *at, size_t count)
 {
     chunk->start = chunk->part = at;
-    chunk->count = chunk->part_count = call->count;
+    chunk->count = chunk->part_count = count;
     chunk->is_free = -1;
 }
 
@@ -423,7 +440,7 @@ static inline Outcome pass_window(Call *call, Chunk *chunk)
     Outcome outcome = put_window(call, chunk);
     if (outcome == DONE && need(call, IDS_AT_ONCE))
         outcome = FAILURE;
-    next_chunk(call, chunk, chunk->stop + 1);
+    next_chunk(chunk, chunk->stop + 1, call->count);
     chunk->stop = NULL;
     return outcome;
 }
@@ -433,6 +450,7 @@ static inline Outcome pass_window(Call *call, Chunk *chunk)
 static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
 {
     AsciiWord words[WORDS_AT_ONCE];
+    const int has_terms = call->kernel->tree_count > 0;
     Outcome outcome = DONE;
     const uint8_t *at = chunk->at;
     size_t read = WORDS_AT_ONCE, done = read;
@@ -444,27 +462,40 @@ static Outcome pass_words(Call *call, Chunk *chunk, const uint8_t *end)
         has_jumped = 0;
         if (need(call, IDS_AT_ONCE))
             return FAILURE;
+        int32_t *ids = call->ids;
+        size_t count = call->count;
         for (done = 0; done < read; done++) {
             const AsciiWord *word = &words[done];
-            if (word->length && (outcome = put_ascii_word(call, chunk, table, word, read - done))) {
-                if (outcome != TERM_STANDS || (outcome = pass_window(call, chunk)))
+            if (LIKELY(is_at_hand(word)) && LIKELY(!has_terms || !may_begin_term(word, word->entry))) {
+                memcpy(ids + count, word->entry->ids, sizeof word->entry->ids); /* the same each time is quick */
+                count += word->entry->count;
+            } else if (word->length) {
+                call->count = count;
+                outcome = put_ascii_word(call, chunk, table, word, read - done);
+                int is_passed = outcome == TERM_STANDS && !(outcome = pass_window(call, chunk));
+                ids = call->ids;
+                count = call->count;
+                if (outcome)
                     break;
-                at = chunk->start;
-                while (done + 1 < read && words[done + 1].at < at)
-                    done++;
-                has_jumped = done + 1 == read;
-                continue;
+                if (is_passed) {
+                    at = chunk->start;
+                    while (done + 1 < read && words[done + 1].at < at)
+                        done++;
+                    has_jumped = done + 1 == read;
+                    continue;
+                }
             }
-            call->ids[call->count] = word->follow;
-            call->count += word->follow >= 0;
-            at = word->at + word->length + 1;
-            if (word->follow < 0) {
+            ids[count] = word->follow;
+            count += word->follow >= 0;
+            at = word->at + word->length + word->behind;
+            if (LIKELY(word->ends_chunk)) {
+                next_chunk(chunk, at, count);
+            } else if (word->follow < 0) {
                 chunk->part = at;
-                chunk->part_count = call->count;
+                chunk->part_count = count;
             }
-            if (word->follow == CHUNK_ENDS)
-                next_chunk(call, chunk, at);
         }
+        call->count = count;
     }
     chunk->at = at;
     chunk->before = at > chunk->part ? at - 1 : NULL;
@@ -486,14 +517,19 @@ static Outcome encode_padded(Call *call, const uint8_t *text, size_t size, const
     while (at < text_end && call->count < call->enough) {
         Chunk chunk = new_chunk(call, at, text_end);
         Outcome outcome = DONE;
-        size_t most = (call->enough - call->count) / 2 < BYTES_AT_ONCE ? 2 + 2 * (call->enough - call->count) : BYTES_AT_ONCE;
+        size_t left = call->enough - call->count, most = left / 3 < BYTES_AT_ONCE ? 3 + 3 * left : BYTES_AT_ONCE;
+        const uint8_t *end = (size_t)(text_end - at) > most ? at + most : text_end;
         if (are_simple)
-            outcome = pass_words(call, &chunk, (size_t)(text_end - at) > most ? at + most : text_end);
-        if (outcome == DONE && chunk.at < text_end)
-            outcome = put_chunk(call, &chunk);
-        if (outcome)
-            return outcome;
-        at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+            outcome = pass_words(call, &chunk, end);
+        if (outcome == DONE && chunk.at >= end && chunk.at == chunk.start && chunk.at < text_end) {
+            at = chunk.at; /* of a chunk of which nothing is read */
+        } else {
+            if (outcome == DONE && chunk.at < text_end)
+                outcome = put_chunk(call, &chunk);
+            if (outcome)
+                return outcome;
+            at = chunk.at > text_end && !chunk.stop ? chunk.at : chunk.at + 1; /* behind the space, as words are passed */
+        }
         if (rest(call, at))
             return FAILURE;
     }

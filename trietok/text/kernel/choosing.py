@@ -176,15 +176,14 @@ def threads_allowed(forks: int = 0) -> int:
     is one, unless a variable asks for more: there are others beside it, each of which does its
     part.
     """
-    from trietok.worker_pool import cores
-
     wanted = os.environ.get("TRIETOK_PARALLELISM", os.environ.get("TOKENIZERS_PARALLELISM"))
-    if wanted is None:
-        process = sys.modules.get("multiprocessing.process")
-        return 1 if forks or (process and process.parent_process()) else cores()
-    if wanted.lower() in _OFF:
+    process = sys.modules.get("multiprocessing.process")
+    is_child = forks or (process and process.parent_process())
+    if is_child if wanted is None else wanted.lower() in _OFF:
         return 1
-    return min(int(wanted), cores()) if wanted.isdecimal() else cores()
+    from trietok.worker_pool import cores  # it takes milliseconds to import
+
+    return min(int(wanted), cores()) if wanted and wanted.isdecimal() else cores()
 
 
 # ---- what the kernel asks of a character ---------------------------------------------------------
@@ -441,7 +440,7 @@ class RustClassifier(Classifier):
         raw = chr(code_point)
         # most characters: no stage changes them
         if is_unchanged(raw, *self._changes) and raw not in keys and raw.lower() not in keys:
-            if self._basic.tokenize_chinese_chars and is_in("chinese", raw):
+            if raw >= "\u3400" and self._basic.tokenize_chinese_chars and is_in("chinese", raw):
                 return ALONE, 0, IS_BOUNDARY, raw.encode()
             return ORDINARY, 0, 0, raw.encode()
         normalized = self._basic.normalized(raw)
