@@ -39,6 +39,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("text",),
     ("collector", "disk", "log", "showing", "worker_pool"),
     ("errors", "forks", "named_tuple"),
+    ("later",),
 )
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers
 # and imports no wing.

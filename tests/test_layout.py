@@ -11,6 +11,7 @@ import subprocess
 import sys
 import typing
 import warnings
+from collections import namedtuple
 from importlib import import_module
 
 import pytest
@@ -18,7 +19,7 @@ import pytest
 import trietok
 from tests import layout
 from trietok.inputs.batch_encoding import CharSpan
-from trietok.named_tuple import NamedTuple
+from trietok.named_tuple import FEW_OBJECTS, NamedTuple
 
 GRAPH = layout.graph_of(layout.ROOT)
 
@@ -155,12 +156,55 @@ print(*sorted(set(sys.modules)))
         for name in ("files.save", "files.atomic", "workbench", "training", "inputs.rows")
     }
     unwanted |= {"dataclasses", "inspect", "ast", "heapq", "trietok.text.bpe"}
+    unwanted |= {"typing", "re", "json", "copy", "weakref", "contextvars", "threading", "array"}
+    unwanted |= {
+        "trietok.tokenizer.chat_rendering",
+        "trietok.inputs.pad",
+        "trietok.text.kernel.plain",
+    }
     unwanted |= {
         f"trietok.files.{name}" for name in ("components", "kinds", "tokenizer_json_writer")
     }
     if kind == "BertTokenizer":
         unwanted |= {"trietok.files.tokenizer_json", "trietok.files.json_place"}
     assert not loaded & unwanted
+
+
+def test_types_are_found_without_typing():
+    """Programs ask for them that make forms of functions; some import trietok first, and find the
+    names at least.
+    """
+    program = """
+import sys, trietok
+made = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+assert "typing" not in sys.modules
+from typing import get_type_hints
+for name in ("__call__", "encode", "encode_plus", "batch_encode_plus", "tokenize", "decode", "pad", "count"):
+    hints = get_type_hints(getattr(trietok.BertTokenizerFast, name))
+    assert "return" in hints
+assert get_type_hints(trietok.BertTokenizer.__call__)["return"] is trietok.BatchEncoding
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], cwd=layout.ROOT, capture_output=True, text=True
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_a_module_of_later_becomes_the_module():
+    program = """
+import sys
+from trietok.later import json
+assert "json" not in sys.modules
+assert json.loads("[1]") == [1] and json is not sys.modules["json"]
+assert json.loads is sys.modules["json"].loads
+assert not hasattr(json, "no_such_name") and "__getattr__" not in dir(type(json))
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program], cwd=layout.ROOT, capture_output=True, text=True
+    )
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_importing_compiles_no_pattern_and_no_annotation():
@@ -218,3 +262,38 @@ def test_a_named_tuple_is_what_typing_makes():
     assert (Ours.__qualname__.split(".")[-1], Ours.__name__) == ("Ours", "Ours")
     assert inspect.signature(Ours).parameters.keys() == inspect.signature(Theirs).parameters.keys()
     assert pickle.loads(pickle.dumps(CharSpan(1, 2))) == CharSpan(1, 2)
+
+
+CALLS = [
+    (values, given)
+    for values in ((), (1,), (1, 2), (1, 2, 3))
+    for given in ({}, {"first": 3}, {"second": 4})
+]
+
+
+@pytest.mark.parametrize("objects", [0, 2 * FEW_OBJECTS])
+@pytest.mark.parametrize(
+    ("values", "given"), [*CALLS, ((), {"first": 1, "second": 2}), ((1,), {"other": 2})]
+)
+def test_a_named_tuple_takes_what_pythons_takes(objects, values, given):
+    """The first objects and those after them, which another `__new__` makes."""
+
+    class Ours(NamedTuple):
+        first: int
+        second: str = "b"
+
+    theirs = namedtuple("Ours", "first second", defaults=["b"])  # to compare with
+    for number in range(objects):
+        assert Ours(number) == (number, "b")
+    answers = []
+    for kind in (Ours, theirs):
+        try:
+            answers.append(kind(*values, **given))
+        except TypeError as error:
+            answers.append(str(error).rpartition(".")[2])
+    assert answers[0] == answers[1]
+    assert inspect.signature(Ours) == inspect.signature(theirs)
+    with pytest.raises(ValueError, match="unexpected field names: \\['other'\\]"):
+        Ours(1)._replace(other=1)
+    with pytest.raises(TypeError, match="Expected 2 arguments, got 1"):
+        Ours._make([1])

@@ -18,7 +18,7 @@ begin with:
   (docs/errors.md)
 """
 
-from importlib import import_module
+import sys
 
 __version__ = "0.2.0"
 
@@ -111,18 +111,27 @@ __all__ = ["__version__", "kernel", *(name for name in _HOMES if name not in _FO
 __dir__ = __all__.copy
 
 
+_MANY_OF_A_MODULE = 1_000  # objects
+
+
+def _module(name: str) -> object:
+    # `importlib`, which does the same, takes longer to import than most modules here
+    __import__(f"{__name__}.{name}")
+    return sys.modules[f"{__name__}.{name}"]
+
+
 def __getattr__(name: str) -> object:
     if name in _HOMES.values():
-        return import_module(f"{__name__}.{name}")
+        return _module(name)
     # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
     if name == "kernel":
-        return import_module(f"{__name__}.text.kernel.choosing").kernel_at_work()
+        return _module("text.kernel.choosing").kernel_at_work()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # The collector would walk several times over what a module defines, which is no garbage: a
     # tenth of the time.
-    with import_module(f"{__name__}.collector").bulk():
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    with _module("collector").bulk(many=_MANY_OF_A_MODULE):
+        value = getattr(_module(_HOMES[name]), name)
     if name in _FORMER:
         import warnings  # seldom needed
 

@@ -7,7 +7,7 @@ soon; many of them count as old from then on.
 from __future__ import annotations
 
 import gc
-import threading
+from _thread import RLock, get_ident  # of threading, whose rest takes a while to import
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,7 +28,7 @@ class _Collector:
     """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()  # a signal's handler may come while its own thread holds it
+        self.lock = RLock()  # a signal's handler may come while its own thread holds it
         self.inside: list[int] = []
         self.was_enabled = False
 
@@ -36,22 +36,22 @@ class _Collector:
         with self.lock:
             if not self.inside:
                 self.was_enabled = gc.isenabled()
-            self.inside.append(threading.get_ident())
+            self.inside.append(get_ident())
             gc.disable()
 
     def go_on(self) -> None:
         with self.lock:
             # an interrupt may have come before `pause` did anything
-            if threading.get_ident() in self.inside:
-                self.inside.remove(threading.get_ident())
+            if get_ident() in self.inside:
+                self.inside.remove(get_ident())
             if not self.inside and self.was_enabled:
                 gc.enable()
                 self.was_enabled = False
 
     def forget_other_threads(self) -> None:
         """In a forked process there is no thread but the one that forked."""
-        self.lock = threading.RLock()
-        self.inside = [thread for thread in self.inside if thread == threading.get_ident()]
+        self.lock = RLock()
+        self.inside = [thread for thread in self.inside if thread == get_ident()]
         if not self.inside and self.was_enabled:
             gc.enable()
 
@@ -60,14 +60,14 @@ _COLLECTOR = _Collector()
 
 
 @contextmanager
-def bulk() -> Iterator[None]:
+def bulk(many: int = MANY) -> Iterator[None]:
     """A context for code that makes many objects and no garbage in cycles: the code runs up to
     twice as fast.
 
     The collector is paused for the whole process. Of several contexts, nested or in several
-    threads, the last one to end starts it again. If many objects were made, they count as old from
-    then on: otherwise the collector would walk through all of them three times, soon after, to find
-    that they are still in use.
+    threads, the last one to end starts it again. If `many` objects were made, they count as old
+    from then on: otherwise the collector would walk through all of them three times, soon after, to
+    find that they are still in use.
 
     >>> import gc
     >>> with bulk():
@@ -80,7 +80,7 @@ def bulk() -> Iterator[None]:
         try:
             _COLLECTOR.pause()
             yield
-            if _COLLECTOR.was_enabled and gc.get_count()[0] > MANY:
+            if _COLLECTOR.was_enabled and gc.get_count()[0] > many:
                 _make_old()
         finally:
             _COLLECTOR.go_on()

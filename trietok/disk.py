@@ -12,13 +12,12 @@ import contextlib
 import errno
 import io
 import os
-import re
 import stat
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, BinaryIO, cast
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
+from trietok.later import Any, BinaryIO, cast, json, re
 from trietok.named_tuple import NamedTuple
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
@@ -175,9 +174,11 @@ def foreign(raw: bytes) -> str | None:
     )
 
 
-def _json_in(raw: bytes) -> Any:
-    import json  # few files come here
+# each has one of these; a backslash may stand for a letter, and a NUL is half of one in UTF-16
+_IN_ANSWERS = (b"error", b"message", b"detail", b"\\", b"\0")
 
+
+def _json_in(raw: bytes) -> Any:
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -185,6 +186,9 @@ def _json_in(raw: bytes) -> Any:
 
 
 def _is_answer(raw: bytes) -> bool:
+    # as most are not, which can be seen without parsing them
+    if not any(map(raw.__contains__, _IN_ANSWERS)):
+        return False
     value = _json_in(raw)
     if not isinstance(value, dict):
         return False
@@ -236,13 +240,19 @@ def read_text(path: Path_) -> str:
     It is a FileError where the file cannot be read; a FileFormatError, with the line, where a byte
     is not UTF-8.
     """
+    return decoded_text(read_bytes(path), path)
+
+
+def read_bytes(path: Path_) -> bytes:
+    """The bytes of a file that is text; the errors are those of `read_text` that come first."""
     with as_file_error(f"cannot read {os.fspath(path)}", path):
         raw = read_regular(path)
     _refuse_foreign(raw, path)
-    return _decoded(raw, path)
+    return raw
 
 
-def _decoded(raw: bytes, path: Path_) -> str:
+def decoded_text(raw: bytes, path: Path_) -> str:
+    """The text that bytes of a file are; see `read_text`."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -299,7 +309,7 @@ def read_vocab_lines(path: Path_) -> list[str]:
     Only the newline is taken off, as transformers' `load_vocab` does it: spaces, a byte-order mark
     and blank lines stay, so that every id is transformers' id. An empty file is a VocabularyError.
     """
-    lines = _decoded(read_vocab_bytes(path), path).split("\n")
+    lines = decoded_text(read_vocab_bytes(path), path).split("\n")
     if lines[-1] == "":
         lines.pop()
     if not lines:

@@ -7,18 +7,16 @@ error are attributes.
 
 from __future__ import annotations
 
-import copyreg
 import errno
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
-from importlib import import_module
 from operator import index
 from types import TracebackType
-from typing import Any
+
+from trietok.later import Any, copyreg, importlib, re
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4
@@ -418,7 +416,7 @@ def imported(name: str, extra: str, how: str = "") -> Any:
     `extra` is the extra that brings it, or the package itself.
     """
     try:
-        return import_module(name)
+        return importlib.import_module(name)
     except ImportError as error:
         how = how or installing(extra, name)
         told = (

@@ -5,10 +5,10 @@ another name now.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+
+from trietok.later import Any, ParamSpec, TypeVar, warnings
 
 _Options = ParamSpec("_Options")
 _Result = TypeVar("_Result")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from trietok.errors import FileFormatError, VocabularyError
 from trietok.files.json_place import (
@@ -23,6 +22,7 @@ from trietok.files.json_place import (
     bert_normalizer,
     component_type,
 )
+from trietok.later import Any
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip

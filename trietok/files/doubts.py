@@ -7,9 +7,7 @@ people publish.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 from trietok.disk import entries_in, read_vocab_bytes, read_vocab_lines
 from trietok.errors import TrietokError
@@ -20,6 +18,7 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
 )
+from trietok.later import Any, re
 
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
 _CASED_SHARE = (
@@ -32,7 +31,9 @@ _CAPITALS_SHARE = (
 _SAMPLE = 1000  # entries: what they say is looked at in all
 _ODD_SHARE = 0.2  # of the entries
 _ODD = r"[▁Ġ\"']\S|.*\w[ \t,;|]"  # how the lines of other kinds of vocabularies look
+_IN_ODD = "▁Ġ\"' \t,;|"  # each of them has one of these
 _DOUBLED_SHARE = 0.01
+_LINES_AT_ONCE = 500
 _NAME = (
     r"(?i)(?:copy of )?([\w.-]+?)(?: ?\(\d+\)| - copy)?(\.(?:txt|json|jinja))(?: ?\(\d+\))?"
     r"(?:\.(?:txt|gz|zip|bz2|xz|zst|part|partial|download|crdownload|incomplete|\d)|~)*"
@@ -91,7 +92,10 @@ def near_names(directory: str, names: Collection[str]) -> Iterator[tuple[str, st
     """
     there = {entry.name for entry in entries_in(directory)}
     by_lower = {name.lower(): name for name in names}
+    stems = [name.partition(".")[0] for name in by_lower]
     for name in sorted(there.difference(names)):
+        if not any(map(name.lower().replace(" ", "_").__contains__, stems)):
+            continue  # as most do, so that the pattern need not be compiled
         match = re.fullmatch(_NAME, name)
         meant = by_lower.get((match[1] + match[2]).lower().replace(" ", "_")) if match else None
         if meant is not None and (name.lower() == meant.lower() or meant not in there):
@@ -117,16 +121,19 @@ def doubts(
     """
     tokens = tokenizer.vocabulary.tokens
     sample = [token for token in tokens[:: max(1, len(tokens) // _SAMPLE)] if token]
-    is_odd = re.compile(_ODD).match
-    odd = [token for token in sample if is_odd(token)]
+    fewest_odd = max(10, _ODD_SHARE * len(sample))
+    odd: list[str] = []
+    # of most vocabularies, the pattern need not be compiled
+    if sum(map("".join(sample).count, _IN_ODD)) > fewest_odd:
+        odd = [token for token in sample if re.match(_ODD, token)]
     source = TOKENIZER_FILE if TOKENIZER_FILE in found and VOCAB_FILE not in found else VOCAB_FILE
-    if len(odd) > max(10, _ODD_SHARE * len(sample)):
+    if len(odd) > fewest_odd:
         yield (
             f"{source} holds {odd[0]!r} and many more that are no tokens of WordPiece: it is"
             " another kind of file"
         )
     yield from _about_case(tokenizer, sample, tokens, given)
-    doubled = len(tokens) - tokens.count(None) - len(tokenizer.vocabulary.token_to_id)
+    doubled = len(tokens) - len(tokenizer.vocabulary.holes) - len(tokenizer.vocabulary.token_to_id)
     roles = {
         role: str(token) for role, token in tokenizer.special_tokens_map.items() if role in ROLES
     }
@@ -202,15 +209,26 @@ def _about_rows(tokenizer: Any, model: Mapping[str, Any]) -> Iterator[str]:
         yield f"{says}: the vocabulary lacks lines, or is that of another model"
 
 
+def _are_lines(tokens: list[str], raw: bytes) -> bool:
+    """Whether tokens are the lines of a file; some at a time, since most are ASCII alone."""
+    place = 0
+    for start in range(0, len(tokens), _LINES_AT_ONCE):
+        some = "\n".join((*tokens[start : start + _LINES_AT_ONCE], "")).encode(
+            "utf-8", "surrogatepass"
+        )
+        if not raw.startswith(some, place):
+            return False
+        place += len(some)
+    return place == len(raw)
+
+
 def _about_two_vocabularies(tokenizer: Any, path: str) -> Iterator[str]:
     """Whether vocab.txt has the tokens of the tokenizer.json that was read; mostly one comparison
     of bytes.
     """
     tokens = tokenizer.vocabulary.tokens
     try:
-        if None not in tokens and read_vocab_bytes(path) == "\n".join((*tokens, "")).encode(
-            "utf-8", "surrogatepass"
-        ):
+        if not tokenizer.vocabulary.holes and _are_lines(tokens, read_vocab_bytes(path)):
             return
         lines = read_vocab_lines(path)
     except (TrietokError, OSError) as error:

@@ -8,13 +8,10 @@ reader sees the old file or the new.
 
 from __future__ import annotations
 
-import json
 import os
-import re
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -26,7 +23,8 @@ from trietok.errors import (
     VocabularyError,
     as_file_error,
 )
-from trietok.files.json_files import Written, json_text, top_level_members
+from trietok.files.json_files import MOST_CONTAINERS, Written, json_text, top_level_members
+from trietok.later import TYPE_CHECKING, Any, BinaryIO, json, re
 
 if TYPE_CHECKING:
     from trietok.text.added_tokens import AddedToken
@@ -245,16 +243,44 @@ def has_tokenizer_json(directory: Path_) -> bool:
 
 
 def read_added_tokens_of_tokenizer_json(
-    path: Path_, others: dict[str, Any] | None = None
+    path: Path_, others: dict[str, Any] | None = None, *, is_read_later: bool = False
 ) -> list[dict[str, Any]]:
     """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually
     follows it.
 
     Raises as `read_json_object`, and where the list is missing. `others` is filled with the members
-    before it.
+    before it. Where the whole file `is_read_later`, it is not looked at behind the list.
     """
     others = {} if others is None else others
-    for key, value in top_level_members(path):
+    before: dict[str, Any] = {}
+    try:
+        with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
+            decoder = getincrementaldecoder("utf-8")()
+            head = decoder.decode(file.read(_HEAD))
+            found = _added_tokens_in(path, top_level_members(path, head), before)
+            size = 0 if is_read_later else _size_of_text(file, decoder)
+        if size > MOST_CONTAINERS:  # it may hold too much
+            raise FileFormatError(f"{os.fspath(path)} is large", path=path)
+    except (FileFormatError, UnicodeDecodeError):  # the list is longer, or something is wrong
+        return _added_tokens_in(path, top_level_members(path), others)
+    others.update(before)
+    return found
+
+
+def _size_of_text(file: BinaryIO, decoder: IncrementalDecoder) -> int:
+    """How many bytes a file has from its place on, if they are UTF-8; else UnicodeDecodeError."""
+    size = 0
+    while block := file.read(1 << 16):
+        size += len(block)
+        decoder.decode(block)
+    decoder.decode(b"", True)
+    return size
+
+
+def _added_tokens_in(
+    path: Path_, members: Iterable[tuple[str, Any]], others: dict[str, Any]
+) -> list[dict[str, Any]]:
+    for key, value in members:
         if key == "added_tokens":
             if isinstance(value, list) and all(isinstance(token, dict) for token in value):
                 return value
@@ -328,6 +354,7 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
     """Added tokens as a member of a file's object: a list, or an object id → token with sorted
     keys.
     """
+    write = json.encoder.encode_basestring
     ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
     for flags in {token.flags for token in tokens.values()}:
         fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
@@ -337,9 +364,7 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
     written = Written()
     for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
         start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
-        written.append(
-            f'\n    {start}      "content": {encode_basestring(token.content)}{ends[token.flags]}'
-        )
+        written.append(f'\n    {start}      "content": {write(token.content)}{ends[token.flags]}')
     start, end = "{}" if as_object else "[]"
     return Written([start, ",".join(written), "\n  " if tokens else "", end])
 

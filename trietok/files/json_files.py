@@ -6,14 +6,11 @@ the text.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from itertools import chain
-from json.encoder import encode_basestring
-from typing import Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -21,6 +18,9 @@ from trietok.disk import Path_, read_text
 from trietok.errors import (
     FileFormatError,
 )
+from trietok.later import Any, json
+from trietok.text.kernel.choosing import read_vocabulary
+from trietok.text.vocabulary import InOrder
 
 # of a JSON file: a million added tokens have fewer
 MOST_VALUES, MOST_CONTAINERS = (
@@ -42,13 +42,38 @@ def read_json_text(path: Path_) -> str:
     return text
 
 
+def object_with_vocabulary(raw: bytes) -> dict[str, Any] | None:
+    """The object of a tokenizer.json whose vocabulary the kernel reads, which takes a third of the
+    time; that is `InOrder`, and its tokens are short. None where not all is as it should be, or it
+    is not sure.
+    """
+    start = raw.find(b"{", raw.find(b'"vocab"'))
+    if len(raw) > MOST_CONTAINERS and sum(map(raw.count, (b"[", b"{"))) > MOST_CONTAINERS:
+        return None
+    if len(raw) > MOST_VALUES or b"\r" in raw or b"NaN" in raw:
+        return None
+    vocabulary = InOrder()
+    end = read_vocabulary(raw, start, vocabulary)
+    if end < 0:
+        return None
+    try:
+        # NaN, which stood nowhere else and is no string, is where the vocabulary was
+        text = (raw[:start] + b"NaN" + raw[end:]).decode("utf-8")
+        value: dict[str, Any] = _whole(
+            text, _scanner(lambda name: vocabulary if name == "NaN" else float(name))
+        )
+        if value["model"]["vocab"] is vocabulary and _holds_all_members(value, text, 0, len(text)):
+            return value
+    except (ValueError, RecursionError, LookupError, TypeError):
+        pass
+    return None
+
+
 def read_json(path: Path_) -> Any:
     """The value of a JSON file; raises as `read_json_text`, and where it does not parse."""
     text = read_json_text(path)
     try:
-        value, _ = _checked(
-            text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text))
-        )
+        value, _ = _checked(text, 0, lambda hook: (_loaded(text, hook), len(text)))
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     return value
@@ -72,35 +97,91 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
 
     `text` is what is known of the file; without it, all is read.
     """
-    text, blanks = read_json_text(path) if text is None else text, re.compile(r"[ \t\r\n]*")
-
-    def past_blanks(position: int) -> int:
-        return blanks.match(text, position).end()  # type: ignore[union-attr]  # it matches everywhere
+    text = read_json_text(path) if text is None else text
 
     def skip(position: int, expected: str) -> int:
-        position = past_blanks(position)
+        position = _past_blanks(text, position)
         if text[position : position + 1] not in tuple(expected):
             raise json.JSONDecodeError(f"Expecting one of {expected!r}", text, position)
         return position
 
+    def raw_decode(position: int, hook: _Hook | None) -> tuple[Any, int]:
+        if hook is None:
+            return _scan(text, position, _usual_scanner())
+        return json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
+
     def parse(position: int) -> tuple[Any, int]:
-        decoder = json.JSONDecoder
-        return _checked(
-            text, position, lambda hook: decoder(object_pairs_hook=hook).raw_decode(text, position)
-        )
+        return _checked(text, position, lambda hook: raw_decode(position, hook))
 
     try:
         position = skip(0, "{") + 1
         while text[position := skip(position, '"}')] != "}":
             key, position = parse(position)
             position = skip(position, ":") + 1
-            value, position = parse(past_blanks(position))
+            value, position = parse(_past_blanks(text, position))
             yield key, value
             position = skip(position, ",}")
             if text[position] == ",":
                 position = skip(position + 1, '"')
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
+
+
+_Scanner = Callable[[str, int], tuple[Any, int]]
+
+
+class _Rules:
+    """What json's scanner, in C, asks of a decoder."""
+
+    strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
+    parse_float, parse_int = float, int
+
+    def __init__(self, parse_constant: Callable[[str], Any]) -> None:
+        self.parse_constant = parse_constant
+
+
+def _scanner(parse_constant: Callable[[str], Any]) -> _Scanner:
+    """What json reads values with; a function says what NaN and the infinities are."""
+    try:
+        # `json` imports `re` for its errors, which takes longer than to read most files
+        from _json import make_scanner
+
+        return make_scanner(_Rules(parse_constant))  # type: ignore[arg-type]  # it has what a decoder has
+    except (ImportError, AttributeError):  # another Python has another
+        scanner: _Scanner = json.JSONDecoder(parse_constant=parse_constant).scan_once  # type: ignore[attr-defined]
+        return scanner
+
+
+_usual_scanner = cache(partial(_scanner, float))
+
+
+def _scan(text: str, position: int, scanner: _Scanner) -> tuple[Any, int]:
+    """The JSON value at a place in a text, and where it ends; ValueError where there is none."""
+    try:
+        return scanner(text, position)
+    except StopIteration as end:
+        raise ValueError(end) from None
+
+
+def _past_blanks(text: str, position: int) -> int:
+    while text[position : position + 1] in (" ", "\n", "\t", "\r"):
+        position += 1
+    return position
+
+
+def _whole(text: str, scanner: _Scanner) -> Any:
+    """The value that a text is; ValueError, whose words do not matter, where it is none."""
+    value, end = _scan(text, _past_blanks(text, 0), scanner)
+    if _past_blanks(text, end) != len(text):
+        raise ValueError(end)
+    return value
+
+
+def _loaded(text: str, hook: _Hook | None) -> Any:
+    """`json.loads`, of which errors matter only with a hook."""
+    if hook is None:
+        return _whole(text, _usual_scanner())
+    return json.loads(text, object_pairs_hook=hook)
 
 
 # containers inside each other: far more than any tokenizer's file has, far fewer than break a
@@ -245,9 +326,10 @@ def _indent(value: Any, sort_keys: bool, line: str, pieces: list[str]) -> None:
     elif not isinstance(value, (dict, list, tuple)) or not value:
         pieces.append(json.dumps(value, ensure_ascii=False))
     elif isinstance(value, dict) and not sort_keys and _is_vocabulary(value):
+        write = json.encoder.encode_basestring
         entries = [
             f"{key}: {number}"
-            for key, number in zip(map(encode_basestring, value), value.values(), strict=True)
+            for key, number in zip(map(write, value), value.values(), strict=True)
         ]
         # json takes half as long again
         pieces += (

@@ -9,15 +9,12 @@ should be.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from trietok.disk import HALF_PAIR, HIGHEST_ID
 from trietok.errors import FileFormatError
+from trietok.later import Any, re
 from trietok.named_tuple import NamedTuple
-
-_PLAIN_KEY = r"\w{1,60}"
 
 
 class JsonPlace(NamedTuple):
@@ -46,7 +43,8 @@ class JsonPlace(NamedTuple):
 
     def member(self, key: str) -> JsonPlace:
         """The value under `key`, which must be there."""
-        step = f".{key}" if re.fullmatch(_PLAIN_KEY, key) else f"[{key!r:.60}]"
+        is_plain = len(key) <= 60 and key.replace("_", "a").isalnum()
+        step = f".{key}" if is_plain else f"[{key!r:.60}]"
         return JsonPlace(self.value[key], f"{self.path}{step}".removeprefix("."), self.file)
 
     def object(self, required: Iterable[str], optional: Iterable[str] = ()) -> JsonPlace:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
 
 from trietok.disk import entries_in, read_vocab_lines
 from trietok.errors import TrietokError
@@ -24,6 +23,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_files import read_json_object
+from trietok.later import Any, Literal
 from trietok.named_tuple import NamedTuple
 
 

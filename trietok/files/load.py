@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import (
@@ -30,6 +28,7 @@ from trietok.files.doubts import doubts, near_names
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files, signature
+from trietok.later import TYPE_CHECKING, Any, re
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -479,7 +478,9 @@ def _arguments(
             take_tokens(
                 ids,
                 TOKENIZER_FILE,
-                formats.read_added_tokens_of_tokenizer_json(source, ids.members),
+                formats.read_added_tokens_of_tokenizer_json(
+                    source, ids.members, is_read_later=_reads_json(cls, arguments)
+                ),
                 source,
             )
     for role in filter(is_role, arguments):
@@ -493,6 +494,15 @@ def _arguments(
             arguments[role] = ids.decoder[token_id]
     arguments["added_tokens_decoder"] = ids.decoder
     return arguments, ids
+
+
+def _reads_json(cls: Any, arguments: Mapping[str, Any]) -> bool:
+    """Whether the tokenizer.json of the directory is what the tokenizer is made of."""
+    return (
+        "tokenizer_file" in cls.vocab_files_names
+        and "tokenizer_file" not in arguments
+        and not arguments.get("from_slow")
+    )
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:

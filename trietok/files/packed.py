@@ -10,7 +10,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
 
 from trietok.errors import (
     FileFormatError,
@@ -18,6 +17,7 @@ from trietok.errors import (
     installing,
 )
 from trietok.files.text_files import TextFile
+from trietok.later import Any, BinaryIO
 
 BLOCK = 1 << 20  # bytes
 

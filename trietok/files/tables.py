@@ -11,7 +11,6 @@ import csv
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO
 
 from trietok.errors import (
     FileFormatError,
@@ -30,6 +29,7 @@ from trietok.files.text_rows import (
     lines_within,
     listed_names,
 )
+from trietok.later import Any, BinaryIO
 from trietok.showing.characters import number_of
 
 

@@ -7,16 +7,14 @@ trietok supports all of it exactly; else the error names what it is, and its pla
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-from trietok.disk import MOST_ENTRIES, Path_
+from trietok.disk import MOST_ENTRIES, Path_, read_bytes
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
 from trietok.files.formats import BPE_SPLITTING, is_id
-from trietok.files.json_files import read_json_object
+from trietok.files.json_files import object_with_vocabulary, read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
@@ -45,8 +43,9 @@ from trietok.inputs.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
+from trietok.later import TYPE_CHECKING, Any, json
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
-from trietok.text.vocabulary import are_in_order
+from trietok.text.vocabulary import InOrder
 
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline
@@ -88,7 +87,8 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
         VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an
             added token another id than the file says.
     """
-    return tokenizer_json_from_object(read_json_object(path), path, bpe=bpe)
+    value = object_with_vocabulary(read_bytes(path)) or read_json_object(path)
+    return tokenizer_json_from_object(value, path, bpe=bpe)
 
 
 def truncation_and_padding_of(
@@ -223,7 +223,11 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
             f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token"
         )
         raise VocabularyError(told, path=place.file)
-    if not are_in_order(value):
+    # of `object_with_vocabulary`, whose tokens are UTF-8 and short
+    if isinstance(value, InOrder) and len(value) <= MOST_ENTRIES:
+        return value
+    in_order = InOrder.of(value)
+    if in_order is None:
         _check_each(place, value)
     longest = max(map(len, value))
     if longest > LONGEST_TOKEN:
@@ -239,7 +243,7 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     except UnicodeEncodeError:
         for number, token in enumerate(value):
             JsonPlace(token, f"{place.path}, key {number}", place.file).text()
-    return value
+    return value if in_order is None else in_order
 
 
 def _check_each(place: JsonPlace, value: dict[str, int]) -> None:

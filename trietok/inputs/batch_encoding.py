@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok import log
 from trietok.errors import InputError, NotSupportedError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
+from trietok.later import TYPE_CHECKING, Any, Literal, Self, overload
 from trietok.named_tuple import NamedTuple
 from trietok.text.changes import public_names
 
 if TYPE_CHECKING:
     from typing import Protocol
-
-    from typing_extensions import Self
 
     from trietok.inputs.rows import Encoding
 

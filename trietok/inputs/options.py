@@ -10,9 +10,7 @@ of what a call takes stand at the end.
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from trietok.errors import (
     ExplicitEnum,
@@ -23,6 +21,7 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
+from trietok.later import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from trietok.named_tuple import NamedTuple
 from trietok.text.untrusted import SPECIAL_OPTIONS
 
@@ -345,21 +344,6 @@ def _check_whole(name: str, value: Any) -> None:
 #         if TYPE_CHECKING:
 #             def __call__(self, *args: Any, shout: bool = False, **kwargs: Any) -> BatchEncoding:
 #             ...
-
-
-if TYPE_CHECKING:
-    from typing_extensions import Self as Self
-    from typing_extensions import Unpack as Unpack
-elif sys.version_info >= (3, 11):
-    from typing import Self, Unpack
-else:  # so that `typing.get_type_hints` finds the names there too
-    Self = Any
-
-    class Unpack:
-        """Stands for `typing.Unpack`."""
-
-        def __class_getitem__(cls, keywords):
-            return Any
 
 
 class Array(Protocol):

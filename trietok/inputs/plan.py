@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import NotSupportedError
@@ -35,6 +34,7 @@ from trietok.inputs.truncation import (
     size,
     whole,
 )
+from trietok.later import TYPE_CHECKING, Any
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:

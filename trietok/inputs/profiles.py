@@ -8,7 +8,6 @@ In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import InputError, InputTypeError, kind_of
 from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of, whole_pair_of
@@ -20,6 +19,7 @@ from trietok.inputs.truncation import (
     cut_to_one_row,
     cut_to_rows,
 )
+from trietok.later import TYPE_CHECKING, Any, Literal
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

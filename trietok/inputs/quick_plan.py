@@ -7,10 +7,8 @@ ids as bytes.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.input_state import InputState
@@ -24,10 +22,10 @@ from trietok.inputs.plan import NO_LIMIT, Plan
 from trietok.inputs.template import RowPiece
 from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import TruncationStrategy, padded
+from trietok.later import TYPE_CHECKING, Any, TypeVar, array
 from trietok.named_tuple import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
-from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
@@ -99,7 +97,7 @@ class ByteColumn(NamedTuple):
 
 # Of several texts how many ids each has, int32; those of all, int32; masks and type ids by name, a
 # byte for each id.
-ByteRows = tuple["array[int]", "bytes | bytearray", dict[str, bytes]]
+ByteRows = tuple["array.array[int]", "bytes | bytearray", dict[str, bytes]]
 
 
 class QuickPlan(Plan):
@@ -295,7 +293,7 @@ class QuickPlan(Plan):
         """The columns of rows of texts of which one is longer than the model takes, or that make no
         arrays.
         """
-        lengths = array("i", rows.int32_lengths(self.around))
+        lengths = array.array("i", rows.int32_lengths(self.around))
         longest = max(lengths)
         fill_to = (
             self.width(longest) if self.strategies.padding is not PaddingStrategy.DO_NOT_PAD else 0
@@ -338,6 +336,9 @@ class QuickPlan(Plan):
         return leaves_room and not self._with_offsets and _has_numbers(pieces, 2, around)
 
     def _form_of_lists(self, is_pair: bool, one: bool, *, only_ids: bool = False) -> Form:
+        # a program that only calls `encode` needs no form
+        from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
+
         pieces = self.state.pieces(is_pair, self.options.add_special_tokens)
         settings, options, (padding, _, max_length) = (
             self.state.settings,
@@ -355,7 +356,10 @@ class QuickPlan(Plan):
             texts = [number_of(piece) for piece in pieces if piece.sequence is not None]
             return padding, texts, [number_of(piece) for piece in pieces if piece.sequence is None]
 
-        columns = {"input_ids": column(_id_of, settings.pad_token_id or 0)}
+        def id_of(piece: RowPiece) -> int:
+            return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
+
+        columns = {"input_ids": column(id_of, settings.pad_token_id or 0)}
         for name in () if only_ids else self._names:
             of_padding = settings.pad_token_type_id if name == "token_type_ids" else _PADDING[name]
             columns[name] = column(_NUMBERS[name], of_padding)
@@ -387,14 +391,16 @@ class QuickPlan(Plan):
             texts = [self._kept(text, 4) for text in texts]
         front, back = self._special_int32()
         ids = front + (back + front).join(texts) + back if texts else b""
-        return self._byte_rows(array("i", [len(text) // 4 + self.around for text in texts]), ids)
+        return self._byte_rows(
+            array.array("i", [len(text) // 4 + self.around for text in texts]), ids
+        )
 
     def byte_rows(self, rows: Rows) -> ByteRows:
         """The same for the rows of an encoder, which are cut to length."""
         if self.room != NO_LIMIT:
             rows.cut(int(self.room), self._cuts_left)
         return self._byte_rows(
-            array("i", rows.int32_lengths(self.around)), rows.int32(*self._special_int32())
+            array.array("i", rows.int32_lengths(self.around)), rows.int32(*self._special_int32())
         )
 
     def kept_of(self, parts: Iterable[bytes | bytearray]) -> Iterator[bytes | bytearray]:
@@ -430,9 +436,9 @@ class QuickPlan(Plan):
         yield back, {column.name: column.back for column in self.columns}
 
     def _special_int32(self) -> tuple[bytes, bytes]:
-        return array("i", self.front).tobytes(), array("i", self.back).tobytes()
+        return array.array("i", self.front).tobytes(), array.array("i", self.back).tobytes()
 
-    def _byte_rows(self, lengths: array[int], ids: bytes | bytearray) -> ByteRows:
+    def _byte_rows(self, lengths: array.array[int], ids: bytes | bytearray) -> ByteRows:
         longest = max(lengths, default=0)
         self._warn_of([longest])
         columns = {}
@@ -471,10 +477,6 @@ _NUMBERS: dict[str, Callable[[RowPiece], int]] = {
 
 
 _PADDING = {"special_tokens_mask": 1, "attention_mask": 0}
-
-
-def _id_of(piece: RowPiece) -> int:
-    return IDS_OF_TEXT if piece.sequence is not None else piece.token_id or 0
 
 
 def _has_numbers(pieces: tuple[RowPiece, ...], texts: int, around: int) -> bool:

@@ -7,11 +7,10 @@ imported before a call asks for a tensor, or is given one.
 from __future__ import annotations
 
 import sys
-from array import array
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
 
 from trietok.errors import ExplicitEnum, InputError, MissingDependencyError
+from trietok.later import TYPE_CHECKING, Any, Literal, array
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def to_tensor(value: Any, tensor_type: TensorType) -> Any:
     return package.asarray(value, dtype=package.int64 if _is_empty(value) else None)
 
 
-def _numbers_of(value: Any) -> array[int] | None:
+def _numbers_of(value: Any) -> array.array[int] | None:
     """The ints of lists of one length, of which PyTorch makes a tensor in a fourth of the time;
     None for all else.
     """
@@ -73,7 +72,7 @@ def _numbers_of(value: Any) -> array[int] | None:
         return None
     if set(map(type, chain.from_iterable(value))) != {int}:
         return None
-    numbers = array("q")
+    numbers = array.array("q")
     try:
         for row in value:
             numbers.fromlist(row)
@@ -90,7 +89,7 @@ def array_makers(tensor_type: TensorType, dtype: str = "int64") -> dict[str, Any
     return {"make": (package.empty, package.zeros), "dtype": package.dtype(dtype)}
 
 
-def int64_to_torch(values: bytearray | array[int], rows: int) -> Any:
+def int64_to_torch(values: bytearray | array.array[int], rows: int) -> Any:
     """Numbers row by row, 8 bytes each, as an int64 tensor (rows, width) on the same memory."""
     torch = _package(TensorType.PYTORCH)
     return torch.frombuffer(values, dtype=torch.int64).reshape(rows, -1)
@@ -135,7 +134,10 @@ class FlatIds(NamedTuple):
 
 
 def flat_ids(
-    lengths: array[int], ids: bytes | bytearray, type_ids: bytes | None, tensor_type: TensorType
+    lengths: array.array[int],
+    ids: bytes | bytearray,
+    type_ids: bytes | None,
+    tensor_type: TensorType,
 ) -> FlatIds:
     """The ids of texts, int32 one behind the other, with a byte for each type id; the arrays are on
     that memory.

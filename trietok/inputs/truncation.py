@@ -10,10 +10,10 @@ fit. `padded` does the opposite: it fills a row up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
+from trietok.later import Any
 from trietok.named_tuple import NamedTuple
 
 TokenStretch = tuple[int, int]  # of tokens, half-open

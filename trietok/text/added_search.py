@@ -20,11 +20,10 @@ one token costs time for that token only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
+from trietok.later import TYPE_CHECKING, Any, Self, re
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
 from trietok.text.added_tokens import AddedToken
@@ -41,8 +40,6 @@ from trietok.text.trie import Layers, Trie
 from trietok.text.word_search import WordSearch
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from trietok.text.basic_tokenizer import RustBasicTokenizer
     from trietok.text.terms import Fold
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal, TypeVar
 
-if TYPE_CHECKING:
-    from trietok.text.characters import TranslationTable
+from trietok.later import Literal, TypeVar
 
 StageName = Literal[
     "lower-case-around-tokens",
@@ -144,7 +142,7 @@ class AlignedText:
         """As of a str."""
         return self.text.isprintable()
 
-    def translate(self, table: TranslationTable) -> AlignedText:
+    def translate(self, table: dict[int, str | None]) -> AlignedText:
         """As of a str: change each character by a table."""
         if self.text.translate(table) == self.text:
             return self

@@ -9,13 +9,12 @@ is the oracle in `tests/reference/`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
+from trietok.later import TYPE_CHECKING, Any, Self, re
 from trietok.text.alignment import AlignedText, StageName, Watch, places
 from trietok.text.changes import Changeable, is_replaced
 from trietok.text.characters import (
@@ -43,8 +42,6 @@ from trietok.text.normalizers import (
 )
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from trietok.text.pipeline import Pipeline
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import functools
 import os
-import re
-import unicodedata
-from bisect import bisect_right
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Any, Literal
+
+from trietok.later import Any, Literal, bisect, re, unicodedata
 
 REPLACEMENT_CHARACTER = "\ufffd"
 
@@ -85,7 +84,7 @@ def is_chinese_char(code_point: int) -> bool:
     >>> [is_chinese_char(ord(c)) for c in ("汉", "あ", "한", "a")]
     [True, False, False, False]
     """
-    return bisect_right(_CHINESE_BOUNDS, code_point) % 2 == 1
+    return bisect.bisect_right(_CHINESE_BOUNDS, code_point) % 2 == 1
 
 
 def is_nonspacing_mark(char: str) -> bool:
@@ -230,7 +229,7 @@ def is_in(name: str, char: str) -> bool:
     ... )
     (True, False, True, True)
     """
-    return bisect_right(boundaries(name), ord(char)) % 2 == 1
+    return bisect.bisect_right(boundaries(name), ord(char)) % 2 == 1
 
 
 @functools.cache
@@ -254,7 +253,7 @@ def is_unchanged(char: str, lowers: bool = True, strips: bool = True) -> bool:
     (True, True)
     """
     is_lowered = lowers and (char != char.lower() or ord(char) in lower_case())
-    is_changed = bisect_right(_changed_boundaries(strips), ord(char)) % 2
+    is_changed = bisect.bisect_right(_changed_boundaries(strips), ord(char)) % 2
     return not (is_lowered or is_changed or (strips and unicodedata.combining(char)))
 
 

@@ -21,14 +21,12 @@ successive boundaries; one running sum over the differences gives the spans of t
 
 from __future__ import annotations
 
-import re
-from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, chain, repeat
 from operator import sub
-from typing import TYPE_CHECKING, Any
 
+from trietok.later import TYPE_CHECKING, Any, array, re
 from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     CODE_POINTS_OF_A_TEXT,
@@ -43,7 +41,6 @@ from trietok.text.kernel.choosing import (
     text_before_kernel,
     threads_allowed,
 )
-from trietok.text.kernel.plain import Form
 from trietok.text.memory import CacheInfo, IdTuple, Known, Memory, NotOne
 from trietok.text.stages import Located
 from trietok.text.text_encoder import TextEncoder
@@ -52,11 +49,11 @@ from trietok.text.word_memory import WordMemory
 from trietok.text.word_search import Prefilter
 
 if TYPE_CHECKING:
-    from trietok.text.kernel.plain import Rows
+    from trietok.text.kernel.plain import Form, Rows
     from trietok.text.stages import Stages
 
-# Words and punctuation of printable ASCII: every sign is punctuation.
-ASCII_WORDS = r"[A-Za-z0-9]+|[^A-Za-z0-9]"
+# What stands for the signs of printable ASCII where its words are cut: each is punctuation.
+ASCII_SIGNS = {sign: f" {chr(sign)} " for sign in range(33, 127) if not chr(sign).isalnum()}
 # The Chinese path of texts: without it plain Python takes five times as long for Chinese. These
 # characters are words in both profiles, each by itself, and no stage changes them; rarer ones go
 # the way of all words.
@@ -68,9 +65,13 @@ CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．
 # it has looked, and would in a part.
 _NOT_CHINESE = f"([^{_CHINESE}]+)", f"([^{_CHINESE}{CHINESE_PUNCTUATION}]+)"
 _STRANGE_TO_CHINESE = f"[^ -~{_CHINESE}{CHINESE_PUNCTUATION}]"
+
+
 # Each is compiled where a text first needs it, and kept: all of them would be a tenth of the time
 # to import this.
-_compiled = cache(re.compile)
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class ChunkEncoder(TextEncoder):
@@ -222,7 +223,7 @@ class ChunkEncoder(TextEncoder):
         self.expect(texts)
         if self.kernel is None:
             return super().counts(texts, around)
-        return array("i", self.rows(texts).int32_lengths(around)).tolist()
+        return array.array("i", self.rows(texts).int32_lengths(around)).tolist()
 
     def _plain_ids(self, text: str) -> list[int]:
         return [*chain.from_iterable(map(self.chunk_ids, self.cut(text)))]
@@ -435,9 +436,8 @@ class ChunkEncoder(TextEncoder):
         if " " not in chunk and not self._stands_in(chunk):
             if chunk.isascii():
                 if self._split_punctuation and chunk.isprintable():
-                    words = _compiled(ASCII_WORDS).findall(
-                        chunk.lower() if self._lowers_words else chunk
-                    )
+                    lowered = chunk.lower() if self._lowers_words else chunk
+                    words = lowered.translate(ASCII_SIGNS).split()
                     return tuple(chain.from_iterable(map(self._words.__getitem__, words)))
             elif self._chinese_apart and self.kernel is None:  # which has done it
                 cuts_at_signs = self._split_punctuation and not _compiled(
@@ -511,7 +511,7 @@ class ChunkEncoder(TextEncoder):
         vocab, longest = self._vocab, self._wordpiece.max_input_chars_per_word
         bounds, end, marked = [-1], 0, len(self._wordpiece.continuing_subword_prefix)
         lowered = chunk.lower() if self._lowers_words else chunk
-        for word in (lowered,) if lowered.isalnum() else _compiled(ASCII_WORDS).findall(lowered):
+        for word in (lowered,) if lowered.isalnum() else lowered.translate(ASCII_SIGNS).split():
             start, end = end, end + len(word)
             bounds.append(start)
             if word not in vocab or len(word) > longest:

@@ -13,18 +13,14 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, NotSupportedError, installing
 from trietok.forks import ForkableLock
+from trietok.later import Any, Self
 from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
 from trietok.text.changes import Changeable
 from trietok.text.normalizers import NormalFormOfPython, run
 from trietok.text.stages import Stages, Word, require_text
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 _COMPATIBILITY = NormalFormOfPython("NFKC", "compatibility")
 

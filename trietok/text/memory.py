@@ -6,8 +6,8 @@ In: a chunk of text, a word, a character or an id. Out: the ids of the text, or 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
+from trietok.later import TypeVar
 from trietok.named_tuple import NamedTuple
 
 IdTuple = tuple[int, ...]

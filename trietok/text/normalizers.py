@@ -13,14 +13,12 @@ left.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal, TypeVar
 
+from trietok.later import Any, Literal, TypeVar, re, unicodedata
 from trietok.text import characters
 from trietok.text.alignment import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
 from trietok.text.characters import TranslationTable, is_in, normal_form, normalize

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
 
+from trietok.later import TYPE_CHECKING, Any, Literal
 from trietok.named_tuple import NamedTuple
 from trietok.text.alignment import AnyText, Span
 from trietok.text.characters import character_class

@@ -16,11 +16,10 @@ go through the steps, and then these are cut at the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from copy import copy
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError, VocabularyError
+from trietok.later import TYPE_CHECKING, Any, Self, copy
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
@@ -46,8 +45,6 @@ from trietok.text.terms import Terms
 from trietok.text.wordpiece import WordpieceTokenizer
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from trietok.text.bpe import BpeTokenizer
 
 # a text, the start and end of the word in it, its pieces
@@ -146,7 +143,7 @@ class Stages:
 
     def _with(self, **changes: Any) -> Self:
         """A copy with other attributes."""
-        other = copy(self)
+        other = copy.copy(self)
         other.__dict__.update(changes)
         return other
 

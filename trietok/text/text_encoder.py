@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
+from trietok.later import TYPE_CHECKING, Any
 from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     threads_allowed,
 )
-from trietok.text.kernel.plain import Form, ListRows
 from trietok.text.memory import CacheInfo
 from trietok.text.stages import Located
 
 if TYPE_CHECKING:
     from trietok.text.kernel._kernel import Kernel
-    from trietok.text.kernel.plain import Rows
+    from trietok.text.kernel.plain import Form, Rows
     from trietok.text.stages import Stages
 
 
@@ -53,6 +52,8 @@ class TextEncoder:
         self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed
     ) -> Rows:
         """The ids of each text; `threads` says how many threads may encode, None is for one."""
+        from trietok.text.kernel.plain import ListRows  # not needed where a kernel is
+
         return ListRows(map(self.ids, texts))
 
     def columns(
@@ -70,6 +71,8 @@ class TextEncoder:
         """
         if set(map(type, texts)) != {str}:
             return None
+        from trietok.text.kernel.plain import ListRows
+
         return ListRows(map(self.ids, texts)).columns_or_rows(form)
 
     def count(self, text: str) -> int:

@@ -8,9 +8,9 @@ what they mean for the special tokens a tokenizer has.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
+from trietok.later import Any
 from trietok.named_tuple import NamedTuple
 
 SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")

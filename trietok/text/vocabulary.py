@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from trietok.disk import read_vocab_lines
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError, brief
+from trietok.later import TYPE_CHECKING, Any
 from trietok.text.changes import ReadOnlyDict
 
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class Vocabulary:
             )
         self._set(list(tokens))
 
-    def _set(self, tokens: list[str | None], mapping: Mapping[str, int] | None = None) -> None:
+    def _set(self, tokens: list[str | None], ids: ReadOnlyDict[Any, int] | None = None) -> None:
         self.tokens = tokens
-        pairs: Any = zip(tokens, range(len(tokens)), strict=True) if mapping is None else mapping
-        ids: ReadOnlyDict[Any, int] = ReadOnlyDict(pairs)
+        if ids is None:
+            ids = ReadOnlyDict(zip(tokens, range(len(tokens)), strict=True))
         if None in ids:
             ids = ReadOnlyDict(
                 (token, token_id) for token, token_id in ids.items() if token is not None
@@ -106,9 +106,10 @@ class Vocabulary:
             VocabularyError: an id is negative or no int, two tokens have one id, or there is no
                 token.
         """
-        if token_to_id and are_in_order(token_to_id):
+        in_order = InOrder.of(token_to_id)
+        if in_order:
             made = cls.__new__(cls)
-            made._set(list(token_to_id), token_to_id)
+            made._set(list(in_order), in_order)
             return made
         tokens: list[str | None] = [None] * (
             max(map(_checked_id, token_to_id.items()), default=-1) + 1
@@ -249,19 +250,22 @@ class Vocabulary:
         return self._prefixes
 
 
-def are_in_order(token_to_id: Mapping[str, int]) -> bool:
-    """Whether the ids are 0, 1, 2 and so on, in the order of the tokens: then each belongs to one
-    token, and is an int.
+class InOrder(ReadOnlyDict[str, int]):
+    """Token → id, where the ids are 0, 1, 2 and so on, in the order of the tokens: each belongs to
+    one token, and is an int. To find that once is enough.
 
-    >>> (
-    ...     are_in_order({"[UNK]": 0, "un": 1}),
-    ...     are_in_order({"[UNK]": 0, "un": True}),
-    ...     are_in_order({"un": 1}),
-    ... )
-    (True, False, False)
+    >>> [InOrder.of(ids) for ids in ({"[UNK]": 0, "un": 1}, {"[UNK]": 0, "un": True}, {"un": 1})]
+    [{'[UNK]': 0, 'un': 1}, None, None]
     """
-    ids = list(token_to_id.values())
-    return ids == list(range(len(ids))) and set(map(type, ids)) <= {int}
+
+    @classmethod
+    def of(cls, token_to_id: Mapping[str, int]) -> InOrder | None:
+        """The same, if it is such a one."""
+        if isinstance(token_to_id, cls):
+            return token_to_id
+        ids = list(token_to_id.values())
+        is_one = ids == list(range(len(ids))) and set(map(type, ids)) <= {int}
+        return cls(token_to_id) if is_one else None
 
 
 def _checked_id(item: tuple[str, int]) -> int:

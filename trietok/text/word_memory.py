@@ -5,8 +5,7 @@ In: a word, as the stages give it. Out: its ids. Encoders with the same vocabula
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trietok.later import TYPE_CHECKING
 from trietok.text.memory import IdTuple, Memory
 
 if TYPE_CHECKING:

@@ -23,16 +23,12 @@ words are, the total cost is at most twice the cheaper of the two methods.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from math import inf
-from typing import TYPE_CHECKING, Any
 
 from trietok.collector import bulk
 from trietok.errors import InputTypeError
-from trietok.text.changes import Changeable
+from trietok.later import Any, Self
+from trietok.text.changes import Changeable, cached_property
 from trietok.text.trie import END, TrieNode
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 
@@ -173,7 +169,11 @@ class _Matcher:
         self.vocab = vocab
         self.size = len(vocab)
         self.prefix = prefix
-        self.longest = max(map(len, vocab), default=0)
+
+    @cached_property
+    def longest(self) -> int:
+        """Code points of the longest entry."""
+        return max(map(len, self.vocab), default=0)
 
     def is_of(self, vocab: Mapping[str, Any], prefix: str) -> bool:
         return self.vocab is vocab and self.size == len(vocab) and self.prefix == prefix
@@ -192,17 +192,21 @@ class _Slices(_Matcher):
         super().__init__(vocab, prefix)
         self.entries: Collection[Any] = vocab
         self.lookups_left = LOOKUPS_PER_ENTRY * self.size
-        # Lookups are a third faster in a set; a program that encodes a few texts does not wait for
-        # it to be made.
-        self.copied_below = self.lookups_left - self.size // 8 if isinstance(vocab, dict) else inf
+        # Lookups are a third faster in a set, and fewer where the longest entry is known; a program
+        # that encodes a few texts does not wait for either.
+        self.most = 1 << 30
+        self.copied_below = (
+            self.lookups_left - self.size // 8 if isinstance(vocab, dict) else float("inf")
+        )
 
     def is_spent(self) -> bool:
         return self.lookups_left < 0
 
     def match(self, word: str) -> list[str] | None:
         if self.lookups_left < self.copied_below:
-            self.entries, self.copied_below = frozenset(self.vocab), -inf
-        entries, longest = self.entries, self.longest
+            self.entries, self.copied_below = frozenset(self.vocab), -float("inf")
+            self.most = self.longest
+        entries, longest = self.entries, self.most
         pieces: list[str] = []
         lookups = 0
         ahead = word[:longest]

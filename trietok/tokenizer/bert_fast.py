@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
@@ -23,15 +22,14 @@ from trietok.inputs.options import (
     OF_CALLS,
     CallOptions,
     Padding,
-    Self,
     Side,
     TokenizeKeywords,
     Truncation,
-    Unpack,
 )
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
 from trietok.inputs.template import RowPiece, Template
+from trietok.later import TYPE_CHECKING, Any, Self, Unpack
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer

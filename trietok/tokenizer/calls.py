@@ -10,7 +10,6 @@ split at the added tokens, tokenize the pieces between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -32,9 +31,9 @@ from trietok.inputs.options import (
     Text,
     TextOrIds,
     Truncation,
-    Unpack,
 )
 from trietok.inputs.tensors import Tensors
+from trietok.later import Any, Unpack
 from trietok.tokenizer.moment import Moment
 from trietok.tokenizer.state import TokenizerState
 

@@ -6,10 +6,8 @@ sooner.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok.errors import (
     InputTypeError,
@@ -31,11 +29,11 @@ from trietok.inputs.options import (
     TextKeywords,
     TextOrIds,
     Truncation,
-    Unpack,
     warn_of_length,
 )
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
+from trietok.later import TYPE_CHECKING, Any, Literal, Unpack, array, overload
 from trietok.text.stages import require_text
 from trietok.tokenizer.state import TokenizerState
 
@@ -403,10 +401,10 @@ class EncodingMixin(TokenizerState):
                 lengths, ids, columns = plan.byte_rows(moment.call_encoder.rows(texts))
                 return flat_ids(lengths, ids, columns.get("token_type_ids"), tensors)
             rows = self._call_any(moment, texts, text_pair, options, kwargs)
-            numbers = array("i", chain(*rows["input_ids"]))
+            numbers = array.array("i", chain(*rows["input_ids"]))
             types = bytes(chain(*rows["token_type_ids"])) if return_token_type_ids else None
             return flat_ids(
-                array("i", map(len, rows["input_ids"])), numbers.tobytes(), types, tensors
+                array.array("i", map(len, rows["input_ids"])), numbers.tobytes(), types, tensors
             )
         except TrietokError as error:
             shorten_traceback(error)

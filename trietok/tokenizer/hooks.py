@@ -7,12 +7,12 @@ by those methods, in the order in which transformers calls them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import NotSupportedError, SpecialTokenError
 from trietok.inputs.options import (
     reject_unknown,
 )
+from trietok.later import Any, Self
 from trietok.text.alignment import Span
 from trietok.text.basic_tokenizer import STEPS
 from trietok.text.changes import Changeable, is_replaced
@@ -20,10 +20,6 @@ from trietok.text.stages import Located, Stages, require_text
 from trietok.text.text_encoder import TextEncoder
 from trietok.text.untrusted import SPECIAL_OPTIONS, special_policy
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 # HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From
 # a text to its ids:

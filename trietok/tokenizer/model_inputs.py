@@ -7,7 +7,6 @@ a `Plan`; these methods are for those who have ids, and for classes that overrid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -18,19 +17,16 @@ from trietok.inputs.options import (
     CallOptions,
     Padding,
     PaddingStrategy,
-    Self,
     Side,
     TextKeywords,
     Truncation,
-    Unpack,
     reject_replaced,
     resolve_strategies,
 )
-from trietok.inputs.pad import pad as inputs_pad
-from trietok.inputs.pad import pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
+from trietok.later import Any, Self, Unpack
 from trietok.text.alignment import Ids
 from trietok.text.changes import is_replaced
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS
@@ -197,8 +193,10 @@ class ModelInputsMixin(TokenizerState):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
+        from trietok.inputs.pad import pad  # not needed to encode
+
         with brief:
-            return inputs_pad(
+            return pad(
                 frozen(self, PAD_HOOKS),
                 encoded_inputs,
                 padding,
@@ -226,6 +224,8 @@ class ModelInputsMixin(TokenizerState):
         Unlike that of transformers it returns another dict, and does not change the one that it is
         given.
         """
+        from trietok.inputs.pad import pad_one
+
         return pad_one(
             frozen(self),
             encoded_inputs,

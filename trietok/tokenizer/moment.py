@@ -7,10 +7,8 @@ calls in progress keep theirs.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
 
 from trietok.inputs.builder import MOST_PLANS, InputBuilder
 from trietok.inputs.input_state import InputSettings
@@ -23,6 +21,7 @@ from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds
+from trietok.later import TYPE_CHECKING, Any, copy
 from trietok.text.changes import Changeable, Version, is_replaced
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.stages import Stages
@@ -109,7 +108,8 @@ class Moment:
             )
             self.basic: Any = basic
             # of its own type, to compare with
-            self.never_split_given = copy.copy(getattr(basic, "never_split", None))
+            given = getattr(basic, "never_split", None)
+            self.never_split_given = set(given) if type(given) is set else copy.copy(given)
             self._stages_rest_on = (basic, basic.mark, wordpiece, wordpiece.mark)
             if not self.has_foreign_stage:
                 snapshots = [

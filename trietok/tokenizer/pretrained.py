@@ -10,9 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from trietok.collector import bulk
 from trietok.errors import (
@@ -23,14 +21,8 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.options import (
-    CallKeywords,
-    CallOptions,
-    Self,
-    SpanKeywords,
-    Text,
-    Unpack,
-)
+from trietok.inputs.options import CallKeywords, CallOptions, SpanKeywords, Text
+from trietok.later import TYPE_CHECKING, Any, Self, Unpack, importlib
 from trietok.text.added_tokens import convert_added_tokens
 from trietok.text.alignment import Ids
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
@@ -388,7 +380,7 @@ def _import_for_child() -> None:
     needed = "trietok.files.save trietok.inputs.rows trietok.tokenizer.by_methods hashlib fcntl"
     for name in needed.split():
         with suppress(ImportError):  # not every system has all
-            import_module(name)
+            importlib.import_module(name)
 
 
 # not when trietok is imported: few programs fork, and fewer save

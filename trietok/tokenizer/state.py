@@ -7,10 +7,8 @@ ids alone, model inputs, conversions, and changes of the added tokens.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
 
 from trietok import log
 from trietok.errors import (
@@ -19,12 +17,9 @@ from trietok.errors import (
 )
 from trietok.files.formats import RECORD
 from trietok.inputs.builder import InputBuilder
-from trietok.inputs.options import (
-    VERY_LARGE_INTEGER,
-    Self,
-    Side,
-)
+from trietok.inputs.options import VERY_LARGE_INTEGER, Side
 from trietok.inputs.profiles import SLOW, Profile
+from trietok.later import Any, Self, copy
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import is_replaced
 from trietok.text.memory import MEMORY_LIMIT
@@ -42,6 +37,8 @@ _SETTINGS = tuple(
     clean_up_tokenization_spaces split_special_tokens chat_template extra_special_tokens
     added_tokens_decoder max_embedding_rows cache_limit""".split()
 )
+# of which a copy would be as good
+_UNCHANGEABLE = frozenset((str, int, float, bool, type(None), AddedToken))
 _UNKNOWN_KEYWORDS = 100  # whose spelling is looked at; a file may hold any number
 
 
@@ -81,7 +78,8 @@ class TokenizerState(SpecialTokensMixin):
         self.max_embedding_rows: int | None = kwargs.pop("max_embedding_rows", None)
         decoder = kwargs.pop("added_tokens_decoder", {})
         record = kwargs.pop(RECORD, None) or {}
-        self.init_kwargs: dict[str, Any] = copy.deepcopy(kwargs)
+        is_simple = _UNCHANGEABLE.issuperset(map(type, kwargs.values()))
+        self.init_kwargs: dict[str, Any] = dict(kwargs) if is_simple else copy.deepcopy(kwargs)
         # the keys of the warnings that have been logged
         self.deprecation_warnings: dict[str, bool] = {}
         self.name_or_path: str = kwargs.pop("name_or_path", "")

@@ -7,12 +7,11 @@ threads see a change only when all its steps are done.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
 
 from trietok.errors import (
     InputTypeError,
@@ -22,6 +21,7 @@ from trietok.errors import (
     VocabularyError,
 )
 from trietok.forks import ForkableLock
+from trietok.later import TYPE_CHECKING, Any
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, NoReturn
 
 from trietok.errors import FileFormatError, NotSupportedError, VocabularyError, told_as
 from trietok.files.formats import (
@@ -30,6 +29,7 @@ from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
+from trietok.later import Any, NoReturn
 from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer

@@ -14,9 +14,9 @@ import dataclasses
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
 
 from trietok.errors import InputError, InputTypeError
+from trietok.later import Any, Literal
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, Table
 

@@ -7,16 +7,17 @@ and tells of the others.
 
 from __future__ import annotations
 
-import unicodedata
-from array import array
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+
+from trietok.later import Any, unicodedata
 
 BLOCK_SIZE = 256  # code points
 # Of texts in 190 languages fewer are asked: few of a block, which takes as long as 10 to 100 alone.
 ASKED_ALONE = 2_000
-_FROM_0_ON = int.from_bytes(array("I", range(BLOCK_SIZE)).tobytes(), "little")  # each of 32 bits
-_ONES = int.from_bytes(array("I", [1] * BLOCK_SIZE).tobytes(), "little")
+_FROM_0_ON, _ONES = (
+    int.from_bytes(b"".join(number.to_bytes(4, "little") for number in numbers), "little")
+    for numbers in (range(BLOCK_SIZE), [1] * BLOCK_SIZE)
+)
 FLAGS_SHIFT = 3
 # What normalization makes of a character: itself, nothing, letters and digits; of what else it may
 # make, each is asked for by itself.

@@ -12,16 +12,13 @@ The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, an
 from __future__ import annotations
 
 import os
-import re
 import sys
-import unicodedata
 from abc import ABC, abstractmethod
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from trietok.forks import ForkableLock
+from trietok.later import TYPE_CHECKING, Any, array, re, unicodedata
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
@@ -146,7 +143,14 @@ def merge_pairs(
         some = END_OF_WORD.join([*words[first : first + WORDS_AT_ONCE], ""])
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
-    _kernel.merge_pairs(buffer, array("q", counts), tokens, most, least, name)
+    _kernel.merge_pairs(buffer, array.array("q", counts), tokens, most, least, name)
+
+
+def read_vocabulary(text: bytes, start: int, entries: dict[str, int]) -> int:
+    """Put the vocabulary that begins at a place in a JSON text into an empty dict, if its ids are
+    0, 1, 2 and so on. Where it ends; -1 where there is no kernel, or it is not sure of it.
+    """
+    return _kernel.read_vocabulary(text, start, entries) if _choice.is_compiled else -1
 
 
 def cutter_anywhere(
@@ -426,7 +430,7 @@ class SlowClassifier(Classifier):
 # The characters that may compose with what is before them: all that are not the first of a
 # decomposition, up to this version of Unicode. One of which an older version knows nothing costs a
 # question that is never asked.
-_IS_KNOWN = int(unicodedata.unidata_version.split(".")[0]) <= 16
+_NEWEST = 16
 _COMPOSING = (
     "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
     "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
@@ -439,8 +443,9 @@ _COMPOSING = (
 
 def composing(chars: str) -> Collection[int]:
     """The places of characters that may compose with what is before them."""
-    places = [match.start() for match in re.finditer(_COMPOSING, chars)]
-    return places if _IS_KNOWN else range(len(chars))
+    if int(unicodedata.unidata_version.split(".")[0]) > _NEWEST:
+        return range(len(chars))
+    return [match.start() for match in re.finditer(_COMPOSING, chars)]
 
 
 class RustClassifier(Classifier):

@@ -7,11 +7,10 @@ tokens and padding.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
+from trietok.later import TYPE_CHECKING, Any, array
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def form_of(
     numbers = [len(specials) - 1, *three, *(min(number, LARGE) for number in options)]
     for padding, of_texts, of_specials in columns.values():
         numbers += [padding, *of_texts, *of_specials]
-    return Form(array("q", numbers).tobytes(), tuple(columns))
+    return Form(array.array("q", numbers).tobytes(), tuple(columns))
 
 
 class ListRows:
@@ -93,7 +92,7 @@ class ListRows:
         """How many ids each row has, and `around` more, as int32; an OverflowError where int32
         cannot hold one.
         """
-        return array("i", [len(row) + around for row in self._rows]).tobytes()
+        return array.array("i", [len(row) + around for row in self._rows]).tobytes()
 
     def cut(self, room: int, from_left: bool) -> None:
         """Cut each row to at most `room` ids, at its beginning or its end."""
@@ -109,7 +108,7 @@ class ListRows:
     def int32(self, front: bytes, back: bytes) -> bytes:
         """All rows as int32, one behind the other, each between int32 numbers."""
         return b"".join(
-            [part for row in self._rows for part in (front, array("i", row).tobytes(), back)]
+            [part for row in self._rows for part in (front, array.array("i", row).tobytes(), back)]
         )
 
     def columns(self, form: Form) -> dict[str, Any]:
@@ -127,7 +126,7 @@ class ListRows:
             if form.make is None:
                 columns[name] = lists[0] if reader.one else lists
                 continue
-            numbers = b"".join([array("q", row).tobytes() for row in lists])
+            numbers = b"".join([array.array("q", row).tobytes() for row in lists])
             columns[name] = (
                 form.make[0]((len(lists), width), form.dtype)
                 if form.make
@@ -155,7 +154,7 @@ class _Reader:
     """Reads the numbers of a form, and the columns in turn."""
 
     def __init__(self, form: Form) -> None:
-        self._numbers: Iterator[int] = iter(array("q", form.numbers))
+        self._numbers: Iterator[int] = iter(array.array("q", form.numbers))
         self.texts, *specials = islice(self._numbers, 4)
         self._specials = specials[: self.texts + 1]
         self.around = sum(self._specials)

@@ -21,7 +21,7 @@ from trietok.files.formats import (
 )
 from trietok.files.staging import Staging
 from trietok.text.characters import is_chinese_char, normalize
-from trietok.tokenizer.chat import syntax_error
+from trietok.tokenizer.chat_rendering import syntax_error
 from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import (
     AUTO_MAP,

@@ -1,0 +1,88 @@
+"""What the core names and most programs never use: the names of `typing`, and modules of Python
+that are imported when first used. To import them would be a seventh of the time to start.
+
+In: nothing. Out: the names. Those of `typing` are its own where it has been imported already, else
+stand-ins; type checkers see the names themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # type checkers take a variable of this name for true
+
+if TYPE_CHECKING:
+    import array as array
+    import bisect as bisect
+    import contextvars as contextvars
+    import copy as copy
+    import copyreg as copyreg
+    import importlib as importlib
+    import json as json
+    import re as re
+    import unicodedata as unicodedata
+    import warnings as warnings
+    from typing import Any as Any
+    from typing import BinaryIO as BinaryIO
+    from typing import Literal as Literal
+    from typing import NoReturn as NoReturn
+    from typing import ParamSpec as ParamSpec
+    from typing import Protocol as Protocol
+    from typing import TypedDict as TypedDict
+    from typing import TypeVar as TypeVar
+    from typing import cast as cast
+    from typing import overload as overload
+
+    from typing_extensions import Self as Self
+    from typing_extensions import Unpack as Unpack
+else:
+
+    class _Module:
+        """Stands for a module, which is imported where something of it is first asked for; then it
+        is an object with all that the module has, which is looked up as fast.
+        """
+
+    class _NotYet(_Module):
+        def __init__(self, name):
+            self.__name__ = name
+
+        def __getattr__(self, name):
+            self.__dict__.update(vars(__import__(self.__name__)))
+            self.__class__ = _Module
+            return getattr(self, name)
+
+    array, bisect, contextvars, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
+        _NotYet,
+        "array bisect contextvars copy copyreg importlib json re unicodedata warnings".split(),
+    )
+
+    class _Types:
+        """Stands for what is subscripted with types, or inherited from; what it gives is
+        `object`.
+        """
+
+        def __class_getitem__(cls, types):
+            return object
+
+        def __init_subclass__(cls, **options):
+            pass
+
+    # What makes forms or tools of functions, as pydantic does, has imported `typing`, and finds the
+    # types. `typing.get_type_hints` finds the names in any case.
+    _typing = sys.modules.get("typing")
+
+    def _name(name, stand_in):
+        return getattr(_typing, name, stand_in)
+
+    Any = _name("Any", object)
+    BinaryIO = _name("BinaryIO", object)
+    Literal = _name("Literal", _Types)
+    NoReturn = _name("NoReturn", object)
+    ParamSpec = _name("ParamSpec", lambda name: _Types)
+    Protocol = _name("Protocol", _Types)
+    Self = _name("Self", Any)  # not before Python 3.11
+    TypedDict = _name("TypedDict", _Types)
+    TypeVar = _name("TypeVar", lambda name, *types, **options: object)
+    Unpack = _name("Unpack", _Types)
+    cast = _name("cast", lambda kind, value: value)
+    overload = _name("overload", lambda function: function)
