@@ -48,7 +48,7 @@ static PyObject *read_vocabulary(PyObject *Py_UNUSED(module), PyObject *argument
     const char *at = start >= 0 && start < PyBytes_Size(text) ? PyBytes_AsString(text) + start : "";
     while (at && *at == (count ? ',' : '{'))
         at = read_entry(at + 1, entries, count++);
-    if (at && *at == '}' && PyDict_Size(entries) == count) /* fewer where a token stands there twice */
+    if (at && *at == '}' && count && PyDict_Size(entries) == count) /* fewer where a token stands there twice */
         return PyLong_FromSsize_t(at + 1 - PyBytes_AsString(text));
     if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError))
         return NULL;
