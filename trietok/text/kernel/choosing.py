@@ -14,16 +14,17 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from trietok.forks import ForkableLock
-from trietok.later import TYPE_CHECKING, Any, array, re, unicodedata
+from trietok.later import TYPE_CHECKING, Any, array, unicodedata
 from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
     bert_classes,
     combining_class,
+    composing,
     is_chinese_char,
     is_in,
     is_unchanged,
@@ -425,27 +426,6 @@ class SlowClassifier(Classifier):
     def stay_apart(self, pair: str) -> bool:
         pair = lower_each(pair) if self._lowers else pair
         return normalize("NFC", pair) == pair
-
-
-# The characters that may compose with what is before them: all that are not the first of a
-# decomposition, up to this version of Unicode. One of which an older version knows nothing costs a
-# question that is never asked.
-_NEWEST = 16
-_COMPOSING = (
-    "[\u0300-\u0304\u0306-\u030c\u030f\u0311\u0313\u0314\u031b\u0323-\u0328\u032d\u032e\u0330\u0331\u0338\u0342\u0345"
-    "\u05b4\u05b7-\u05b9\u05bc\u05bf\u05c1\u05c2\u0653-\u0655\u093c\u09bc\u09be\u09d7\u0a3c\u0b3c\u0b3e\u0b56\u0b57\u0bbe"
-    "\u0bd7\u0c56\u0cc2\u0cd5\u0cd6\u0d3e\u0d57\u0dca\u0dcf\u0ddf\u0f72\u0f74\u0f80\u0fb5\u0fb7\u102e\u1161-\u1175"
-    "\u11a8-\u11c2\u1b35\u3099\u309a\U000110ba\U00011127\U0001133e\U00011357\U000113b8\U000113bb\U000113c2\U000113c9"
-    "\U000114b0\U000114ba\U000114bd\U000115af\U00011930\U0001611e-\U00016120\U00016129\U00016d67\U0001d165"
-    "\U0001d16e-\U0001d172]"
-)
-
-
-def composing(chars: str) -> Collection[int]:
-    """The places of characters that may compose with what is before them."""
-    if int(unicodedata.unidata_version.split(".")[0]) > _NEWEST:
-        return range(len(chars))
-    return [match.start() for match in re.finditer(_COMPOSING, chars)]
 
 
 class RustClassifier(Classifier):
