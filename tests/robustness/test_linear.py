@@ -31,6 +31,7 @@ from trietok.text.alignment import AlignedText
 from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer, RustWordSplitter
 from trietok.text.characters import LONG_RUN, normalize
 from trietok.text.japanese import CharacterTokenizer
+from trietok.text.kernel.blocks import BLOCK_SIZE
 from trietok.text.kernel.choosing import kernel_at_work, using_kernel
 from trietok.text.word_search import FEW_CHARS, WordSearch
 from trietok.workbench.checking.reach import Reach
@@ -424,7 +425,9 @@ def test_whatever_normalizes_puts_marks_in_order_in_linear_time(monkeypatch, ana
 
 
 def test_one_place_normalizes():
-    """All others call `characters.normalize`, which is linear."""
+    """All others call `characters.normalize`, which is linear; but what normalizes one block of
+    characters, each of them on a line.
+    """
     calls = {
         path.name
         for path in pathlib.Path(trietok.__file__).parent.rglob("*.py")
@@ -434,7 +437,8 @@ def test_one_place_normalizes():
         if node.attr == "normalize"
         or path.name != "choosing.py"  # of the common Chinese characters
     }
-    assert calls == {"characters.py"}
+    assert calls == {"characters.py", "blocks.py"}
+    assert BLOCK_SIZE <= LONG_RUN
 
 
 def cpu_of(function, text: str) -> float:

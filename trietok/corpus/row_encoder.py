@@ -403,7 +403,7 @@ class RowEncoder:
         They cannot where methods or stages are a user's own: such a tokenizer is pickled each time.
         """
         is_plain = getattr(self._tokenizer, "is_plain", False)
-        return self._tokenizer.input_builder if is_plain else None
+        return self._tokenizer._now() if is_plain else None  # its builder may outlive a change
 
     @property
     def is_as_sent(self) -> bool:
