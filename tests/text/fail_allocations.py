@@ -67,6 +67,7 @@ def new_kernel() -> Any:
         stay_apart=classify.stay_apart,
         compose=classify.compose,
         plain=plain,
+        settle=lambda form: (3,) if form == "[" else (),
         patterns=classify.patterns,
         limit=1 << 18,
     )

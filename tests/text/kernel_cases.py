@@ -68,6 +68,7 @@ def compiled_kernel(
     stay_apart: Callable[[str], bool] = bool,
     compose: Callable[[str], str | None] = lambda part: None,
     plain: Callable[[str], list[int]] = list,  # type: ignore[assignment]
+    settle: Callable[[str], tuple[int, ...]] = lambda form: (),
     patterns: Any = None,
     limit: int = 1 << 20,
     module: Any = None,
@@ -91,7 +92,7 @@ def compiled_kernel(
             plain,
             steps,
             str.encode,
-            list,
+            settle,
         ),
         *(bytes(range(128)), (0x4E00, 0x9000), limit, bytes(range(16))),
     )

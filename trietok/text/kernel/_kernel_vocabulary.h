@@ -24,17 +24,22 @@ static PyObject *read_string(const char **at)
 static const char *read_entry(const char *at, PyObject *entries, Py_ssize_t id)
 {
     at = past_blanks(at);
-    PyObject *token = *at++ == '"' ? read_string(&at) : NULL, *number = NULL;
-    at = token ? past_blanks(at) : "";
+    if (*at++ != '"')
+        return NULL;
+    PyObject *token = read_string(&at), *number = NULL;
+    if (!token)
+        return NULL;
+    at = past_blanks(at);
     if (*at == ':') {
         Py_ssize_t value = 0;
         const char *digits = at = past_blanks(at + 1);
         while (*at >= '0' && *at <= '9' && value <= id)
             value = 10 * value + (*at++ - '0');
-        number = at > digits && value == id && (*digits != '0' || at == digits + 1) ? PyLong_FromSsize_t(id) : NULL;
+        if (at > digits && value == id && (*digits != '0' || at == digits + 1))
+            number = PyLong_FromSsize_t(id);
     }
     int is_kept = number && !PyDict_SetItem(entries, token, number);
-    Py_XDECREF(token);
+    Py_DECREF(token);
     Py_XDECREF(number);
     return is_kept ? past_blanks(at) : NULL;
 }
@@ -45,7 +50,7 @@ static PyObject *read_vocabulary(PyObject *Py_UNUSED(module), PyObject *argument
     Py_ssize_t start, count = 0;
     if (!PyArg_ParseTuple(arguments, "SnO", &text, &start, &entries))
         return NULL;
-    const char *at = start >= 0 && start < PyBytes_Size(text) ? PyBytes_AsString(text) + start : "";
+    const char *at = start >= 0 && start < PyBytes_Size(text) ? PyBytes_AsString(text) + start : NULL;
     while (at && *at == (count ? ',' : '{'))
         at = read_entry(at + 1, entries, count++);
     if (at && *at == '}' && count && PyDict_Size(entries) == count) /* fewer where a token stands there twice */
