@@ -120,7 +120,8 @@ def test_a_block_is_asked_once_and_latin_1_never():
 
 def test_a_text_of_few_characters_asks_for_no_block():
     """A block takes as long as many characters by themselves, of which texts have some tens."""
-    blocks = CLASSIFIERS["fast-True-True-None-1"].blocks()
+    with kernel.using_kernel("compiled"):
+        blocks = CLASSIFIERS["fast-True-True-None-1"].blocks()
     assert {
         len(blocks.ask(code_point)) for code_point in range(BLOCK_SIZE, BLOCK_SIZE + ASKED_ALONE)
     } == {4}
