@@ -37,19 +37,23 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
 
-    class _Module:
+    class _NotYet:
         """Stands for a module, which is imported where something of it is first asked for; then it
-        is an object with all that the module has, which is looked up as fast.
+        takes the place of this wherever trietok's modules name it.
         """
 
-    class _NotYet(_Module):
         def __init__(self, name):
             self.__name__ = name
 
         def __getattr__(self, name):
-            self.__dict__.update(vars(__import__(self.__name__)))
-            self.__class__ = _Module
-            return getattr(self, name)
+            module = __import__(self.__name__)
+            for where, each in [*sys.modules.items()]:
+                if where.startswith("trietok") and vars(each).get(self.__name__) is self:
+                    setattr(each, self.__name__, module)
+            return getattr(module, name)
+
+        def __reduce__(self):
+            return __import__, (self.__name__,)
 
     array, bisect, contextvars, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
         _NotYet,
@@ -69,7 +73,8 @@ else:
 
     # What makes forms or tools of functions, as pydantic does, has imported `typing`, and finds the
     # types. `typing.get_type_hints` finds the names in any case.
-    _typing = sys.modules.get("typing")
+    # Imported again, since another thread may be in the middle of importing it.
+    _typing = __import__("typing") if "typing" in sys.modules else None
 
     def _name(name, stand_in):
         return getattr(_typing, name, stand_in)

@@ -342,3 +342,19 @@ def test_entries_that_no_text_gives_are_not_known(small, way):
     assert tokenizer.get_vocab() == before
     assert tokenizer.tokenize("it's") == ["it's"]
     assert add_terms(tokenizer, ["it's"], way).known == ["it's"]
+
+
+@pytest.mark.parametrize("way", ["auto", "added"])
+def test_an_entry_with_capitals_of_an_uncased_model_is_no_obstacle(small, way):
+    tokenizer = small("Zoology", "<S>", "zoo")
+    done = add_terms(tokenizer, ["Zoology", "<S>"], way)
+    assert list(done.added) == ["zoology", "<s>"]
+    assert done.refused == []
+    assert tokenizer.tokenize("Zoology <S>") == ["zoology", "<s>"]
+
+
+def test_special_tokens_that_no_text_gives(small):
+    tokenizer = small("...", "☃")
+    done = add_terms(tokenizer, ["...", "☃", "[MASK]"], special=True)
+    assert done.known == ["☃", "[MASK]"]
+    assert list(reasons(done)) == [1]

@@ -218,3 +218,9 @@ def test_terms_that_are_none(terms):
     tokenizer = BertTokenizer.from_pretrained("trietok-en")
     with pytest.raises(InputTypeError, match=r"terms are a list, not one|number 2 of the list"):
         near_misses(tokenizer, terms, ["a text"])
+
+
+def test_texts_that_are_one():
+    tokenizer = BertTokenizer.from_pretrained("trietok-en")
+    with pytest.raises(InputTypeError, match=r"texts are a list, not one: pass \['a text'\]"):
+        near_misses(tokenizer, ["gene"], "a text")

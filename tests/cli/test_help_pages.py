@@ -41,6 +41,8 @@ def test_a_terminal_is_shown_pages_without_marks_and_links_into_the_folder():
     assert "a notebook, too; for paper there is a" in shown
     assert shown.count("The answer") == 6
     assert "───" in on_terminal("docs", "embeddings", PAGER="cat")  # a table
+    assert "…" not in on_terminal("docs", "clients", PAGER="cat")  # of tables, all is shown
+    assert "<details>" in on_terminal("docs", "changelog", PAGER="cat", NO_COLOR="1")
 
 
 def test_all_pages_are_listed_and_a_misspelt_one_is_answered():

@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.box import MINIMAL
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.table import Table
 from rich.text import Text
 
@@ -60,13 +60,26 @@ def rendered_page(markdown: str) -> str:
     """A page of the documentation as a terminal shows it: no links within the folder of pages, and
     a heading where the site folds an answer away.
     """
-    from rich.markdown import Markdown
+    from rich.markdown import Markdown, TableElement
 
-    unfolded = re.sub(r"</?details.*?>(?:<summary>(.*?)</summary>)?", r"**\1**", markdown)
-    linked = re.sub(r"(?<!\!)\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", unfolded.replace("****", ""))
+    class WholeTable(TableElement):
+        """A table that folds what is too wide, and leaves nothing out."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+            for table in super().__rich_console__(console, options):
+                for column in getattr(table, "columns", ()):
+                    column.overflow = "fold"
+                yield table
+
+    class Page(Markdown):
+        elements = {**Markdown.elements, "table_open": WholeTable}
+
+    unfolded = re.sub(r"(?m)^<details.*?><summary>(.*?)</summary>$", r"**\1**", markdown)
+    unfolded = re.sub(r"(?m)^</details>$", "", unfolded)
+    linked = re.sub(r"(?<!\!)\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", unfolded)
     console = Console(width=min(Console().width, _WIDEST_PAGE))
     with console.capture() as capture:
-        console.print(Markdown(linked, code_theme="ansi_light", hyperlinks=False))
+        console.print(Page(linked, code_theme="ansi_light", hyperlinks=False))
     return capture.get()
 
 

@@ -92,7 +92,7 @@ class TokenizeBatch:
         self.call_options = dict(call_options)
         self._words = bool(call_options.get("is_split_into_words"))
         self._class_name = type(tokenizer).__name__
-        with may_mean_options_of(type(self)):
+        with may_mean_options_of(TokenizeBatch):
             self._encoder = RowEncoder(tokenizer, self.call_options, pair_column is not None)
 
     @property

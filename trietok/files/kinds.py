@@ -7,7 +7,6 @@ an error. Files that cannot be read say nothing here: whoever reads them next na
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 
 from trietok.disk import entries_in, read_vocab_lines
@@ -98,7 +97,8 @@ def family_of_name(name: str) -> Family | None:
     >>> family_of_name("XLMRobertaTokenizerFast").name, family_of_name("bert")
     ('SentencePiece, as XLM-R, multilingual E5 and T5 have', None)
     """
-    plain = re.sub("[-_]", "", name.removesuffix("Fast").removesuffix("Tokenizer")).lower()
+    plain = name.removesuffix("Fast").removesuffix("Tokenizer").lower()
+    plain = plain.replace("-", "").replace("_", "")
     return next((family for family in _FAMILIES if plain in family.types), None)
 
 

@@ -36,7 +36,11 @@ def read_again(texts: Iterable[str]) -> Iterator[Iterable[str]]:
 
 
 def checked(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, each checked to be one: an `InputTypeError` from the loop where one is no str."""
+    """The texts, each checked to be one: an `InputTypeError` from the loop where one is no str, or
+    where they are one str.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise InputTypeError(f"texts are a list, not one: pass [{texts!r:.60}]", value=texts)
     for text in texts:
         if not isinstance(text, str):
             raise InputTypeError(

@@ -259,8 +259,10 @@ class _Sorted:
     def take(self, number: int, term: str) -> None:
         term = " ".join(term.split())
         try:
-            # A token as it is written, such as [MASK], is known as that.
-            token = term if term in self._vocabulary else self._token_of(term)
+            # A token as it is written, such as [MASK], is known as that; but where texts are
+            # lower-cased, an entry with capitals is no obstacle.
+            is_written = term in self._vocabulary and not self._is_passed_over(term)
+            token = term if is_written else self._token_of(term)
             searched = self._searched(token)
             if searched in self._taken:
                 self.duplicates.append(term)
@@ -278,9 +280,13 @@ class _Sorted:
         except (InputError, VocabularyError) as error:
             self.refused.append(RefusedTerm(number, term, str(error)))
 
+    def _is_passed_over(self, term: str) -> bool:
+        lowers = bool(getattr(self._tokenizer, "do_lower_case", False))
+        return lowers and term != term.lower() and self._is_out_of_reach(term)
+
     def _is_out_of_reach(self, entry: str) -> bool:
         """Whether a word is an entry that no text gives, such as `...`: three words."""
-        if not self._has_entries or entry != self._word_of(entry):
+        if not hasattr(self._tokenizer, "wordpiece_tokenizer") or entry != self._word_of(entry):
             return False
         found, unknown = self._tokenizer.tokenize(entry), self._tokenizer.unk_token
         return len(found) != 1 or (found == [unknown] and entry != unknown)
