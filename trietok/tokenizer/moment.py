@@ -150,7 +150,9 @@ class Moment:
         )
         self.builds_by_methods = self.prepares_by_methods and tokenizer.profile == "slow"
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
-        self.builder: InputBuilder = self._new_builder(tokenizer, before.builder)
+        # methods may return pieces that are equal and of other types
+        kept = None if before.builds_by_methods or self.builds_by_methods else before.builder
+        self.builder: InputBuilder = self._new_builder(tokenizer, kept)
         self._builder_of_ids: InputBuilder | None = None
         self._plans: dict[Any, Plan] = {}
         self._last_plan: tuple[object, Any] = (None, None)
@@ -298,7 +300,6 @@ class Moment:
             from trietok.tokenizer.by_methods import pieces_by_methods
 
             pieces = pieces_by_methods(tokenizer, False), pieces_by_methods(tokenizer, True)
-            before = None  # what they return may be of other types
         else:
             pieces = state._input_pieces(table)
         if before is not None and before.is_of(settings, tuple(pieces), tokenizer.warn_once):
@@ -457,6 +458,7 @@ class _Never:
 
     encoder = None
     builder = None
+    builds_by_methods = False
     mark = None
     version = Version()
     basic = NO_STAGE

@@ -105,13 +105,11 @@ static inline int are_printable(uint32_t bytes)
     return !(((bytes - 0x20202020u) | bytes | (bytes + 0x01010101u)) & 0x80808080u);
 }
 
-/* Note the edge of a form, if it begins with a word of ASCII, and the node and the bits of its head. */
+/* Note the node and the bits of a form's head, which does not end it; and the edge, if the head is a word of ASCII. */
 static void add_edge(Tree *tree, const uint8_t *form, size_t length, size_t head, uint64_t hash, uint32_t node)
 {
     uint8_t padded[READ_AT_ONCE] = {0};
     uint32_t behind = ANY_EDGE;
-    if (head == length)
-        return;
     if (length - head > EDGE)
         memcpy(&behind, form + head + 1, EDGE);
     uint64_t *place = head_place(tree, hash);
@@ -165,7 +163,8 @@ static int add_form(Tree *tree, uint32_t *path, const uint8_t *before, size_t be
     for (size_t at = head; at;)
         hash = hash_in_front(hash, form[--at]);
     *head_mark(tree, hash) |= (uint64_t)1 << (hash >> 58);
-    add_edge(tree, form, length, head, hash, path[head + 1]);
+    if (head < length)
+        add_edge(tree, form, length, head, hash, path[head + 1]);
     return 0;
 }
 
