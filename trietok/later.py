@@ -48,7 +48,8 @@ else:
         def __getattr__(self, name):
             module = __import__(self.__name__)
             for where, each in [*sys.modules.items()]:
-                if where.startswith("trietok") and vars(each).get(self.__name__) is self:
+                names = getattr(each, "__dict__", {})  # None stands there for what is blocked
+                if where.startswith("trietok") and names.get(self.__name__) is self:
                     setattr(each, self.__name__, module)
             return getattr(module, name)
 
