@@ -73,9 +73,12 @@ nox.options.sessions = ["lint", "types", "tests"]
 nox.options.error_on_missing_interpreters = False
 
 
-def _counts(*names: str) -> dict[str, str]:
-    """How often tests try: as the environment says, or else as `FEWER` does, but at night."""
-    return OFTEN if NIGHTLY else {name: os.environ.get(name, FEWER[name]) for name in names}
+def _counts(*names: str, **fewer: str) -> dict[str, str]:
+    """How often tests try: as the environment says, or else as `FEWER` or `fewer` does, but at
+    night.
+    """
+    counts = {**{name: FEWER[name] for name in names}, **fewer}
+    return OFTEN if NIGHTLY else {name: os.environ.get(name, counts[name]) for name in counts}
 
 
 def _install(session: nox.Session, extras: str, *packages: str) -> None:
@@ -344,8 +347,8 @@ def engines(session: nox.Session) -> None:
         TORCH,
         external=True,
     )
-    env = {  # half as many as elsewhere, since it is clusters that start again
-        **({} if NIGHTLY else {"TRIETOK_KILLS": os.environ.get("TRIETOK_KILLS", "5")}),
+    env = {
+        **_counts(TRIETOK_KILLS="5"),  # half as many as elsewhere: clusters start again
         "TRIETOK_STREAMING_PYTHON": str(python),
         # Spark starts in half the time
         "JAVA_TOOL_OPTIONS": ("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
