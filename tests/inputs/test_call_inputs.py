@@ -91,11 +91,26 @@ def test_lists_that_are_no_pair(abc, method, no_pair):
         getattr(abc(BertTokenizerFast), method)(no_pair)
 
 
+@BOTH
+@pytest.mark.parametrize("column", [list, tuple, "numpy", "pyarrow"])
+def test_a_missing_second_text_is_an_error_that_says_where(abc, kind, column):
+    if isinstance(column, str):
+        module = pytest.importorskip(column)
+        column = module.array if column == "pyarrow" else lambda texts: np.array(texts, object)
+    tokenizer = abc(kind)
+    missing = "item 1 of the batch is a pair whose second text is None"
+    with pytest.raises(InputTypeError, match=missing):
+        tokenizer(column(["a", "b"]), column(["c", None]), padding=True)
+    with pytest.raises(InputTypeError, match=missing):
+        tokenizer([("a", "b"), ("c", None)])
+    with pytest.raises(InputTypeError, match=missing):
+        tokenizer([["a"], ["b"]], [["c"], None], is_split_into_words=True)
+    with pytest.raises(InputTypeError, match="item 0 of the batch is a pair"):
+        tokenizer.batch_encode_plus([("a", None)])
+    assert tokenizer(["a", "b"], None)["input_ids"] == tokenizer(["a", "b"])["input_ids"]
+
+
 def test_a_pair_in_a_batch_has_two_texts(abc):
-    with pytest.raises(
-        InputTypeError, match="item 1 of the batch is a pair whose second text is None"
-    ):
-        abc(BertTokenizerFast)([("a", "b"), ("c", None)])
     with pytest.raises(InputTypeError, match="item 1 of the batch is a tuple of 3: a pair has two"):
         abc(BertTokenizer)([("a", "b"), ("a", "b", "c")])
 

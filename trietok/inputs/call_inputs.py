@@ -53,8 +53,11 @@ def as_lists(value: Any) -> Any:
 
 
 def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """The two inputs of an item, which messages call `where`; the second None where the item is a
-    single input.
+    """Return the two inputs of an item; the second is None if the item is a single input.
+
+    Raises:
+        InputTypeError: a pair lacks a text. transformers' slow class encodes the first one alone
+            then, so a missing value in a column of texts would change a row silently.
     """
     if not isinstance(item, (list, tuple)):
         return item, None
@@ -66,19 +69,11 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
             " is_split_into_words=True if it is words",
             value=item,
         )
-    return item[0], item[1]
-
-
-def whole_pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]:
-    """`pair_of` in the fast profile, where a list of two whose second item is None is not a
-    pair.
-    """
-    pair = pair_of(item, is_split_into_words, where)
-    if pair[1] is None and pair[0] is not item:
+    if item[1] is None:
         raise InputTypeError(
             f"{where} is a pair whose second text is None; give the first alone", value=item
         )
-    return pair
+    return item[0], item[1]
 
 
 def ids_of(encoder: TextEncoder, value: Any, is_split_into_words: bool, where: str) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from trietok.errors import InputError, InputTypeError, kind_of
-from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of, whole_pair_of
+from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of
 from trietok.inputs.truncation import (
     Cutting,
     ItemCut,
@@ -120,7 +120,7 @@ def _rust_batch(items: Any, is_split_into_words: bool) -> list[tuple[Any, Any]]:
     if not items:
         raise InputError(_EMPTY)
     return [
-        whole_pair_of(item, is_split_into_words, f"item {index} of the batch")
+        pair_of(item, is_split_into_words, f"item {index} of the batch")
         for index, item in enumerate(items)
     ]
 

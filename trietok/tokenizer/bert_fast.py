@@ -17,7 +17,7 @@ from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, b
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.tokenizer_json_content import WordPieceDecoder
-from trietok.inputs.call_inputs import whole_pair_of
+from trietok.inputs.call_inputs import pair_of
 from trietok.inputs.options import (
     OF_CALLS,
     CallOptions,
@@ -355,9 +355,7 @@ class RustProfile(BertTokenizer):
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""
-        return (
-            (text, text_pair) if text_pair else whole_pair_of(text, is_split_into_words, "the text")
-        )
+        return (text, text_pair) if text_pair else pair_of(text, is_split_into_words, "the text")
 
     @property
     def do_lower_case(self) -> bool:
