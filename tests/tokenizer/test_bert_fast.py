@@ -352,6 +352,44 @@ def test_the_files_template_stays(abc, tmp_path):
     assert again.encode("b") == [CLS, B, SEP]
 
 
+@pytest.mark.parametrize("options", [{"legacy_format": True}, {"tokenizer_json": False}], ids=str)
+def test_no_save_loses_the_files_template(abc, tmp_path, options):
+    abc.save_pretrained(tmp_path / "model")
+    again = BertTokenizerFast.from_pretrained(tmp_path / "model", cls_token="a")
+    with pytest.raises(NotSupportedError, match=r"'\[CLS\] \$A \[SEP\]'.*'a \$A \[SEP\]'"):
+        again.save_pretrained(tmp_path / "legacy", **options)
+    assert not (tmp_path / "legacy").exists()
+    again.save_pretrained(tmp_path / "whole")
+    assert BertTokenizerFast.from_pretrained(tmp_path / "whole").encode("b") == [CLS, B, SEP]
+    again.cls_token = "[CLS]"
+    again.save_pretrained(tmp_path / "legacy", **options)
+    assert BertTokenizerFast.from_pretrained(tmp_path / "legacy").encode("b") == [CLS, B, SEP]
+
+
+def test_type_ids_of_the_template_count_as_well(abc, tmp_path):
+    abc.save_pretrained(tmp_path / "model")
+    file = json.loads((tmp_path / "model" / "tokenizer.json").read_text())
+    file["post_processor"]["pair"][3]["Sequence"]["type_id"] = 0
+    (tmp_path / "model" / "tokenizer.json").write_text(json.dumps(file))
+    again = BertTokenizerFast.from_pretrained(tmp_path / "model")
+    with pytest.raises(
+        NotSupportedError, match=r"a pair is .* \$B \[SEP\]:1', .* \$B:1 \[SEP\]:1'"
+    ):
+        again.save_pretrained(tmp_path / "legacy", legacy_format=True)
+
+
+def test_saves_without_a_tokenizer_json_write_the_same_bytes(abc, tmp_path):
+    abc.save_pretrained(tmp_path / "model")
+    tokenizer = BertTokenizerFast.from_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "first", legacy_format=True)
+    tokenizer.save_pretrained(tmp_path / "second", legacy_format=True)
+    again = BertTokenizerFast.from_pretrained(tmp_path / "first")
+    again.save_pretrained(tmp_path / "third", legacy_format=True)
+    for path in (tmp_path / "first").iterdir():
+        for folder in ("second", "third"):
+            assert path.read_bytes() == (tmp_path / folder / path.name).read_bytes(), path.name
+
+
 def test_a_component_that_is_not_there_is_named(abc, tmp_path):
     abc.save_pretrained(tmp_path)
     file = json.loads((tmp_path / "tokenizer.json").read_text())

@@ -29,6 +29,7 @@ from trietok.files.formats import (
     write_text,
 )
 from trietok.files.json_files import read_json_object
+from trietok.inputs.post_processors import shown_template, template_processing_of
 from trietok.later import Any
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
 from trietok.text.changes import is_ours, is_replaced
@@ -224,11 +225,31 @@ def unsayable_of_stages(tokenizer: Any) -> Iterator[str]:
         yield "it keeps words whole that have punctuation (do_split_on_punc is false)"
 
 
+def _unsayable_of_template(tokenizer: Any) -> Iterator[str]:
+    """Yield how the template differs from the one that a fast tokenizer has without its
+    tokenizer.json, which follows from its special tokens.
+    """
+    if tokenizer.profile != "fast":
+        return
+    loaded = template_processing_of(tokenizer, tokenizer.rust_template)
+    for pair, pieces in enumerate(tokenizer._table.pieces_around):
+        both = pieces, loaded.pieces(bool(pair))
+        ids, ids_loaded = ([(each.token_id, each.type_id) for each in one] for one in both)
+        if ids != ids_loaded:
+            now, after_loading = map(shown_template, both)
+            yield (
+                f"its template for {'a pair' if pair else 'one text'} is {now!r}, and without a"
+                f" tokenizer.json its special tokens make it {after_loading!r}"
+            )
+            return
+
+
 def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
-    """Raise where a stage has settings that the files cannot say; warn of a user's code, and of
-    tokens as they were.
+    """Raise if a stage has settings, or the tokenizer a template, that the files cannot say; warn
+    of a user's code, and of tokens as they were.
     """
     problems = [] if with_json else list(unsayable_of_stages(tokenizer))
+    problems += [] if with_json else list(_unsayable_of_template(tokenizer))
     entries = getattr(getattr(tokenizer, "wordpiece_tokenizer", None), "vocab", None)
     has_others = (
         entries is not None
@@ -297,6 +318,9 @@ def _save_held(
     save_jinja_files: bool,
 ) -> tuple[Path, ...]:
     config, roles = _config(tokenizer, save_jinja_files), _special_tokens_map(tokenizer)
+    if write_tokenizer_json is None and tokenizer.profile == "fast":
+        # Loading sets these two without a tokenizer.json, so a save after that writes them, too.
+        config = {"do_basic_tokenize": True, "never_split": None, **config}
     template, named_templates = formats.files_of(
         tokenizer.chat_template if save_jinja_files else None
     )

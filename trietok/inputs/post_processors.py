@@ -7,7 +7,7 @@ of a template for one text and for two, and that turns into the JSON object of `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from trietok.inputs.template import RowPiece
@@ -185,6 +185,15 @@ def bare_pieces(pair: bool) -> tuple[RowPiece, ...]:
     return (
         (RowPiece(0, sequence=0), RowPiece(1, sequence=1)) if pair else (RowPiece(0, sequence=0),)
     )
+
+
+def shown_template(pieces: Collection[RowPiece], with_types: bool = True) -> str:
+    """Pieces as messages show them: `[CLS] $A [SEP] $B:1 [SEP]:1`."""
+    names = [
+        piece.token if piece.sequence is None else f"${'AB'[piece.sequence]}" for piece in pieces
+    ]
+    types = [f":{piece.type_id}" if with_types and piece.type_id else "" for piece in pieces]
+    return " ".join(f"{name}{kind}" for name, kind in zip(names, types, strict=True))
 
 
 def _special(token: tuple[str, int], type_id: int) -> RowPiece:

@@ -19,8 +19,7 @@ from trietok.files.formats import (
 from trietok.files.json_place import BERT_NORMALIZER, BERT_PRE_TOKENIZER, NO_NORMALIZER
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.options import VERY_LARGE_INTEGER
-from trietok.inputs.post_processors import template_processing_of
-from trietok.inputs.template import RowPiece
+from trietok.inputs.post_processors import shown_template, template_processing_of
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.workbench.checking.facts import NAMES_IN_JSON, UNKNOWN, Facts, as_written, rule
 from trietok.workbench.checking.report import NEW_JSON, Finding, declare
@@ -384,18 +383,10 @@ def _other_templates(facts: Facts) -> Iterator[tuple[str, str, str]]:
     with_types = "token_type_ids" in facts.fast.model_input_names
     for pair, what in ((False, "one text"), (True, "a pair")):
         ours, theirs = (
-            _shown_template(said.pieces(pair), with_types) for said in (facts.json, expected)
+            shown_template(said.pieces(pair), with_types) for said in (facts.json, expected)
         )
         if ours != theirs:
             yield what, ours, theirs
-
-
-def _shown_template(pieces: tuple[RowPiece, ...], with_types: bool) -> str:
-    names = [
-        piece.token if piece.sequence is None else f"${'AB'[piece.sequence]}" for piece in pieces
-    ]
-    types = [f":{piece.type_id}" if with_types and piece.type_id else "" for piece in pieces]
-    return " ".join(f"{name}{kind}" for name, kind in zip(names, types, strict=True))
 
 
 TRANSFORMERS_5 = declare(
