@@ -86,15 +86,19 @@ def test_changes_of_the_vocabulary_are_seen(kind, vocab_file):
     assert tokenizer.decode([5, 6]) == "[unused1] one"
 
 
-@PROFILES
-def test_methods_of_ones_own_are_asked(kind, vocab_file):
+@pytest.mark.parametrize(
+    ("kind", "decoded"), [(BertTokenizer, "ONE TWO"), (BertTokenizerFast, "one two")]
+)
+def test_a_slow_subclass_decodes_by_its_own_methods(kind, decoded, vocab_file):
     class Shouting(kind):
         def _convert_id_to_token(self, index):
             return super()._convert_id_to_token(index).upper()
 
-    path = vocab_file("one", "two")
-    assert Shouting(path).decode([5, 6]) == "ONE TWO"
-    tokenizer = kind(path)
+    assert Shouting(vocab_file("one", "two")).decode([5, 6]) == decoded
+
+
+def test_a_replaced_method_of_a_slow_tokenizer_decodes(vocab_file):
+    tokenizer = BertTokenizer(vocab_file("one", "two"))
     assert tokenizer.decode([5, 6]) == "one two"
     with mock.patch.object(BertTokenizer, "_convert_id_to_token", return_value="patched"):
         assert tokenizer.decode([5, 6]) == "patched patched"

@@ -41,7 +41,7 @@ from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token, TokenTable
-from trietok.tokenizer.wordpiece_vocabulary import TOKEN_HOOKS, known_tokens_of
+from trietok.tokenizer.wordpiece_vocabulary import known_tokens_of
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import TokenizerJson
@@ -496,27 +496,32 @@ class RustProfile(BertTokenizer):
 
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """Join tokens to a text, as the WordPiece decoder of the Rust tokenizers does."""
+        return self._decoded(tokens)
+
+    # Decoding calls none of the public methods for tokens, because transformers leaves it to Rust:
+    # a subclass whose `convert_ids_to_tokens` decodes would never end.
+
+    def _decoded(self, tokens: list[str]) -> str:
         if self.decoder is None:
             return " ".join(tokens)
         return joints_of(self.decoder.prefix, self.decoder.cleanup).join(tokens)
 
+    def _token_of(self, token_id: int) -> str:
+        added = self._table.added.decoder.get(token_id)
+        return super()._convert_id_to_token(token_id) if added is None else added.content
+
     def _joined(self, state: Any, token_ids: Any, skip_special_tokens: bool, spaces: bool) -> str:
         table: TokenTable = state._table
-        has_own = is_replaced(self, _JOINING)
         ids = [token_ids] if isinstance(token_ids, int) else token_ids
-        tokens = None if has_own or type(ids) is not list else known_tokens_of(table, ids)
+        tokens = known_tokens_of(table, ids) if type(ids) is list else None
         if tokens is None:
-            tokens = self._tokens_to_join(table, ids, False)
+            tokens = self._converted(table, ids, False)
         if skip_special_tokens:
             special = table.added.contents_special.flat()
             tokens = [token for token in tokens if token not in special]
-        joins = self if has_own and is_replaced(self, _JOINING[:1]) else state
-        text: str = joins.convert_tokens_to_string(tokens)
+        text: str = state._decoded(tokens)
         return text
 
-
-# what decoding calls
-_JOINING = ("convert_tokens_to_string", "convert_ids_to_tokens", *TOKEN_HOOKS)
 
 # The methods of a basic tokenizer that the slow profile's calls go through, and the fast profile's
 # do not.

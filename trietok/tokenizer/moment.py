@@ -68,7 +68,6 @@ class Moment:
         call_encoder: the encoder of a call without keywords that concern its texts.
         calls_methods: whether calls go through an `encode_plus` or `batch_encode_plus` that a user
             has replaced.
-        builder: ids → model inputs.
         builds_by_methods: whether methods that a user has replaced make the model inputs instead.
         is_plain: whether neither `calls_methods` nor `builds_by_methods` is true.
         default_plan: the plan of a call for a text alone without options; None if calls do not go
@@ -152,13 +151,25 @@ class Moment:
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         # methods may return pieces that are equal and of other types
         kept = None if before.builds_by_methods or self.builds_by_methods else before.builder
-        self.builder: InputBuilder = self._new_builder(tokenizer, kept)
+        self._builder: InputBuilder | None = None
+        if self.builds_by_methods:
+            # Made at first use: methods that are asked for the template may tokenize themselves.
+            self._make_builder = partial(self._new_builder, tokenizer, kept)
+        else:
+            self._builder = self._new_builder(tokenizer, kept)
         self._builder_of_ids: InputBuilder | None = None
         self._plans: dict[Any, Plan] = {}
         self._last_plan: tuple[object, Any] = (None, None)
         splits = self._split_special_tokens and not isinstance(self.encoder, HookEncoder)
         self.call_encoder = self.encoder.as_text() if splits else self.encoder
         self._set_quick_way()
+
+    @property
+    def builder(self) -> InputBuilder:
+        """What makes model inputs of ids."""
+        if self._builder is None:
+            self._builder = self._make_builder()
+        return self._builder
 
     def _set_quick_way(self) -> None:
         """What `encode` needs for a text alone, where a default plan gives its ids."""

@@ -221,12 +221,9 @@ class PreTrainedTokenizerFast(RustProfile):
             write_text(path, text)
         return tuple(paths)
 
-    def convert_tokens_to_string(self, tokens: list[str]) -> str:
-        """Join tokens to a text, as the decoder of the file does; without one, with spaces
-        between.
-        """
+    def _decoded(self, tokens: list[str]) -> str:
         if not isinstance(self.decoder, BpeDecoder):
-            return super().convert_tokens_to_string(tokens)
+            return super()._decoded(tokens)
         suffix, last = self.decoder.suffix, len(tokens) - 1
         return "".join(
             token.replace(suffix, " " if place != last else "")
