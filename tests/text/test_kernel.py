@@ -643,6 +643,17 @@ def test_an_answer_that_says_nothing_is_an_error(answer):
         compiled.ids("a")
 
 
+@pytest.mark.parametrize("number", [-1, 256, 100_000_000])
+def test_a_character_is_folded_to_bytes(number):
+    classify = kernel.SlowClassifier(trietok.BasicTokenizer(), [], True).classify
+    compiled = compiled_kernel(
+        ["a", "é"], classify, lambda chunk: [7], fold=lambda char: [number], terms=["aé b"]
+    )
+    for text in ("aé", "aé b", "é aé"):
+        with pytest.raises(OverflowError, match=f"the number {number} is not from 0 to 255"):
+            compiled.ids(text)
+
+
 def test_an_id_that_changes_the_vocabulary_when_it_is_asked_for_is_refused():
     class Grows:
         def __index__(self) -> int:

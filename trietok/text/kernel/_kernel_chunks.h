@@ -39,7 +39,14 @@ typedef struct {
 
 /* ---- asking Python ----------------------------------------------------------------------------------------------- */
 
-static Outcome take_numbers(Call *call, PyObject *numbers)
+/* What a number that Python gives may be. */
+typedef struct {
+    int32_t least, most;
+} Bounds;
+
+static const Bounds ANY_ID = {INT32_MIN, INT32_MAX}, A_BYTE = {0, UINT8_MAX};
+
+static Outcome take_numbers(Call *call, PyObject *numbers, Bounds bounds)
 {
     Py_ssize_t count = numbers ? PySequence_Size(numbers) : -1;
     if (count < 0 || need(call, (size_t)count))
@@ -50,8 +57,9 @@ static Outcome take_numbers(Call *call, PyObject *numbers)
         Py_XDECREF(item);
         if (PyErr_Occurred())
             return FAILURE;
-        if (number < INT32_MIN || number > INT32_MAX) {
-            PyErr_SetString(PyExc_OverflowError, "a number that does not fit into 32 bits");
+        if (number < bounds.least || number > bounds.most) {
+            PyErr_Format(PyExc_OverflowError, "the number %lld is not from %d to %d", number, (int)bounds.least,
+                (int)bounds.most);
             return FAILURE;
         }
         call->ids[call->count++] = (int32_t)number;
@@ -70,12 +78,12 @@ static PyObject *answer_of(PyObject *function, Item item)
 }
 
 /* What a Python function makes of a text: numbers. */
-static Outcome ask_for_numbers(Call *call, PyObject *function, Item item)
+static Outcome ask_for_numbers(Call *call, PyObject *function, Item item, Bounds bounds)
 {
     if (enter_python(call))
         return FAILURE;
     PyObject *numbers = answer_of(function, item);
-    Outcome outcome = take_numbers(call, numbers);
+    Outcome outcome = take_numbers(call, numbers, bounds);
     Py_XDECREF(numbers);
     leave_python(call);
     return outcome;
@@ -89,7 +97,8 @@ static Outcome put_asked(
     if (known.ids)
         return put_known(call, known) ? FAILURE : DONE;
     size_t count = call->count;
-    Outcome outcome = ask_for_numbers(call, function, (Item){NULL, bytes, length});
+    /* What a character is folded to is bytes, which tables of 256 are indexed with. */
+    Outcome outcome = ask_for_numbers(call, function, (Item){NULL, bytes, length}, kind == FOLD ? A_BYTE : ANY_ID);
     if (outcome == DONE && remember(call, kind, bytes, length, call->ids + count, call->count - count))
         return FAILURE;
     return outcome;

@@ -557,7 +557,7 @@ static Outcome encode_item(Call *call, Item item)
     if (outcome != FOR_PLAIN)
         return outcome;
     call->count = count;
-    return ask_for_numbers(call, call->kernel->plain, item);
+    return ask_for_numbers(call, call->kernel->plain, item, ANY_ID);
 }
 
 /* Put the steps of a text: from the end of the last chunk to where its first token starts, from there to where it
