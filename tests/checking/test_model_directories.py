@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
+import socket
 import struct
 
 import pytest
 
 from tests.checking.faults import FAULTS
-from trietok import AutoTokenizer, BertTokenizerFast, check
+from trietok import AutoTokenizer, BertTokenizerFast, TrietokError, check, fix
 
 BASE = FAULTS / "base"
 TYPE = "sentence_transformers.models."
@@ -295,6 +297,32 @@ def test_a_tokenizer_in_a_folder_that_is_a_link_to_nowhere_is_named(sentence_mod
     folder = sentence_model(copied("onnx"))
     (folder / "onnx" / "added_tokens.json").symlink_to("blobs/0123")
     assert ("unreadable-file", "onnx/added_tokens.json") in [each[1:3] for each in found(folder)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links, sockets and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["a link to itself", "a socket", "a pipe"])
+@pytest.mark.parametrize("name", ["README.md", "onnx", "vocab.txt"])
+def test_what_is_no_file_is_no_obstacle(tmp_path, monkeypatch, kind, name):
+    folder = tmp_path / "model"
+    shutil.copytree(BASE, folder)
+    (folder / name).unlink(missing_ok=True)
+    monkeypatch.chdir(folder)  # the name of a socket is short
+    if kind == "a link to itself":
+        os.symlink(name, name)
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(name)
+    else:
+        os.mkfifo(name)
+    report = check(folder)
+    if name == "vocab.txt":
+        assert not report.ok
+        with pytest.raises(TrietokError):
+            fix(folder, tmp_path / "fixed")
+    else:
+        assert report.ok
+        fix(folder, tmp_path / "fixed")
+        assert check(tmp_path / "fixed").ok
 
 
 # Tokenizers in folders, and names.

@@ -291,6 +291,14 @@ def test_a_config_with_another_kind_of_template_is_refused(tmp_path, value):
         BertTokenizer.from_pretrained(tmp_path)
 
 
+def test_a_link_to_itself_among_templates_hides_no_other(tmp_path):
+    templates = {"default": TEMPLATE, "other": "{{ messages }}"}
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=templates)
+    tokenizer.save_pretrained(tmp_path)
+    (tmp_path / "additional_chat_templates" / "mine.jinja").symlink_to("mine.jinja")
+    assert BertTokenizer.from_pretrained(tmp_path).chat_template == templates
+
+
 def test_a_folder_of_too_many_templates_is_refused(tmp_path):
     tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=TEMPLATE)
     tokenizer.save_pretrained(tmp_path)

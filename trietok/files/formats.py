@@ -402,7 +402,7 @@ def template_files(directory: str | os.PathLike[str]) -> list[str]:
             found = (
                 entry.name
                 for entry in entries
-                if entry.name.endswith(TEMPLATE_ENDING) and entry.is_file()
+                if entry.name.endswith(TEMPLATE_ENDING) and os.path.isfile(entry)
             )
             names = sorted(islice(found, MOST_TEMPLATES + 1))
     except (OSError, ValueError):  # there is none, or the directory is no path

@@ -199,7 +199,7 @@ def tokenizer_folders(directory: str) -> list[str]:
     folders = [
         entry.name
         for entry in entries_in(directory)
-        if entry.is_dir() and not entry.name.startswith(".")
+        if os.path.isdir(entry) and not entry.name.startswith(".")
     ]
     has = os.path.lexists
     return [

@@ -200,7 +200,9 @@ def _suggestion(name: str) -> str:
     try:
         with os.scandir(parent or ".") as entries:
             there = [
-                entry.name for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()
+                entry.name
+                for entry in itertools.islice(entries, _MOST_ENTRIES)
+                if os.path.isdir(entry)
             ]
     except (OSError, ValueError):  # the parent does not exist, or cannot be a path
         there = []

@@ -101,7 +101,9 @@ ID_PAST_MODEL = declare(
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file() or not os.path.exists(entry)  # a link that leads nowhere was to be one
+    return os.path.isfile(entry) or not os.path.exists(
+        entry
+    )  # a link that leads nowhere was to be one
 
 
 MODEL_LARGER = declare(
