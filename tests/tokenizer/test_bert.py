@@ -189,6 +189,18 @@ def test_numpy(abc):
     assert abc.batch_decode(batch.input_ids) == ["[CLS] a [SEP] [PAD]", "[CLS] b c [SEP]"]
 
 
+def test_an_encoding_is_not_cast_to_a_dtype(abc, caplog):
+    torch = pytest.importorskip("torch")
+    batch = abc("a", return_tensors="pt")
+    for other in (torch.float16, torch.tensor([1.0]), None):
+        assert batch.to(other) is batch
+        assert batch.input_ids.dtype == torch.int64
+        assert f"to({other}) was ignored" in caplog.text
+    caplog.clear()
+    assert batch.to(torch.device("cpu"), non_blocking=True) is batch
+    assert not caplog.text
+
+
 def test_torch(abc):
     torch = pytest.importorskip("torch")
     batch = abc(["a", "b c"], padding=True, return_tensors="pt")

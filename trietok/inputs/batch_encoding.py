@@ -7,6 +7,7 @@ lists or tensors.
 
 from __future__ import annotations
 
+import sys
 from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 
@@ -278,13 +279,18 @@ class BatchEncoding(UserDict[str, Any]):
         """Move every PyTorch tensor to a device, in place.
 
         Args:
-            device: what `torch.Tensor.to` takes as `device`.
+            device: a str such as `"cuda:0"`, a number or a `torch.device`. For anything else, such
+                as a dtype, a warning is logged and nothing changes: ids in float16 would be wrong.
             non_blocking: copy without waiting, where possible.
         """
+        torch = sys.modules.get("torch")  # nobody has a tensor without it
+        if not isinstance(device, (str, int) if torch is None else (str, int, torch.device)):
+            log.warning("to(%s) was ignored: a BatchEncoding moves to devices only", device)
+            return self
         self.data = {
             key: (
                 value.to(device=device, non_blocking=non_blocking)
-                if hasattr(value, "to")
+                if callable(getattr(value, "to", None))
                 else value
             )
             for key, value in self.data.items()
