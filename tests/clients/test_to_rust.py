@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import pytest
@@ -36,6 +37,31 @@ def test_ids_and_spans_are_those_of_the_fast_profile(options: dict[str, Any]) ->
         assert encoding.type_ids == ours.token_type_ids
     assert rust.encode(*TEXTS[2:]).ids == tokenizer(*TEXTS[2:]).input_ids
     assert rust.get_vocab() == tokenizer.get_vocab()
+
+
+def test_every_supported_version_gives_the_ids() -> None:
+    tokenizer = made(trietok.BertTokenizerFast)
+    rust = to_rust(tokenizer)
+    for text in TEXTS:
+        assert list(rust.encode(text).ids) == tokenizer.encode(text)
+        assert list(rust.encode(text).type_ids) == tokenizer(text).token_type_ids
+
+
+def test_a_rust_object_without_switches_keeps_no_split_special_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In tokenizers 1.0 `encode_special_tokens` is an option of `encode`."""
+
+    class Tokenizer:
+        from_file = classmethod(lambda cls, path: cls())
+
+    one = types.SimpleNamespace(__version__="1.0.0", Tokenizer=Tokenizer)
+    monkeypatch.setattr("trietok.clients.transformers_classes.package", lambda *names: one)
+    assert isinstance(to_rust(made(trietok.BertTokenizerFast)), Tokenizer)
+    with pytest.raises(
+        trietok.NotSupportedError, match=r"tokenizers 1\.0\.0 .*encode_special_tokens=True to each"
+    ):
+        to_rust(made(trietok.BertTokenizerFast, split_special_tokens=True))
 
 
 def test_a_slow_one_is_refused_unless_differences_are_allowed() -> None:

@@ -127,9 +127,7 @@ def test_a_tokenizer_of_a_rust_object(vocabulary, tmp_path, kind, options):
 
 def test_what_is_no_rust_object():
     for value in (5, "tokenizer.json"):
-        with pytest.raises(
-            trietok.InputTypeError, match=r"tokenizer_object is a tokenizers\.Tokenizer"
-        ):
+        with pytest.raises(trietok.InputTypeError, match=r"should be a tokenizers\.Tokenizer"):
             trietok.BertTokenizerFast(tokenizer_object=value)
 
 

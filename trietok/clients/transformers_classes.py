@@ -94,10 +94,11 @@ _MOST_NAMED = 20
 
 
 def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
-    """A `tokenizers.Tokenizer` with the ids of a tokenizer.
+    """A `tokenizers.Tokenizer` with the ids of a tokenizer; tokenizers 0.22, 0.23 and 1.0 make one.
 
     It truncates and pads as the tokenizer.json says with which the tokenizer was loaded;
-    `no_truncation()` and `no_padding()` of what is made switch that off.
+    `no_truncation()` and `no_padding()` of what is made switch that off. (In tokenizers 1.0, pass
+    `truncation=None` and `padding=None` to `encode`.)
 
     Args:
         tokenizer: a tokenizer of the fast profile; later changes of it do not change what is made.
@@ -110,7 +111,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         InputTypeError: it is no `BertTokenizer` or relative of trietok.
         NotSupportedError: it is of the slow profile, or finds tokens as they were before they were
             added again, and `allow_differences` is False; or a Rust tokenizer cannot be what it is,
-            and the message names what.
+            and the message names what. With tokenizers 1.0 that is `split_special_tokens`, too.
         VocabularyError: the ids cannot be kept: the vocabulary has holes or a token on two lines.
         MissingDependencyError: the package tokenizers is not installed.
 
@@ -156,7 +157,15 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             path = os.path.join(folder, TOKENIZER_FILE)
             exported = export(tokenizer, TOKENIZER_FILE, path, most=_MOST_NAMED)
             made = tokenizers.Tokenizer.from_file(path)
-        made.encode_special_tokens = bool(tokenizer.split_special_tokens)
+        if hasattr(made, "encode_special_tokens"):
+            made.encode_special_tokens = bool(tokenizer.split_special_tokens)
+        elif tokenizer.split_special_tokens:
+            raise NotSupportedError(
+                f"split_special_tokens is True, which a Tokenizer of tokenizers"
+                f" {tokenizers.__version__} does not keep: set it to False, and pass"
+                " encode_special_tokens=True to each encode; or install tokenizers 0.22 or 0.23",
+                name="split_special_tokens",
+            )
         if exported.examples:
             examples = "; ".join(f"{each.text!r} ({each.why})" for each in exported.examples)
             counts = exported.differing, exported.texts

@@ -450,8 +450,8 @@ def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
         return value
     if not callable(getattr(value, "to_str", None)):
         raise InputTypeError(
-            f"tokenizer_object is a tokenizers.Tokenizer, not {type(value).__name__}; a path goes"
-            " to tokenizer_file",
+            f"tokenizer_object is a {type(value).__name__} and should be a tokenizers.Tokenizer"
+            " with to_str(), which tokenizers 1.0 does not have; pass a path as tokenizer_file",
             value=value,
         )
     return tokenizer_json_from_object(json.loads(value.to_str()), "tokenizer_object", bpe=bpe)
