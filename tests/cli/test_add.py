@@ -157,7 +157,8 @@ def test_other_spellings_are_added(tiny, terms, spelt, tmp_path, variants):
 
 
 def test_other_spellings_need_texts_and_a_plan(terms, spelt, tmp_path):
-    given = ("add", "--terms", terms, "-o", str(tmp_path / "new"), "--variants", "same")
+    given = ("add", "-m", "trietok-en", "--terms", terms, "-o", str(tmp_path / "new"))
+    given += ("--variants", "same")
     assert "--variants needs FILES" in usage_error(*given)
     assert "--variants same needs --save-plan" in usage_error(*given, spelt)
 
@@ -230,7 +231,7 @@ def test_former_spellings(tiny, terms, tmp_path):
 
 def test_errors_save_nothing(tiny, terms, tmp_path):
     new = str(tmp_path / "new")
-    given = ("add", "-o", new, "--terms")
+    given = ("add", "-m", "trietok-en", "-o", new, "--terms")
     assert error(*given, "no.txt") == "cannot read no.txt: No such file or directory"
     assert error(*given, str(tmp_path)).startswith(
         f"{tmp_path} is a directory, and --terms takes a file with a term on"
@@ -248,12 +249,13 @@ def test_errors_save_nothing(tiny, terms, tmp_path):
         "no term is added: 2 known already: hello, world; left out: 'a b', number 3: "
     )
     assert "byte 0xff" in error(*given, "-", stdin=b"a\n\xff\n")
-    assert "is there already" in error("add", "--terms", terms, "-o", str(tmp_path))
+    assert "is there already" in error("add", "-m", tiny, "--terms", terms, "-o", str(tmp_path))
     assert "2 new terms and 0 free slots" in error(
         *given, "-", "-m", tiny, "--way", "unused", stdin="x\ny\n"
     )
     assert "is not special" in error(*given, terms, "--special", "--way", "wordpiece")
     assert "--way" in usage_error(*given, terms, "--way", "anyhow")
-    assert "Missing option '--terms'" in usage_error("add", "-o", new)
+    assert "Missing option '--terms'" in usage_error("add", "-m", tiny, "-o", new)
+    assert "Missing option '--model'" in usage_error("add", "--terms", terms, "-o", new)
     assert "Standard input is read once" in usage_error(*given, "-", "-")
     assert not (tmp_path / "new").exists()

@@ -52,7 +52,6 @@ def test_only_what_is_written_is_worked_out(tiny, converted):
     assert out("tokenize", "-m", tiny, "hello") == ["hello"]
     assert ["hello"] not in converted
     assert out("decode", "-m", tiny, stdin="2 5 3\n6\n") == ["[CLS] hello [SEP]", "world"]
-    assert converted.count([2, 5, 3]) == converted.count([6]) == 1
 
 
 def test_encode_options(tiny):

@@ -235,7 +235,7 @@ def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_what_was_the_first_argument_is_missed(command):
-    more = ("--format", "vocab.txt") if command == "export" else ()
+    more = {"export": ("--format", "vocab.txt"), "add": ("-m", "trietok-en")}.get(command, ())
     assert f"Missing option '{ARGUMENTS[command]}'" in usage_error(command, "-o", "out", *more)
 
 

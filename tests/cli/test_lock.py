@@ -8,7 +8,7 @@ import json
 import pytest
 
 import trietok
-from tests.cli.commands import WHY, error, out, run
+from tests.cli.commands import WHY, error, out, run, usage_error
 from trietok import BertTokenizer, BertTokenizerFast, Lock
 
 
@@ -75,7 +75,13 @@ def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
     path.write_text("notes")
     assert error(*again, stdin="hello\n") == refused
     assert path.read_text() == "notes"
-    assert error("lock", "-o", str(tmp_path)) == f"{tmp_path} is a directory; name a file with -o"
+    directory = f"{tmp_path} is a directory; name a file with -o"
+    assert error("lock", "-m", tiny, "-o", str(tmp_path)) == directory
+
+
+def test_a_lock_of_no_model_is_refused(tmp_path):
+    assert "Missing option '--model'" in usage_error("lock", "-o", str(tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
 
 
 def test_standard_input(tmp_path, tiny):

@@ -28,7 +28,7 @@ DIRECTORIES = {
     "trim": lambda texts: ["trim", "-m", "trietok-en", texts],
 }
 FILES = {
-    "lock": lambda texts: ["lock", texts],
+    "lock": lambda texts: ["lock", "-m", "trietok-en", texts],
     "export": lambda texts: ["export", "-m", "trietok-en", "--format", "vocab.txt"],
     "explain": lambda texts: ["explain", "a"],
 }
@@ -81,7 +81,7 @@ def test_what_cannot_be_replaced_is_left_as_it_was(tmp_path, texts):
 
 def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
     before = texts.read_bytes()
-    result = run("lock", tmp_path / "text*.txt", "-o", texts, "--force")
+    result = run("lock", "-m", "trietok-en", tmp_path / "text*.txt", "-o", texts, "--force")
     assert (result.exit_code, texts.read_bytes()) == (2, before)
     assert f"{texts} is what the command reads; name another place with -o" in result.stderr
 
@@ -100,7 +100,10 @@ def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
         (("check", "-m", "trietok-en", "-o", "a"), "--fix and --output go together: --fix -o DIR."),
         (("check", "-m", "trietok-en", "--fix"), "--fix and --output go together: --fix -o DIR."),
         (("check", "trietok-en", "a"), "Got unexpected extra argument (a)"),
-        (("lock", "-o", "no/such/lock.json"), "there is no folder no/such to write to; make it"),
+        (
+            ("lock", "-m", "trietok-en", "-o", "no/such/lock.json"),
+            "there is no folder no/such to write to; make it",
+        ),
     ],
 )
 def test_a_call_that_cannot_write(command, said):

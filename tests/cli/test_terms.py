@@ -40,7 +40,7 @@ def test_tables_lines_of_json_and_of_text_hold_the_same_terms(tmp_path):
         assert added(write(tmp_path / name, TERMS, column="term"), "--column", "term") == expected
     terms, new = str(tmp_path / "c.csv"), str(tmp_path / "new")
     assert "has no column 'text'; choose one of 'code', 'term'" in error(
-        "add", "--terms", terms, "-o", new
+        "add", "-m", "trietok-en", "--terms", terms, "-o", new
     )
     tokenizer = AutoTokenizer.from_pretrained(f"{tmp_path / 'c.csv'}-out")
     assert tokenizer.tokenize("Myocardial infarction in new york") == [
@@ -53,7 +53,9 @@ def test_tables_lines_of_json_and_of_text_hold_the_same_terms(tmp_path):
 def test_the_row_of_a_term_that_is_left_out(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "a.csv").write_text("text\nzoology\n\u200d\n", encoding="utf-8")
-    result = run("add", "--terms", str(tmp_path / "a.csv"), "-o", str(tmp_path / "out"))
+    result = run(
+        "add", "-m", "trietok-en", "--terms", str(tmp_path / "a.csv"), "-o", str(tmp_path / "out")
+    )
     assert "left out: '\\u200d', number 2: the tokenizer makes nothing of it" in result.stdout
 
 
@@ -78,7 +80,9 @@ def test_lines_that_may_be_no_terms_are_named_and_taken(tmp_path, name):
     path.write_text(DOUBTFUL, encoding="utf-8")
     stdin = DOUBTFUL if name == "-" else None
     terms = name if stdin else str(path)
-    result = run("add", "--terms", terms, "-o", str(tmp_path / "out"), stdin=stdin)
+    result = run(
+        "add", "-m", "trietok-en", "--terms", terms, "-o", str(tmp_path / "out"), stdin=stdin
+    )
     where = "standard input" if stdin else path
     assert result.stderr.splitlines() == [
         (

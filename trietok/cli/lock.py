@@ -33,7 +33,7 @@ def _engines(what: str) -> options.Decorator:
 
 @options.command()
 @options.files_if_any
-@options.model
+@options.explicit_model
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
 @options.reading
 @options.json_offline
@@ -45,7 +45,7 @@ def lock(files: tuple[str, ...], model: str, output: str, read: FileOpener, as_j
 
     \b
     Examples:
-      trietok lock
+      trietok lock -m my-tokenizer
       trietok lock golden.txt -m my-tokenizer -o my.lock.json
     """
     texts = read(files) if files else None

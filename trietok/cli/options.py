@@ -406,6 +406,8 @@ profile = together(
 )
 A_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
 model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=A_MODEL), profile)
+# For commands that change or record a tokenizer: none of them silently takes a built-in one.
+explicit_model = together(tokenizer("--model", "-m", required=True, help=A_MODEL), profile)
 # For commands of which nobody wants the default model: `Command` refuses a call without it.
 required_model = tokenizer("--model", "-m", help=f"{A_MODEL}  [required]")
 model_directory = tokenizer(

@@ -164,7 +164,7 @@ def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
     "--terms",
     help="Add the terms of this file, one a line or row; - is standard input.  [required]",
 )
-@options.model
+@options.explicit_model
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
 @way(known=WAYS)
@@ -193,7 +193,7 @@ def add(
 
     \b
     Examples:
-      trietok add --terms terms.txt -o with-terms
+      trietok add --terms terms.txt -m my-tokenizer -o with-terms
       trietok add --terms terms.txt -m my-tokenizer --way single-word -o with-terms texts.txt
     """
     require_output(output, dry_run)
