@@ -442,6 +442,24 @@ def kind_of(value: Any) -> str:
     return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
+def refuse_table(value: Any, name: str) -> None:
+    """Raise an InputTypeError if a list of texts or terms is a table, such as a DataFrame: a loop
+    over one of pandas gives the names of its columns.
+
+    >>> import types
+    >>> refuse_table(types.SimpleNamespace(shape=(3, 2), columns=["id", "term"]), "terms")
+    Traceback (most recent call last):
+    trietok.errors.InputTypeError: terms is a SimpleNamespace; pass one column of it: terms['id'] or
+    terms['term']
+    """
+    columns = getattr(value, "column_names", getattr(value, "columns", None))
+    if columns is not None and hasattr(value, "shape"):
+        ways = " or ".join(f"{name}[{column!r:.60}]" for column in list(columns)[:5])
+        raise InputTypeError(
+            f"{name} is a {type(value).__name__}; pass one column of it: {ways}", value=value
+        )
+
+
 def whole_number(name: str, value: Any) -> int:
     """A whole number of any kind as an int; an InputTypeError that names the argument for anything
     else.

@@ -11,6 +11,40 @@ from tests.comparing.parts import reloaded
 from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
 from trietok.workbench.adapting.add_terms import effects_of_terms, remove_terms
 
+
+class Frame:
+    """A table as pandas has it: a loop gives the names of its columns."""
+
+    columns, shape = ("id", "term"), (1, 2)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+
+TAKES_TERMS = {
+    "add_terms": add_terms,
+    "remove_terms": remove_terms,
+    "add_wordpieces": lambda tokenizer, terms: tokenizer.add_wordpieces(terms),
+    "remove_tokens": lambda tokenizer, terms: tokenizer.remove_tokens(terms),
+    "suggest_tokens": trietok.suggest_tokens,
+    "count_words": lambda tokenizer, texts: trietok.count_words(texts),
+    "compare": lambda tokenizer, texts: trietok.compare(tokenizer, tokenizer, texts),
+    "lock": trietok.lock,
+}
+
+
+@pytest.mark.parametrize("function", TAKES_TERMS)
+def test_a_table_is_an_error_that_names_its_columns(function):
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+    before = tokenizer.fingerprint()
+    for table in (Frame(), pytest.importorskip("pyarrow").table({"id": [1], "term": ["covid"]})):
+        with pytest.raises(
+            InputTypeError, match=r"pass one column of it: (\w+)\['id'\] or \1\['term'\]"
+        ):
+            TAKES_TERMS[function](tokenizer, table)
+    assert tokenizer.fingerprint() == before
+
+
 # ids from 5
 WORDS = (
     "the",

@@ -18,6 +18,7 @@ from trietok.errors import (
     TokenIdError,
     VocabularyError,
     brief,
+    refuse_table,
 )
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.later import Any, re
@@ -394,6 +395,7 @@ class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
             raise InputTypeError(
                 f"add_wordpieces takes a list of pieces, not one string: {pieces!r}", value=pieces
             )
+        refuse_table(pieces, "pieces")
         with self._changes.changing():
             new = [piece for piece in dict.fromkeys(pieces) if piece not in self.vocab]
             for piece in new:

@@ -16,7 +16,14 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.errors import FileFormatError, InputError, InputTypeError, TrietokError, as_file_error
+from trietok.errors import (
+    FileFormatError,
+    InputError,
+    InputTypeError,
+    TrietokError,
+    as_file_error,
+    refuse_table,
+)
 from trietok.files.stores import is_elsewhere, open_bytes
 from trietok.files.text_files import TextFile
 from trietok.files.text_rows import LONGEST_TEXT_LINE
@@ -251,6 +258,7 @@ def require_texts(texts: object, name: str, one: str) -> None:
     """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of
     characters.
     """
+    refuse_table(texts, name)
     if isinstance(texts, (str, bytes, os.PathLike)) or not hasattr(type(texts), "__iter__"):
         raise InputTypeError(
             f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or"

@@ -32,6 +32,7 @@ from trietok.workbench.adapting.add_terms import (
     WAYS,
     AddedTerms,
     add_terms,
+    checked_terms,
     ids_of_texts,
     other_words,
     remove_terms,
@@ -346,7 +347,7 @@ def _with_given(
 ) -> _Found:
     """Terms added, to the second of the tokenizers, and other spellings of them if asked for."""
     before, base = tokenizers
-    terms = terms if isinstance(terms, (str, bytes)) else [*terms]  # `add_terms` refuses the first
+    terms = list(checked_terms(terms))
     after, done = _with_terms(terms, base, way)
     missed, others, same = None, None, dict[int, int]()
     if variants is not None:
