@@ -394,12 +394,100 @@ def test_weights_that_no_file_has_are_told(make, tmp_path, caplog):
     kept = {
         name: ("F32", array)
         for name, array in read_tensors(file).items()
-        if ".layer.0." not in name and "pooler" not in name
+        if ".layer.0.attention." not in name and "pooler" not in name
     }
     write_tensors(file, kept, {"format": "pt"})
     adapt(directory, tmp_path / "cut", TEXTS, **options)
-    assert "16 weights of the model in" in caplog.text
+    assert "10 weights of the model in" in caplog.text
     assert "encoder.layer.0.attention.output.LayerNorm.bias" in caplog.text
+
+
+def with_config(directory, **changes):
+    """The directory, with other settings in its config.json."""
+    path = directory / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    return directory
+
+
+# Keys of config.json that name code or files, or take memory that no weight asks for.
+HOSTILE = {
+    "attn_implementation": "org/repo",
+    "_attn_implementation": "org/repo",
+    "_attn_implementation_internal": "org/repo",
+    "_experts_implementation_internal": "org/repo",
+    "transformers_weights": "../elsewhere.safetensors",
+    "num_labels": 100_000_000,
+    "id2label": {str(number): "a" for number in range(100_000)},
+    "auto_map": {"AutoModel": "modeling_evil.Evil", "AutoConfig": "modeling_evil.Evil"},
+    "pruned_heads": {"0": [0, 1]},
+    "torch_dtype": "float16",
+    "chunk_size_feed_forward": 1,
+}
+
+
+def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch):
+    """The rows are the same with and without them, and transformers is shown none of them."""
+    import transformers
+
+    directory = make("BertForMaskedLM")
+    (directory / "modeling_evil.py").write_text("raise SystemExit('run')")
+    adapt(directory, tmp_path / "as it was", terms=TERMS, start="distil")
+    seen = {}
+    for_model = transformers.AutoConfig.for_model
+
+    def shown(*names, **settings):
+        seen.update(settings)
+        return for_model(*names, **settings)
+
+    monkeypatch.setattr(transformers.AutoConfig, "for_model", shown)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    adapt(with_config(directory, **HOSTILE), tmp_path / "hostile", terms=TERMS, start="distil")
+    assert seen
+    assert not seen.keys() & HOSTILE.keys()
+    same = (tmp_path / each / "model.safetensors" for each in ("as it was", "hostile"))
+    assert len({path.read_bytes() for path in same}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "value"),
+    [
+        ("BertModel", "num_hidden_layers", 1_000_000),
+        ("BertModel", "num_hidden_layers", 0),
+        ("BertModel", "hidden_size", 10**9),
+        ("BertModel", "intermediate_size", 10**9),
+        ("BertModel", "max_position_embeddings", 10**9),
+        ("BertModel", "type_vocab_size", 10**9),
+        ("ElectraForMaskedLM", "embedding_size", 10**9),
+        ("MPNetForMaskedLM", "relative_attention_num_buckets", 10**9),
+        ("DistilBertForMaskedLM", "n_layers", 1_000_000),
+        ("DistilBertForMaskedLM", "dim", 10**9),
+        ("DistilBertForMaskedLM", "hidden_dim", "24"),
+    ],
+)
+def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, setting, value):
+    directory = with_config(make(name), **{setting: value})
+    with pytest.raises(InputError, match=rf"{setting} is '?{value}'?, and the weights have \d+"):
+        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        *[("num_attention_heads", value) for value in ("2", 0, 3, 10**9)],
+        *[("hidden_act", value) for value in (5, "no such function")],
+        *[("pad_token_id", value) for value in ("0", 10**9)],
+        ("layer_norm_eps", [1]),
+        ("position_embedding_type", {}),
+        ("is_decoder", True),
+        ("quantization_config", {"quant_method": "bitsandbytes", "load_in_8bit": True}),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(make, tmp_path, setting, value):
+    directory = with_config(make(), **{setting: value})
+    with pytest.raises(InputError, match="start new rows with 'length'"):
+        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path):
@@ -816,7 +904,9 @@ def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
             adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     config = json.loads((directory / "config.json").read_text())
     (directory / "config.json").write_text(json.dumps({**config, "model_type": "nosuchmodel"}))
-    with pytest.raises(InputError, match=r"gives no embedding .*nosuchmodel.*'length'"):
+    with pytest.raises(
+        InputError, match=r"model_type 'nosuchmodel', and trietok runs 'bert'.*'length'"
+    ):
         adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     (directory / "config.json").write_text(json.dumps(config))
     plan = plan_rows(before, with_terms(before, "covid"))

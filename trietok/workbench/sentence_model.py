@@ -10,7 +10,7 @@ sentence-transformers 5.7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,6 @@ _KINDS = ("Transformer", "Pooling", "Dense", "Normalize")
 _ACTIVATIONS = frozenset(
     "ELU GELU Identity LeakyReLU Mish ReLU ReLU6 SELU SiLU Sigmoid Softplus Softsign Tanh".split()
 )
-_ATTENTION = ("eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention", None)
 
 
 class Pooling(NamedTuple):
@@ -59,16 +58,18 @@ class Normalize(NamedTuple):
 Layer = Pooling | Dense | Normalize
 
 
-def layers_of(directory: Path, config: Mapping[str, Any]) -> list[Layer]:
-    """What comes after a model, in order, by its directory and config.json; without a modules.json,
-    the mean.
+def layers_of(directory: Path) -> list[Layer]:
+    """What comes after a model, in order, by its directory; without a modules.json, the mean.
 
     Raises:
-        InputError: the directory names what trietok does not run: another type of module, code or
-            another model.
+        InputError: the directory names what trietok does not run: another type of module, or the
+            base of an adapter.
         FileFormatError: modules.json, or what it names, is damaged.
     """
-    _check_model(directory, config)
+    if (directory / "adapter_config.json").exists():
+        raise InputError(
+            f"{directory} is an adapter of another model; merge the two first, or {INSTEAD}"
+        )
     path = directory / MODULES_FILE
     if not path.is_file():
         return [Pooling()]
@@ -98,22 +99,6 @@ def layers_of(directory: Path, config: Mapping[str, Any]) -> list[Layer]:
     if not any(isinstance(layer, Pooling) for layer in layers):
         raise InputError(f"{path} names no Pooling; {INSTEAD}")
     return layers
-
-
-def _check_model(directory: Path, config: Mapping[str, Any]) -> None:
-    """Raise where transformers would load what lies elsewhere: the base of an adapter, or attention
-    from the hub.
-    """
-    if (directory / "adapter_config.json").exists():
-        raise InputError(
-            f"{directory} is an adapter of another model; merge the two first, or {INSTEAD}"
-        )
-    for name in ("attn_implementation", "_attn_implementation"):
-        said = config.get(name)
-        if said not in _ATTENTION:  # the name of a repository, whose code would be run
-            raise InputError(
-                f"{directory / CONFIG_FILE} has {name} {said!r:.80}; take it out, or {INSTEAD}"
-            )
 
 
 def _layer(directory: Path, module: Module) -> Layer:

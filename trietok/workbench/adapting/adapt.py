@@ -184,7 +184,7 @@ def adapt(
     if fits or measure:
         from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
 
-        distil.packages(checkpoint)  # before all of the texts are read, too
+        distil.checked_parts(checkpoint)  # before all of the texts are read, too
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
     with contextlib.ExitStack() as stack:

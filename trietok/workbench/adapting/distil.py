@@ -2,9 +2,9 @@
 token's pieces.
 
 In: a model's directory, its tokenizer before and after, and the plan of its rows. Out: a row of
-numbers for each new token (`FittedRows`), in place of the sum that the plan says. transformers
-loads the model by a class of its own, and what comes after it in a directory of
-sentence-transformers is built by `sentence_model`: no code of a directory runs.
+numbers for each new token (`FittedRows`), in place of the sum that the plan says. `encoder` loads
+the model, and what comes after it in a directory of sentence-transformers is built by
+`sentence_model`: no code of a directory runs.
 
 The model is frozen and computes with float32 on the CPU, and no number is drawn at random: the same
 model, tokens and versions of the libraries give the same rows. Nearest to this comes token
@@ -32,6 +32,7 @@ from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches, ids_of_texts
 from trietok.workbench.adapting.checkpoint import Checkpoint
+from trietok.workbench.adapting.encoder import encoder_settings, load_encoder
 from trietok.workbench.adapting.fitted_so_far import FittedSoFar
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_plan import RowPlan
@@ -129,18 +130,16 @@ class TextEmbedder:
     def __init__(
         self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer, with_head: bool = False
     ) -> None:
-        self.torch, transformers, layers = packages(checkpoint)
+        self.torch, layers = checked_parts(checkpoint)
         self._tokenizer, self._where = tokenizer, checkpoint.directory
-        self.max_length, path = checkpoint.most_tokens(tokenizer), str(checkpoint.directory)
-        options = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
+        self.max_length = checkpoint.most_tokens(tokenizer)
         _check_memory(checkpoint)
         # a head may get random numbers
         with self.refusals(), _quiet(), self.torch.random.fork_rng(devices=[]):
-            kind = transformers.AutoModelForMaskedLM if with_head else transformers.AutoModel
-            model, loaded = kind.from_pretrained(path, output_loading_info=True, **options)
-            self.model = model.float().eval().requires_grad_(False)
+            model, missing = load_encoder(checkpoint, with_head=with_head)
+            self.model = model.eval().requires_grad_(False)
             self._embedding = embedding_of(layers)
-        made_up = sorted(name for name in loaded["missing_keys"] if not _OF_HEADS.search(name))
+        made_up = [name for name in missing if not _OF_HEADS.search(name)]
         if made_up:
             log.warning(
                 f"{number_of(len(made_up), 'weight')} of the model in {self._where} are in none of"
@@ -383,10 +382,12 @@ def _contexts(
     return found
 
 
-def packages(checkpoint: Checkpoint) -> tuple[Any, Any, list[Layer]]:
-    """torch, transformers and what comes after the model of a directory, which is read first."""
-    layers = layers_of(checkpoint.directory, checkpoint.config)
-    return import_package("torch", _WITHOUT), import_package("transformers", _WITHOUT), layers
+def checked_parts(checkpoint: Checkpoint) -> tuple[Any, list[Layer]]:
+    """Return PyTorch and what comes after the model of a directory, if both can be run."""
+    layers = layers_of(checkpoint.directory)
+    encoder_settings(checkpoint)
+    import_package("transformers", _WITHOUT)
+    return import_package("torch", _WITHOUT), layers
 
 
 @contextlib.contextmanager
