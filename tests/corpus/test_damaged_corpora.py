@@ -14,7 +14,7 @@ import shutil
 import pytest
 
 from tests.corpus.shards import ids_of, rows_in, write
-from trietok import FileError, FileFormatError, TextFiles, TrietokError, encode_files
+from trietok import FileError, FileFormatError, InputError, TextFiles, TrietokError, encode_files
 from trietok.corpus import open_corpus
 
 pa = pytest.importorskip("pyarrow")
@@ -133,6 +133,55 @@ def rewritten(whole, part, change):
         if entry["name"] == part:
             entry.update(bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
     path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("is_moving", [False, True])
+@pytest.mark.parametrize("where", ["../../victim", "absolute", "..", "x" * 40, 5])
+def test_a_manifest_moves_and_replaces_nothing_elsewhere(finished, tmp_path, where, is_moving):
+    """Neither of a finished run, nor of one that was killed as its shards were put in place."""
+    run, whole, _ = finished
+    victims = [tmp_path / f"victim.{end}" for end in ("parquet", "npy", "ids.npy", "id.npy")]
+    for victim in victims:
+        victim.write_text("mine")
+    key = str(tmp_path / "victim") if where == "absolute" else where
+    rewritten(whole, "shards-00000.jsonl", lambda lines: [{**line, "key": key} for line in lines])
+    if is_moving:
+        (whole / ".trietok-encode").mkdir()
+        (whole / "manifest.json").rename(whole / ".trietok-encode" / "manifest.json")
+    before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
+    (tmp_path / "d.jsonl").write_text('{"id": 9, "text": "one more"}\n')  # the order is another
+    with pytest.raises(FileFormatError, match="not a key of 40 digits"):
+        run(whole, resume=True)
+    assert {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()} == before
+    assert [victim.read_text() for victim in victims] == ["mine"] * len(victims)
+
+
+@pytest.mark.parametrize("stem", ["..", "C:part-00000", "other", "/part-00000", "part-00000\n"])
+def test_a_manifest_names_files_of_shards_only(finished, stem):
+    run, whole, _ = finished
+
+    def renamed(lines):
+        for line in lines:
+            for file in line["files"]:
+                file["name"] = stem + "." + file["name"].partition(".")[2]
+        return lines
+
+    rewritten(whole, "shards-00000.jsonl", renamed)
+    for read in (lambda: run(whole, resume=True), lambda: open_corpus(whole)):
+        with pytest.raises(FileFormatError, match=r"names other files than|no name of a shard"):
+            read()
+
+
+def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
+    run, _, _ = finished
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "temporary-notes").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".trietok-encode").symlink_to(tmp_path / "elsewhere")
+    for resume in (False, True):
+        with pytest.raises(InputError, match="is a link, and a run writes into"):
+            run(tmp_path / "out", resume=resume)
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["temporary-notes"]
 
 
 def test_numbers_that_do_not_agree(finished, tmp_path):

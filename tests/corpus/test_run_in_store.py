@@ -440,3 +440,18 @@ def test_shards_that_are_gone_at_the_end(english, corpus, store):
     assert "manifest.json" not in store.contents()
     encode_files(files, PLACE, english, map_shards=map, resume=True, **options)
     assert len(open_corpus(PLACE)) == 121
+
+
+def test_a_store_has_nothing_written_elsewhere_on_this_machine(
+    english, store, tmp_path, monkeypatch
+):
+    """Names in a store may hold `..`; the run's folder is copied to a directory for a while."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    write(tmp_path / "a.txt", ["the people"])
+    encode_files(tmp_path / "a.txt", PLACE, english, workers=1)
+    kept = store.files.store["/corpora/ids/manifest.json"]
+    for name in ("../evil", "../../evil", "..", "more/evil"):
+        store.files.store[f"/corpora/ids/.trietok-encode/{name}"] = kept
+    encode_files(tmp_path / "a.txt", PLACE, english, workers=1, resume=True)
+    assert not list(tmp_path.rglob("evil"))

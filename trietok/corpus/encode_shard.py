@@ -17,6 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from trietok.corpus.manifest import PART
 from trietok.corpus.row_encoder import ID_BYTES, IDS, SMALL_COLUMNS, EncodedRows, RowEncoder
 from trietok.corpus.shard_files import Content, FlatShard, MdsShard, ParquetShard
 from trietok.corpus.shard_plan import Shard
@@ -67,7 +68,6 @@ class Blocks:
 
 STATE_FOLDER = ".trietok-encode"
 RECORD_SUFFIX = ".record.json"  # how the name of a shard's record ends
-PART = "part-"
 GOES_ON = "--resume continues"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,8 @@ SHARDS, SOURCES = "shards", "sources"  # how the names of the manifest's parts b
 _MOST_LINES = 100_000  # of a part
 _COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
 REJECTS = "rejects.jsonl"
+PART = "part-"  # how the names of a shard's files begin
+_STEM = re.compile(f"{PART}(?:[0-9]{{5,}}|[0-9a-f]{{40}})")
 
 
 def named_in(shards: Iterable[dict[str, Any]]) -> set[str]:
@@ -69,6 +70,11 @@ def _all_from(least: int) -> Callable[[Sequence[Any]], bool]:
     return lambda values: _NUMBER.fits(values) and min(values, default=least) >= least
 
 
+def _are_keys(values: Sequence[str]) -> bool:
+    """Whether they name files of the run's folder, as `shard_plan.key_of` makes them."""
+    return all(re.fullmatch("[0-9a-f]{40}", value) for value in values)
+
+
 def _are_sha256(values: Sequence[str]) -> bool:
     return {*map(len, values)} <= {64} and bool(re.fullmatch("[0-9a-f]*", "".join(values)))
 
@@ -77,6 +83,7 @@ _TEXT, _TRUTH = _Kind("a text", _all_of(str)), _Kind("true or false", _all_of(bo
 _NUMBER = _Kind("a whole number", _all_of(int))
 _COUNT = _Kind("a whole number from 0", _all_from(0))
 _SIZE = _Kind("a whole number from 1", _all_from(1))
+_KEY = _Kind("a key of 40 digits", lambda values: _TEXT.fits(values) and _are_keys(values))
 _SHA256 = _Kind("a SHA-256", lambda values: _TEXT.fits(values) and _are_sha256(values))
 
 
@@ -178,12 +185,10 @@ def _check_sums(manifest: dict[str, Any]) -> None:
     for number, shard in enumerate(shards):
         stem = stem_of(shard)
         names = [stem + end for end in ends]
-        if (
-            (shard["files"] and [file["name"] for file in shard["files"]] != names)
-            or "/" in stem
-            or os.sep in stem
-        ):
+        if shard["files"] and [file["name"] for file in shard["files"]] != names:
             raise ValueError(f"shard {number} names other files than {', '.join(names)}")
+        if stem and not _STEM.fullmatch(stem):
+            raise ValueError(f"shard {number} has a file {stem!r:.60}, which is no name of a shard")
         check_counts(shard, options["pack"], f"shard {number}")
 
 
@@ -249,6 +254,7 @@ def with_parts(
         else:
             _check_value([manifest.get("parts")], [_FILE], lambda _: "the manifest.parts")
             shards = _shards_in(manifest["parts"], read)
+            _check_value([shards], [{"key": _KEY}], lambda _: "the manifest.shards")
         whole = {
             **{name: value for name, value in manifest.items() if name != "parts"},
             "shards": shards,

@@ -25,10 +25,11 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.encode_shard import GOES_ON, PART, RECORD_SUFFIX, STATE_FOLDER, ShardJob
+from trietok.corpus.encode_shard import GOES_ON, RECORD_SUFFIX, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import (
     FORMER_FORMAT,
     MANIFEST_FORMAT,
+    PART,
     REJECTS,
     SHARDS,
     SOURCES,
@@ -143,6 +144,9 @@ class RunDirectory:
                 told = f"{out} holds {min(there)!r}, which belongs to no run"
                 raise InputError(f"{told}; give an empty directory")
             self._state.mkdir(exist_ok=True)
+            if self._state.is_symlink():
+                told = f"{self._state} is a link, and a run writes into {out} only"
+                raise InputError(f"{told}; give an empty directory")
             flush_directory(out)
         except (FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{out} is a file, or below one; give a directory") from error

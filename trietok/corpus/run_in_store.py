@@ -24,8 +24,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from trietok.corpus.encode_shard import PART, STATE_FOLDER, ShardJob
-from trietok.corpus.manifest import REJECTS, named_in, parts_in
+from trietok.corpus.encode_shard import STATE_FOLDER, ShardJob
+from trietok.corpus.manifest import PART, REJECTS, named_in, parts_in
 from trietok.corpus.run_directory import (
     MANIFEST,
     MDS_INDEX,
@@ -77,7 +77,14 @@ class RunInStore(RunDirectory):
             raise InputError(f"{told}; give an empty place")
 
     def _copy(self, names: Iterable[str]) -> None:
-        for name, raw in self._store.read(names).items():
+        """Copy what stands in the place itself or its run's folder; a store may have names with
+        `..` in them.
+        """
+        inner = {name: name.removeprefix(_IN_STATE) for name in names}
+        plain = (
+            name for name, own in inner.items() if own == os.path.basename(own) and own != ".."
+        )
+        for name, raw in self._store.read(plain).items():
             Path(self._out, name).write_bytes(raw)
 
     def _put(self, name: str, new: bool = False) -> None:
