@@ -21,6 +21,12 @@ BERT = {
     "lowercase": True,
 }
 SPLIT = {"type": "BertPreTokenizer"}
+
+
+def replace(text, content):
+    return {"type": "Replace", "pattern": {"String": text}, "content": content}
+
+
 TUTORIAL = {
     "type": "Sequence",
     "normalizers": [{"type": name} for name in ("NFD", "Lowercase", "StripAccents")],
@@ -125,6 +131,13 @@ def test_each_step_comes_in_its_order(load):
 )
 def test_a_component(load, normalizer, pre_tokenizer, text, tokens):
     assert load(normalizer, pre_tokenizer).tokenize(text) == tokens
+
+
+def test_steps_that_do_not_match_what_others_write_may_be_many(load):
+    emoji = [chr(0x1F600 + number) for number in range(60)]
+    steps = [replace(char, f" smile {number} ") for number, char in enumerate(emoji)]
+    tokenizer = load({"type": "Sequence", "normalizers": [*steps, replace("a", "aa")]}, SPLIT)
+    assert len(tokenizer.basic_tokenizer.tokenize("".join(emoji))) == 120
 
 
 def test_a_sequence_of_one_is_what_is_in_it(load):
@@ -236,6 +249,44 @@ def test_a_sequence_of_one_post_processor(load):
             {"type": "Replace", "pattern": {"Regex": "a*"}, "content": ""},
             SPLIT,
             "it matches where there is nothing",
+        ),
+        (
+            {"type": "Replace", "pattern": {"Regex": "(a|a)*b"}, "content": ""},
+            SPLIT,
+            r"Regex is '\(a\|a\)\*b', .*\(a\|a\)\* repeats a group that holds",
+        ),
+        (
+            BERT,
+            {
+                "type": "Split",
+                "pattern": {"Regex": "(" * 2000},
+                "behavior": "Removed",
+                "invert": False,
+            },
+            "more than 20 deep",
+        ),
+        (
+            {"type": "Sequence", "normalizers": [replace("a", "aa")] * 26},
+            SPLIT,
+            "normalizer may make a text more than 100 times as long",
+        ),
+        (replace("ab", "x" * 201), SPLIT, "more than 100 times as long"),
+        (
+            {
+                "type": "Sequence",
+                "normalizers": [
+                    replace("a", "b" * 11),
+                    {"type": "Lowercase"},
+                    replace("c", "d" * 11),
+                ],
+            },
+            SPLIT,
+            "more than 100 times as long",
+        ),
+        (
+            {"type": "Sequence", "normalizers": [replace("a", "")] * 1001},
+            SPLIT,
+            "has 1,001 steps, and 1,000 are the most",
         ),
         (
             {"type": "Replace", "pattern": {"String": ""}, "content": ""},

@@ -8,8 +8,7 @@ the component, and its place in the file. A Sequence is the components in it, on
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from trietok.errors import FileFormatError, VocabularyError
 from trietok.files.json_place import (
@@ -26,16 +25,19 @@ from trietok.later import Any
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
+from trietok.text.patterns import Pattern, Ranges, compiled, literal, meet, ranges_of
 from trietok.text.pipeline import (
     BEHAVIORS,
     CutAtMatches,
     OfBert,
     Pipeline,
-    compiled,
     digits_cut,
     punctuation_cut,
     whitespace_cuts,
 )
+
+_MOST_STEPS = 1000  # of a normalizer
+_MOST_GROWTH = 100  # how many times as long it may make a text
 
 
 def pipeline_of(
@@ -65,6 +67,8 @@ def pipeline_of(
         cuts[0].object(("type",))
         return of_bert, None
     made = tuple(_NORMALIZERS[step.value["type"]](step) for step in steps)
+    if normalizer is not None:
+        _check_growth(normalizer, made)
     cut = tuple(each for place in cuts for each in _PRE_TOKENIZERS[place.value["type"]](place))
     return of_bert, Pipeline(made, cut, is_berts, (said, pre_tokenizer.value))
 
@@ -79,7 +83,7 @@ def _in_sequence(place: JsonPlace, key: str, known: tuple[str, ...]) -> list[Jso
     return [each for item in found for each in _in_sequence(item, key, known)]
 
 
-def _pattern(place: JsonPlace) -> re.Pattern[str]:
+def _pattern(place: JsonPlace) -> Pattern:
     """A pattern: a string, or a regular expression that means the same in Python."""
     value = place.value
     if not isinstance(value, dict) or value.keys() not in ({"String"}, {"Regex"}):
@@ -89,10 +93,10 @@ def _pattern(place: JsonPlace) -> re.Pattern[str]:
     if not said.text():
         raise said.wrong("at least one character")
     if kind == "String":
-        return re.compile(re.escape(said.value))
+        return literal(said.value)
     try:
         return compiled(said.value)
-    except (ValueError, re.error) as error:
+    except ValueError as error:
         raise said.error(
             f"is {said.value!r:.60}, a regular expression that trietok does not have: {error}"
         ) from None
@@ -101,6 +105,32 @@ def _pattern(place: JsonPlace) -> re.Pattern[str]:
 def _replace(place: JsonPlace) -> Step:
     said = place.members({**TYPE, "pattern": _pattern, "content": JsonPlace.text})
     return Replace(said["pattern"], said["content"])
+
+
+def _check_growth(place: JsonPlace, steps: Sequence[Step]) -> None:
+    """Raise where Replace steps, of which each may match what those before it have written, make a
+    text many times as long: 26 from `a` to `aa` make 67 million characters of one.
+    """
+    if len(steps) > _MOST_STEPS:
+        raise place.error(f"has {len(steps):,} steps, and {_MOST_STEPS:,} are the most")
+    growth = [1.0] * len(steps)  # of what a step writes, by itself and those behind it
+    for number in reversed(range(len(steps))):
+        step = steps[number]
+        if not isinstance(step, Replace):
+            continue
+        written: Ranges | None = ranges_of(step.content)
+        later = 1.0
+        for factor, other in zip(growth[number + 1 :], steps[number + 1 :], strict=True):
+            if not isinstance(other, Replace):
+                written = None  # it may be any characters now
+            elif step.content and (written is None or meet(written, other.pattern.alphabet)):
+                later = max(later, factor)
+        growth[number] = max(1.0, len(step.content) / step.pattern.shortest) * later
+    if max(growth, default=1) > _MOST_GROWTH:
+        raise place.error(
+            f"may make a text more than {_MOST_GROWTH} times as long by its Replace steps, which"
+            " would take any amount of memory"
+        )
 
 
 def _strip(place: JsonPlace) -> Step:
@@ -131,7 +161,7 @@ def _char_delimiter(place: JsonPlace) -> tuple[CutAtMatches, ...]:
     delimiter = place.members({**TYPE, "delimiter": JsonPlace.text})["delimiter"]
     if len(delimiter) != 1:
         raise place.member("delimiter").wrong("one character")
-    return (CutAtMatches(re.compile(re.escape(delimiter)), "Removed"),)
+    return (CutAtMatches(literal(delimiter), "Removed"),)
 
 
 def _punctuation(place: JsonPlace) -> tuple[CutAtMatches, ...]:

@@ -14,14 +14,23 @@ left.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from trietok.later import Any, Literal, TypeVar, re, unicodedata
+from trietok.later import TYPE_CHECKING, Any, Literal, TypeVar, re, unicodedata
 from trietok.text import characters
 from trietok.text.alignment import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
 from trietok.text.characters import TranslationTable, is_in, normal_form, normalize
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Searched(Protocol):
+        """What finds its matches in a text, such as a compiled regular expression."""
+
+        def finditer(self, text: str, /) -> Iterator[re.Match[str]]: ...
+
 
 FormName = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _Value = TypeVar("_Value")
@@ -252,7 +261,7 @@ class NormalForm(Step):
 MatchStretch = tuple[int, int, bool]
 
 
-def match_stretches(pattern: re.Pattern[str], text: str) -> list[MatchStretch]:
+def match_stretches(pattern: Searched, text: str) -> list[MatchStretch]:
     """The stretches of a text that match, and those between, each with whether it does."""
     found: list[MatchStretch] = []
     behind = 0
@@ -268,21 +277,27 @@ def match_stretches(pattern: re.Pattern[str], text: str) -> list[MatchStretch]:
 
 
 class Replace(Step):
-    """Replace: each match becomes `content`, all of it with the span of the match's last one."""
+    """Replace: each match of a `Pattern` becomes `content`, all of it with the span of the match's
+    last character.
+    """
 
     is_local = False  # a match may hold spaces
     stage: StageName = "replace"
 
-    def __init__(self, pattern: re.Pattern[str], content: str) -> None:
-        self._pattern, self._content = pattern, content
+    def __init__(self, pattern: Any, content: str) -> None:
+        self.pattern, self.content = pattern, content
 
     def __call__(self, text: AnyText) -> AnyText:
-        changed = self._pattern.sub(lambda _: self._content, str(text))
+        before = str(text)
+        stretches = match_stretches(self.pattern, before)
+        changed = "".join(
+            self.content if is_match else before[start:end] for start, end, is_match in stretches
+        )
         if isinstance(text, str):
             return changed
         places: list[int] = []
-        for start, end, is_match in match_stretches(self._pattern, text.text):
-            places += [end - 1] * len(self._content) if is_match else range(start, end)
+        for start, end, is_match in stretches:
+            places += [end - 1] * len(self.content) if is_match else range(start, end)
         return text.with_places(changed, places)
 
 

@@ -21,6 +21,8 @@ from trietok.text.normalizers import MatchStretch, Step, match_stretches, run
 if TYPE_CHECKING:
     from typing import Protocol
 
+    from trietok.text.normalizers import Searched
+
     class _WithSteps(Protocol):
         """What has BERT's switches, and says the steps that follow from them."""
 
@@ -31,44 +33,6 @@ if TYPE_CHECKING:
 @cache
 def _one_of(*names: str) -> re.Pattern[str]:
     return re.compile(f"[{character_class(*names)}]")
-
-
-# What a regular expression of a file may hold to mean the same in Python: letters and signs,
-# whitespace, a line's ends as characters, sets of these, groups, alternatives and counts.
-_SIMPLE = re.compile(
-    r"(?: [^\\.^$*+?{}\[\]()|] | \\[stnrfv\W] | \[\^?(?:[^\\\[\]&~|-]|\\[stnrfv\W]|\w-\w)+\] |"
-    r" \((?:\?:)? | \) | \| "
-    r"| [*+?]\?? | \{\d+(?:,\d*)?\} )+",
-    re.VERBOSE | re.ASCII,
-)
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    r"""A regular expression of a file as Python has it.
-
-    Raises:
-        ValueError: it may mean something else in Python, or is not one; or it matches nothing at
-            all.
-
-    >>> compiled(r"\s{2,}").split("a \u3000 b\x1c c")
-    ['a', 'b\x1c c']
-    """
-    if not _SIMPLE.fullmatch(pattern) or not pattern.isascii():
-        raise ValueError(
-            "it is not made of characters, \\s, sets, groups, alternatives and counts only"
-        )
-    spaces = character_class("split_space")
-
-    def meant(found: re.Match[str]) -> str:
-        one = found[0]
-        if one == r"\s":
-            return f"[{spaces}]"
-        return one.replace(r"\s", spaces) if one.startswith("[") else one
-
-    made = re.compile(re.sub(r"\[(?:[^\\\]]|\\.)*\]|\\.|[^\\\[]", meant, pattern))
-    if made.match("") is not None:
-        raise ValueError("it matches where there is nothing")
-    return made
 
 
 class OfBert(Step):
@@ -106,7 +70,7 @@ class CutAtMatches(NamedTuple):
         invert: whether what lies between the matches counts as matches instead.
     """
 
-    pattern: re.Pattern[str]
+    pattern: Searched
     behavior: Behavior
     invert: bool = False
 
