@@ -330,3 +330,15 @@ def test_a_refusal_names_the_file_first_and_what_helps_that_file(tmp_path):
     ):
         fix(folder, tmp_path / "out")
     assert "git lfs" not in str(check(folder))
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_chat_templates_go_with_the_copy(tmp_path, is_damaged):
+    templates = {"default": "{{ messages }}", "short": "{{ messages[0] }}\n"}
+    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=templates)
+    tokenizer.save_pretrained(tmp_path / "model")
+    if is_damaged:
+        with open(tmp_path / "model" / "vocab.txt", "a", encoding="utf-8") as file:
+            file.write("\nthe\n")
+    fix(tmp_path / "model", tmp_path / "fixed")
+    assert BertTokenizer.from_pretrained(tmp_path / "fixed").chat_template == templates

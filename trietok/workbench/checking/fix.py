@@ -12,19 +12,24 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from trietok.disk import read_text
 from trietok.errors import FileFormatError, TrietokError, told_as
 from trietok.files.atomic import checked_new, save_files, save_into
 from trietok.files.formats import (
     ADDITIONAL,
+    CHAT_TEMPLATE_FILE,
     CONFIG_FILE,
     RECORD,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     VOCAB_FILE,
+    template_files,
     write_json,
+    write_text,
     write_vocab_lines,
 )
 from trietok.files.json_files import read_json_object
@@ -333,8 +338,19 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
         if id_map is not None:
             write_json(folder / ID_MAP_FILE, id_map)
 
-    save_into(target, lambda folder: save_files(folder, write))
+    save_into(
+        target, lambda folder: [*save_files(folder, write), *_copy_templates(files.path, folder)]
+    )
     return id_map
+
+
+def _copy_templates(model: Path, folder: Path) -> Iterator[Path]:
+    """Copy the chat templates of a model, and return the paths of the copies."""
+    for name in (CHAT_TEMPLATE_FILE, *template_files(model)):
+        if (model / name).is_file():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_text(folder / name, read_text(model / name))
+            yield folder / name
 
 
 def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
