@@ -105,6 +105,9 @@ def test_a_missing_second_text_is_an_error_that_says_where(abc, kind, column):
         tokenizer([("a", "b"), ("c", None)])
     with pytest.raises(InputTypeError, match=missing):
         tokenizer([["a"], ["b"]], [["c"], None], is_split_into_words=True)
+    for texts in ((column([None, "c"]), None), (column(["a", "b"]), column([None, "c"]))):
+        with pytest.raises(InputError, match=r"text(_pair)?\[0\] is None; exclude it"):
+            tokenizer(*texts)
     with pytest.raises(InputTypeError, match="item 0 of the batch is a pair"):
         tokenizer.batch_encode_plus([("a", None)])
     assert tokenizer(["a", "b"], None)["input_ids"] == tokenizer(["a", "b"])["input_ids"]

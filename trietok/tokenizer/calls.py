@@ -192,7 +192,12 @@ class CallsMixin(TokenizerState):
         text, text_pair = as_lists(text), as_lists(text_pair)
         for name, value in (("text", text), ("text_pair", text_pair)):
             if not (value is None and name == "text_pair") and not is_text_input(value):
-                raise InputError(f"{name} is {kind_of(value)}; {_TEXT_HINT}")
+                is_missing = isinstance(value, (list, tuple)) and value and value[0] is None
+                raise InputError(
+                    f'{name}[0] is None; exclude it, or pass "" in its place'
+                    if is_missing
+                    else f"{name} is {kind_of(value)}; {_TEXT_HINT}"
+                )
         first = text[0] if isinstance(text, (list, tuple)) and text else None
         if not isinstance(first if options.is_split_into_words else text, (list, tuple)):
             if moment.calls_methods:
