@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from operator import index
@@ -442,22 +442,28 @@ def kind_of(value: Any) -> str:
     return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
-def refuse_table(value: Any, name: str) -> None:
-    """Raise an InputTypeError if a list of texts or terms is a table, such as a DataFrame: a loop
-    over one of pandas gives the names of its columns.
+def one_column(values: Any, name: str) -> Any:
+    """Return texts or terms, those of an Arrow column as a list.
 
-    >>> import types
-    >>> refuse_table(types.SimpleNamespace(shape=(3, 2), columns=["id", "term"]), "terms")
+    Raises:
+        InputTypeError: they are a whole table. A loop over one of pandas gives the names of its
+            columns, and so does a loop over a dict of columns.
+
+    >>> one_column({"id": [1, 2], "term": ["covid", "zika"]}, "terms")
     Traceback (most recent call last):
-    trietok.errors.InputTypeError: terms is a SimpleNamespace; pass one column of it: terms['id'] or
+    trietok.errors.InputTypeError: terms is a dict of columns; pass one of them: terms['id'] or
     terms['term']
     """
-    columns = getattr(value, "column_names", getattr(value, "columns", None))
-    if columns is not None and hasattr(value, "shape"):
+    is_dict = isinstance(values, Mapping) and list in map(type, values.values())
+    attribute = next((a for a in ("column_names", "columns") if hasattr(type(values), a)), None)
+    if is_dict or attribute is not None:
+        columns = values if attribute is None else getattr(values, attribute)
         ways = " or ".join(f"{name}[{column!r:.60}]" for column in list(columns)[:5])
         raise InputTypeError(
-            f"{name} is a {type(value).__name__}; pass one column of it: {ways}", value=value
+            f"{name} is a {type(values).__name__} of columns; pass one of them: {ways}",
+            value=values,
         )
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
 
 
 def whole_number(name: str, value: Any) -> int:

@@ -15,7 +15,7 @@ from trietok.workbench.adapting.add_terms import effects_of_terms, remove_terms
 class Frame:
     """A table as pandas has it: a loop gives the names of its columns."""
 
-    columns, shape = ("id", "term"), (1, 2)
+    columns = ("id", "term")
 
     def __iter__(self):
         return iter(self.columns)
@@ -37,12 +37,26 @@ TAKES_TERMS = {
 def test_a_table_is_an_error_that_names_its_columns(function):
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     before = tokenizer.fingerprint()
-    for table in (Frame(), pytest.importorskip("pyarrow").table({"id": [1], "term": ["covid"]})):
+    columns = {"id": [1], "term": ["covid"]}
+    for table in (Frame(), columns, pytest.importorskip("pyarrow").table(columns)):
         with pytest.raises(
-            InputTypeError, match=r"pass one column of it: (\w+)\['id'\] or \1\['term'\]"
+            InputTypeError, match=r"of columns; pass one of them: (\w+)\['id'\] or \1\['term'\]"
         ):
             TAKES_TERMS[function](tokenizer, table)
     assert tokenizer.fingerprint() == before
+
+
+@pytest.mark.parametrize("function", [name for name in TAKES_TERMS if name != "remove_tokens"])
+def test_a_column_of_arrow_is_a_list(function):
+    column = pytest.importorskip("pyarrow").table({"term": ["covid", "zika", "covid"]})["term"]
+    results = []
+    for terms in (column, column.to_pylist()):
+        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        if function == "remove_terms":
+            add_terms(tokenizer, ["covid", "zika"])
+            terms = terms[:2]
+        results.append((str(TAKES_TERMS[function](tokenizer, terms)), tokenizer.fingerprint()))
+    assert results[0] == results[1]
 
 
 # ids from 5

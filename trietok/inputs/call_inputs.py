@@ -71,7 +71,7 @@ def pair_of(item: Any, is_split_into_words: bool, where: str) -> tuple[Any, Any]
         )
     if item[1] is None:
         raise InputTypeError(
-            f'{where} is a pair whose second text is None; exclude it, or pass "" as its second text',
+            f'{where} is a pair whose second text is None; exclude it, or pass "" in its place',
             value=item,
         )
     return item[0], item[1]

@@ -19,7 +19,7 @@ from trietok.errors import (
     TokenIdError,
     UnknownTokenError,
     VocabularyError,
-    refuse_table,
+    one_column,
 )
 from trietok.forks import ForkableLock
 from trietok.later import TYPE_CHECKING, Any
@@ -429,7 +429,7 @@ def plan_listing(table: TokenTable, asked: Asked) -> Adding:
 def contents_to_remove(tokens: Any, table: TokenTable, known: Mapping[str, int]) -> list[str]:
     """The contents of the added tokens that are to be removed."""
     given = [tokens] if isinstance(tokens, (str, AddedToken)) else tokens
-    refuse_table(given, "tokens")
+    given = one_column(given, "tokens")
     if isinstance(given, bytes) or not isinstance(given, Iterable):
         raise InputTypeError(f"remove_tokens takes tokens, not {tokens!r:.60}", value=tokens)
     contents = list(dict.fromkeys(str(token) for token in given))

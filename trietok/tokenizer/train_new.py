@@ -40,7 +40,7 @@ def train_new(
     options: Mapping[str, Any],
 ) -> Any:
     """See `RustProfile.train_new_from_iterator`."""
-    require_texts(texts, "text_iterator", "text")
+    texts = require_texts(texts, "text_iterator", "text")
     renamed = dict(special_tokens_map or {})
     new = [AddedToken.of(token, special=True) for token in new_special_tokens or ()]
     whole = tokenizer_json_object(tokenizer_json_of(tokenizer))

@@ -18,7 +18,7 @@ from trietok.errors import (
     TokenIdError,
     VocabularyError,
     brief,
-    refuse_table,
+    one_column,
 )
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.later import Any, re
@@ -395,7 +395,7 @@ class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
             raise InputTypeError(
                 f"add_wordpieces takes a list of pieces, not one string: {pieces!r}", value=pieces
             )
-        refuse_table(pieces, "pieces")
+        pieces = one_column(pieces, "pieces")
         with self._changes.changing():
             new = [piece for piece in dict.fromkeys(pieces) if piece not in self.vocab]
             for piece in new:

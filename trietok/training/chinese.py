@@ -152,7 +152,7 @@ def train_chinese_bpe(
     require_whole("limit_alphabet", limit_alphabet, 1, or_none=True)
     if vocab_size is None and num_merges is None:
         vocab_size = VOCAB_SIZE
-    require_texts(texts, "texts", "sentence")
+    texts = require_texts(texts, "texts", "sentence")
     with bulk():
         read = _Sentences(texts, report)
         chains = read.chains

@@ -22,7 +22,7 @@ from trietok.errors import (
     InputTypeError,
     TrietokError,
     as_file_error,
-    refuse_table,
+    one_column,
 )
 from trietok.files.stores import is_elsewhere, open_bytes
 from trietok.files.text_files import TextFile
@@ -186,7 +186,7 @@ def count_words(
         InputTypeError: `texts` is one string, a path or no iterable, or a text is no str.
         TrietokError: a process has died.
     """
-    require_texts(texts, "texts", "text")
+    texts = require_texts(texts, "texts", "text")
     require_whole("workers", workers, 1, or_none=True)
     require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
@@ -254,17 +254,18 @@ def as_word_counts(texts: Iterable[str] | Mapping[str, int], **options: Any) -> 
     return WordCounts(texts)
 
 
-def require_texts(texts: object, name: str, one: str) -> None:
-    """Raise for a value that is no iterable of texts; a str is refused too, as an iterable of
-    characters.
+def require_texts(texts: Any, name: str, one: str) -> Any:
+    """Return texts, those of an Arrow column as a list, and raise for a value that is no iterable
+    of texts; a str is refused too, as an iterable of characters.
     """
-    refuse_table(texts, name)
+    texts = one_column(texts, name)
     if isinstance(texts, (str, bytes, os.PathLike)) or not hasattr(type(texts), "__iter__"):
         raise InputTypeError(
             f"{name} is an iterable of str, not one {type(texts).__name__}: pass [{one}], or"
             " TextFiles(path) for a file",
             value=texts,
         )
+    return texts
 
 
 def require_whole(name: str, value: object, least: int, or_none: bool = False) -> None:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from trietok.errors import InputError, InputTypeError, refuse_table
+from trietok.errors import InputError, InputTypeError, one_column
 
 _LENGTH = 8  # bytes before each text, which hold how many follow
 
@@ -41,8 +41,7 @@ def checked(texts: Iterable[str]) -> Iterator[str]:
     """
     if isinstance(texts, (str, bytes)):
         raise InputTypeError(f"texts are a list, not one: pass [{texts!r:.60}]", value=texts)
-    refuse_table(texts, "texts")
-    for text in texts:
+    for text in one_column(texts, "texts"):
         if not isinstance(text, str):
             raise InputTypeError(
                 f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text

@@ -260,9 +260,9 @@ def trim(
     if unused != "all" and (type(unused) is not int or unused < 0):
         raise InputError(f"unused is {unused!r}; it is a whole number from 0, or 'all'")
     require_plain(tokenizer)
-    require_texts(texts, "texts", "text")
+    texts = require_texts(texts, "texts", "text")
     if check_texts is not None:
-        require_texts(check_texts, "check_texts", "text")
+        check_texts = require_texts(check_texts, "check_texts", "text")
     asked = _asked_for(tokenizer, keep, keep_prefixes, unused, characters)
     used = _Used(tokenizer)
     with read_again(texts) as read:

@@ -21,7 +21,7 @@ from trietok.errors import (
     SpecialTokenError,
     UnknownTokenError,
     VocabularyError,
-    refuse_table,
+    one_column,
 )
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.showing.report import Report
@@ -223,8 +223,7 @@ def checked_terms(terms: Iterable[str], whose: str = "terms") -> Iterator[str]:
     if isinstance(terms, (str, bytes)):
         told = f"{whose} are a list, not one: pass [{terms!r:.60}]"
         raise InputTypeError(told, value=terms)
-    refuse_table(terms, "terms")
-    for number, term in enumerate(terms, start=1):
+    for number, term in enumerate(one_column(terms, "terms"), start=1):
         if not isinstance(term, str):
             told = f"{type(term).__name__}: {term!r:.60}, number {number} of the list"
             raise InputTypeError(f"a term is a str, not {told}", value=term)

@@ -16,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.errors import InputTypeError, SpecialTokenError, refuse_table
+from trietok.errors import InputTypeError, SpecialTokenError, one_column
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report
 from trietok.text.wordpiece import BERT_PREFIX
@@ -340,7 +340,7 @@ def compare(a: Any, b: Any, texts: Iterable[str] | None = None) -> Comparison:
     """
     if isinstance(texts, (str, bytes)):
         raise InputTypeError("compare takes a list of texts, not one", value=texts)
-    refuse_table(texts, "texts")
+    texts = None if texts is None else one_column(texts, "texts")
     old, new = state_of(a), state_of(b)
     by_id = sorted(old.ids.items(), key=itemgetter(1))
     moved = {t: (i, new.ids[t]) for t, i in by_id if new.ids.get(t, i) != i}

@@ -18,7 +18,7 @@ from itertools import starmap
 from typing import Any, NamedTuple
 
 from trietok import __version__
-from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, refuse_table
+from trietok.errors import FileError, FileFormatError, InputError, InputTypeError, one_column
 from trietok.files.formats import HIGHEST_ID, write_text
 from trietok.files.json_files import MOST_CONTAINERS, MOST_VALUES, read_json_object
 from trietok.inputs.profiles import Profile
@@ -367,7 +367,7 @@ def given_texts(texts: Any, function: str, without: str) -> list[str]:
     texts = SENTENCES if texts is None else texts
     if isinstance(texts, (str, bytes)):
         raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
-    refuse_table(texts, "texts")
+    texts = one_column(texts, "texts")
     if not isinstance(texts, Iterable):
         raise InputTypeError(f"{function} takes a list of texts, not {texts!r:.60}", value=texts)
     given = list(texts)
