@@ -8,6 +8,7 @@ import contextlib
 import copy
 import hashlib
 import json
+import os
 import random
 import shutil
 
@@ -150,7 +151,7 @@ def test_a_manifest_moves_and_replaces_nothing_elsewhere(finished, tmp_path, whe
         (whole / "manifest.json").rename(whole / ".trietok-encode" / "manifest.json")
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
     (tmp_path / "d.jsonl").write_text('{"id": 9, "text": "one more"}\n')  # the order is another
-    with pytest.raises(FileFormatError, match="not a key of 40 digits"):
+    with pytest.raises(FileFormatError, match="not 40 hexadecimal digits"):
         run(whole, resume=True)
     assert {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()} == before
     assert [victim.read_text() for victim in victims] == ["mine"] * len(victims)
@@ -168,7 +169,7 @@ def test_a_manifest_names_files_of_shards_only(finished, stem):
 
     rewritten(whole, "shards-00000.jsonl", renamed)
     for read in (lambda: run(whole, resume=True), lambda: open_corpus(whole)):
-        with pytest.raises(FileFormatError, match=r"names other files than|no name of a shard"):
+        with pytest.raises(FileFormatError, match=r"has the file .*, not part-NUMBER"):
             read()
 
 
@@ -179,9 +180,40 @@ def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / ".trietok-encode").symlink_to(tmp_path / "elsewhere")
     for resume in (False, True):
-        with pytest.raises(InputError, match="is a link, and a run writes into"):
+        with pytest.raises(InputError, match="encode is not a folder; remove it"):
             run(tmp_path / "out", resume=resume)
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["temporary-notes"]
+
+
+@pytest.mark.parametrize("kind", ["link", "link to itself", "pipe", "folder"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rejects.jsonl",
+        f"{'a' * 40}.record.json",
+        "temporary-x",
+        "part-00000.x",
+        "shards-99999.jsonl",
+    ],
+)
+def test_what_is_no_file_of_a_run_is_refused(finished, tmp_path, kind, name):
+    run, whole, _ = finished
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    victim.chmod(0o600)
+    state = whole / ".trietok-encode"
+    state.mkdir()
+    (whole / "manifest.json").rename(state / "manifest.json")
+    path = (whole if name.startswith("part") else state) / name
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(victim if kind == "link" else path)
+    with pytest.raises(InputError, match=f"{name} is not a regular file; remove it"):
+        run(whole, resume=True)
+    assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("mine", 0o600)
 
 
 def test_numbers_that_do_not_agree(finished, tmp_path):
@@ -205,7 +237,7 @@ def test_numbers_that_do_not_agree(finished, tmp_path):
         (
             shards,
             lambda lines: changed(lines, (0, "files", 0, "name"), "../part-00000.parquet"),
-            "shard 0 names other",
+            "shard 0 has the file",
         ),
         (
             shards,

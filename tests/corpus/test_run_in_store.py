@@ -451,7 +451,7 @@ def test_a_store_has_nothing_written_elsewhere_on_this_machine(
     write(tmp_path / "a.txt", ["the people"])
     encode_files(tmp_path / "a.txt", PLACE, english, workers=1)
     kept = store.files.store["/corpora/ids/manifest.json"]
-    for name in ("../evil", "../../evil", "..", "more/evil"):
+    for name in ("../evil", "../../evil", "..", ".", "more/evil", "a\0b", "x" * 300):
         store.files.store[f"/corpora/ids/.trietok-encode/{name}"] = kept
     encode_files(tmp_path / "a.txt", PLACE, english, workers=1, resume=True)
     assert not list(tmp_path.rglob("evil"))

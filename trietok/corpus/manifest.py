@@ -83,7 +83,7 @@ _TEXT, _TRUTH = _Kind("a text", _all_of(str)), _Kind("true or false", _all_of(bo
 _NUMBER = _Kind("a whole number", _all_of(int))
 _COUNT = _Kind("a whole number from 0", _all_from(0))
 _SIZE = _Kind("a whole number from 1", _all_from(1))
-_KEY = _Kind("a key of 40 digits", lambda values: _TEXT.fits(values) and _are_keys(values))
+_KEY = _Kind("40 hexadecimal digits", lambda values: _TEXT.fits(values) and _are_keys(values))
 _SHA256 = _Kind("a SHA-256", lambda values: _TEXT.fits(values) and _are_sha256(values))
 
 
@@ -185,10 +185,11 @@ def _check_sums(manifest: dict[str, Any]) -> None:
     for number, shard in enumerate(shards):
         stem = stem_of(shard)
         names = [stem + end for end in ends]
-        if shard["files"] and [file["name"] for file in shard["files"]] != names:
+        named = [file["name"] for file in shard["files"]]
+        if named and not _STEM.fullmatch(stem):
+            raise ValueError(f"shard {number} has the file {named[0]!r:.60}, not {PART}NUMBER")
+        if named and named != names:
             raise ValueError(f"shard {number} names other files than {', '.join(names)}")
-        if stem and not _STEM.fullmatch(stem):
-            raise ValueError(f"shard {number} has a file {stem!r:.60}, which is no name of a shard")
         check_counts(shard, options["pack"], f"shard {number}")
 
 

@@ -18,6 +18,7 @@ import contextlib
 import json
 import os
 import shutil
+import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -144,14 +145,27 @@ class RunDirectory:
                 told = f"{out} holds {min(there)!r}, which belongs to no run"
                 raise InputError(f"{told}; give an empty directory")
             self._state.mkdir(exist_ok=True)
-            if self._state.is_symlink():
-                told = f"{self._state} is a link, and a run writes into {out} only"
-                raise InputError(f"{told}; give an empty directory")
+            self._refuse_odd_files()
             flush_directory(out)
         except (FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{out} is a file, or below one; give a directory") from error
         except OSError as error:
             raise FileError(f"cannot write to {out}: {error.strerror}", path=out) from error
+
+    def _refuse_odd_files(self) -> None:
+        """Raise an InputError for a link, a pipe or a folder among the files of a run: what is
+        written, read or given other rights through a link is elsewhere.
+        """
+        ours = (PART, SHARDS, SOURCES, MANIFEST, REJECTS, MDS_INDEX)
+        paths = [path for path in self._out.iterdir() if path.name.startswith(ours)]
+        for path in (self._state, *paths, *(self._state.iterdir() if self._state.is_dir() else ())):
+            kind = stat.S_ISDIR if path == self._state else stat.S_ISREG
+            with contextlib.suppress(FileNotFoundError):  # another process has put it in its place
+                if not kind(path.lstat().st_mode):
+                    raise InputError(
+                        f"{path} is not a {'folder' if path == self._state else 'regular file'};"
+                        " remove it, or give an empty directory"
+                    )
 
     def _agree(self, resume: bool) -> None:
         """Check that the directory holds this run; one without finished shards may go."""

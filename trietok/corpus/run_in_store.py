@@ -39,6 +39,7 @@ from trietok.files.stores import Place, local_path, status
 from trietok.files.text_files import TextFile
 
 _IN_STATE = f"{STATE_FOLDER}/"
+_PLAIN = re.compile(r"[0-9A-Za-z][-.0-9A-Za-z]{0,99}")
 _SHARD = re.compile(f"{PART}[0-9a-f]{{40}}[.]")
 _OURS = re.compile(
     rf"{re.escape(_IN_STATE)}|{_SHARD.pattern}|{REJECTS}$|(shards|sources)-[0-9]{{15}}[.]jsonl$"
@@ -77,13 +78,8 @@ class RunInStore(RunDirectory):
             raise InputError(f"{told}; give an empty place")
 
     def _copy(self, names: Iterable[str]) -> None:
-        """Copy what stands in the place itself or its run's folder; a store may have names with
-        `..` in them.
-        """
-        inner = {name: name.removeprefix(_IN_STATE) for name in names}
-        plain = (
-            name for name, own in inner.items() if own == os.path.basename(own) and own != ".."
-        )
+        """Copy files of the run; a store may have others, with `..` in their names, say."""
+        plain = (name for name in names if _PLAIN.fullmatch(name.removeprefix(_IN_STATE)))
         for name, raw in self._store.read(plain).items():
             Path(self._out, name).write_bytes(raw)
 
