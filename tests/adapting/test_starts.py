@@ -384,22 +384,52 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
     assert told in fitted.to_html()
 
 
-def test_weights_that_no_file_has_are_told(make, tmp_path, caplog):
-    """transformers gives them random numbers, to which rows would be fitted."""
-    directory = make("BertModel")
-    options = {"terms": TERMS, "progress": None, "start": "distil"}
-    adapt(directory, tmp_path / "whole", TEXTS, **options)
-    assert "random numbers" not in caplog.text
-    file = directory / "model.safetensors"
-    kept = {
-        name: ("F32", array)
-        for name, array in read_tensors(file).items()
-        if ".layer.0.attention." not in name and "pooler" not in name
+Weights = dict[str, tuple[str, np.ndarray]]
+
+
+def without_queries(weights: Weights) -> Weights:
+    return {name: each for name, each in weights.items() if ".query." not in name}
+
+
+def of_other_shapes(weights: Weights) -> Weights:
+    """Weights of next to no bytes, for a model of gigabytes: of one size some, of the rest none."""
+    kept = {name: each for name, each in weights.items() if "encoder" not in name}
+    kept["encoder.layer.0.output.dense.weight"] = "F32", np.zeros((20_000, 1), np.float32)
+    return kept | {
+        f"encoder.layer.{number}.x": ("F32", np.zeros(0, np.float32)) for number in range(1, 200)
     }
-    write_tensors(file, kept, {"format": "pt"})
-    adapt(directory, tmp_path / "cut", TEXTS, **options)
-    assert "10 weights of the model in" in caplog.text
-    assert "encoder.layer.0.attention.output.LayerNorm.bias" in caplog.text
+
+
+def of_no_bytes(weights: Weights) -> Weights:
+    name = "embeddings.position_embeddings.weight"
+    return weights | {name: ("F32", np.zeros((10**9, 0), np.float32))}
+
+
+def of_whole_numbers(weights: Weights) -> Weights:
+    name = "embeddings.position_embeddings.weight"
+    return weights | {name: ("I8", np.zeros((40, 16), np.int8))}
+
+
+@pytest.mark.parametrize(
+    "change", [without_queries, of_other_shapes, of_no_bytes, of_whole_numbers]
+)
+def test_weights_that_are_missing_or_do_not_fit_are_refused(make, tmp_path, change):
+    """transformers gives them random numbers, to which rows would be fitted, however many."""
+    directory = make("BertModel")
+    file = directory / "model.safetensors"
+    weights = {name: ("F32", array) for name, array in read_tensors(file).items()}
+    write_tensors(file, change(weights), {"format": "pt"})
+    with pytest.raises((InputError, trietok.FileFormatError), match="start new rows with 'length'"):
+        adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, start="distil")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_type_of_another_model_is_refused(make, tmp_path):
+    directory = with_config(make("BertForMaskedLM"), model_type="roberta")
+    with pytest.raises(
+        trietok.FileFormatError, match=r"named 'bert\.', and its model_type needs 'roberta\.'"
+    ):
+        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
 
 
 def with_config(directory, **changes):
@@ -432,18 +462,26 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
     directory = make("BertForMaskedLM")
     (directory / "modeling_evil.py").write_text("raise SystemExit('run')")
     adapt(directory, tmp_path / "as it was", terms=TERMS, start="distil")
-    seen = {}
-    for_model = transformers.AutoConfig.for_model
+    seen, paths = {}, []
+    for_model, load = (
+        transformers.AutoConfig.for_model,
+        transformers.PreTrainedModel.from_pretrained,
+    )
 
     def shown(*names, **settings):
         seen.update(settings)
         return for_model(*names, **settings)
 
+    def loaded(kind, path, *names, **settings):
+        paths.append(path)
+        return load.__func__(kind, path, *names, **settings)
+
     monkeypatch.setattr(transformers.AutoConfig, "for_model", shown)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(loaded))
     adapt(with_config(directory, **HOSTILE), tmp_path / "hostile", terms=TERMS, start="distil")
     assert seen
     assert not seen.keys() & HOSTILE.keys()
+    assert set(paths) == {None}
     same = (tmp_path / each / "model.safetensors" for each in ("as it was", "hostile"))
     assert len({path.read_bytes() for path in same}) == 1
 
@@ -477,15 +515,15 @@ def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, se
         *[("num_attention_heads", value) for value in ("2", 0, 3, 10**9)],
         *[("hidden_act", value) for value in (5, "no such function")],
         *[("pad_token_id", value) for value in ("0", 10**9)],
-        ("layer_norm_eps", [1]),
-        ("position_embedding_type", {}),
+        *[("layer_norm_eps", value) for value in ([1], -1)],
+        *[("position_embedding_type", value) for value in ({}, "relative_key", "no such type")],
         ("is_decoder", True),
         ("quantization_config", {"quant_method": "bitsandbytes", "load_in_8bit": True}),
     ],
 )
 def test_settings_that_cannot_be_are_refused(make, tmp_path, setting, value):
     directory = with_config(make(), **{setting: value})
-    with pytest.raises(InputError, match="start new rows with 'length'"):
+    with pytest.raises((InputError, trietok.FileFormatError), match="start new rows with 'length'"):
         adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     assert not (tmp_path / "out").exists()
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import math
 import random
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +25,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from trietok import log
-from trietok.errors import InputError
+from trietok.errors import InputError, TrietokError
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
 from trietok.workbench.adapting.add_terms import batches, ids_of_texts
@@ -120,10 +118,6 @@ class FittedRows(Report):
                 yield f"{number_of(len(tokens), 'row')} {why}: {first_few(list(tokens))}"
 
 
-# What a checkpoint may lack: embeddings do not need it.
-_OF_HEADS = re.compile(r"(?:^|\.)(?:pooler|cls|lm_head|generator_\w+|vocab_\w+|position_ids)\b")
-
-
 class TextEmbedder:
     """Embeds texts with a directory's model and what its modules.json says comes after it."""
 
@@ -136,21 +130,16 @@ class TextEmbedder:
         _check_memory(checkpoint)
         # a head may get random numbers
         with self.refusals(), _quiet(), self.torch.random.fork_rng(devices=[]):
-            model, missing = load_encoder(checkpoint, with_head=with_head)
+            model = load_encoder(checkpoint, with_head=with_head)
             self.model = model.eval().requires_grad_(False)
             self._embedding = embedding_of(layers)
-        made_up = [name for name in missing if not _OF_HEADS.search(name)]
-        if made_up:
-            log.warning(
-                f"{number_of(len(made_up), 'weight')} of the model in {self._where} are in none of"
-                f" its files, and random numbers took their place: {first_few(made_up)}; what is"
-                " fitted and measured with them means nothing: copy all files of the model"
-            )
 
     @contextlib.contextmanager
     def refusals(self) -> Iterator[None]:
         try:
             yield
+        except TrietokError:
+            raise
         except Exception as error:  # whatever the model's own class raises
             why = f"{type(error).__name__}: {error!s:.200}"
             raise InputError(
