@@ -8,6 +8,7 @@ the component, and its place in the file. A Sequence is the components in it, on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from trietok.errors import FileFormatError, VocabularyError
@@ -25,7 +26,7 @@ from trietok.later import Any
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.bpe import BpeParts
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
-from trietok.text.patterns import Pattern, Ranges, compiled, literal, meet, ranges_of
+from trietok.text.patterns import Pattern, compiled, literal, meet, ranges_of
 from trietok.text.pipeline import (
     BEHAVIORS,
     CutAtMatches,
@@ -36,8 +37,10 @@ from trietok.text.pipeline import (
     whitespace_cuts,
 )
 
-_MOST_STEPS = 1000  # of a normalizer
+_MOST_STEPS = 200  # of a normalizer
 _MOST_GROWTH = 100  # how many times as long it may make a text
+_MOST_TRIED = 100_000  # characters of a text whose growth is worked out
+_GROWING = ("a", "中", "\ufdfa", "İ", "ΐ")  # what the steps other than Replace make most of
 
 
 def pipeline_of(
@@ -98,7 +101,7 @@ def _pattern(place: JsonPlace) -> Pattern:
         return compiled(said.value)
     except ValueError as error:
         raise said.error(
-            f"is {said.value!r:.60}, a regular expression that trietok does not have: {error}"
+            f"is {said.value!r:.60}, a regular expression that trietok refuses: {error}"
         ) from None
 
 
@@ -108,29 +111,44 @@ def _replace(place: JsonPlace) -> Step:
 
 
 def _check_growth(place: JsonPlace, steps: Sequence[Step]) -> None:
-    """Raise where Replace steps, of which each may match what those before it have written, make a
-    text many times as long: 26 from `a` to `aa` make 67 million characters of one.
+    """Raise if steps can make a text many times as long: 26 times a Replace of `a` by `aa` make 67
+    million characters of one.
     """
     if len(steps) > _MOST_STEPS:
         raise place.error(f"has {len(steps):,} steps, and {_MOST_STEPS:,} are the most")
-    growth = [1.0] * len(steps)  # of what a step writes, by itself and those behind it
+    growth = [1.0] * len(steps)  # of what a Replace step matches, by itself and the steps after it
     for number in reversed(range(len(steps))):
         step = steps[number]
-        if not isinstance(step, Replace):
-            continue
-        written: Ranges | None = ranges_of(step.content)
-        later = 1.0
-        for factor, other in zip(growth[number + 1 :], steps[number + 1 :], strict=True):
-            if not isinstance(other, Replace):
-                written = None  # it may be any characters now
-            elif step.content and (written is None or meet(written, other.pattern.alphabet)):
-                later = max(later, factor)
-        growth[number] = max(1.0, len(step.content) / step.pattern.shortest) * later
-    if max(growth, default=1) > _MOST_GROWTH:
+        if isinstance(step, Replace):
+            longest = _longest(step.content, growth[number + 1 :], steps[number + 1 :])
+            growth[number] = max(1.0, longest / step.pattern.shortest)
+    longest = max(_longest(text, growth, steps) for text in _GROWING)
+    if max([longest, *growth]) > _MOST_GROWTH:
         raise place.error(
-            f"may make a text more than {_MOST_GROWTH} times as long by its Replace steps, which"
-            " would take any amount of memory"
+            f"may make a text more than {_MOST_GROWTH} times as long, because its steps change what"
+            " others of them have written"
         )
+
+
+def _longest(text: str, growth: Sequence[float], steps: Sequence[Step]) -> float:
+    """How long a text becomes at most in some steps, of which the growth is known.
+
+    A Replace step may match all characters that a match of it may hold, since others may stand
+    before and behind the text. What another step makes of the text is tried.
+    """
+    more, most = 0.0, dict.fromkeys(text, 1.0)  # `most`: how often each character may be written
+    for factor, step in zip(growth, steps, strict=True):
+        if len(text) > _MOST_TRIED:
+            return math.inf
+        if isinstance(step, Replace):
+            for char in most if factor > 1 else ():
+                if meet(ranges_of(char), step.pattern.alphabet):
+                    most[char] = max(most[char], factor)
+        else:
+            more += sum(most[char] - 1 for char in text)
+            text = step(text)
+            most = dict.fromkeys(text, 1.0)
+    return len(text) + more + sum(most[char] - 1 for char in text)
 
 
 def _strip(place: JsonPlace) -> Step:

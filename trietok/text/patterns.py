@@ -27,9 +27,9 @@ from trietok.text.characters import characters_in
 
 Ranges = tuple[tuple[int, int], ...]  # first and last code points, in order
 
-_MOST_CHARACTERS = 1000  # of a pattern, its counts multiplied out
+_LONGEST = 1000  # of a pattern
 _MOST_NESTED = 20  # groups
-_MOST_WAYS = 100  # to choose among alternatives that begin alike
+_MOST_STEPS = 2000  # of a search at one place, as it is estimated
 _LAST = 0x10FFFF
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 _ESCAPE = r"\\[stnrfv!-/:-@\[-`{-~]"
@@ -90,23 +90,31 @@ def compiled(pattern: str) -> Pattern:
     [' \u3000 ']
     >>> compiled("(a*)*b")
     Traceback (most recent call last):
-    ValueError: (a*)* repeats a group that holds a repeat or alternatives
+    ValueError: (a*)* repeats a group that holds a repeat or alternatives, which can take
+    exponential time
     """
+    if len(pattern) > _LONGEST:
+        raise ValueError(f"it is longer than {_LONGEST:,} characters")
     reader = _Reader(pattern)
     alternatives = reader.alternatives()
-    if reader.at != len(pattern):
+    if reader.position != len(pattern):
         raise ValueError("it has a ) without a (")
-    if sum(map(_size, alternatives)) > _MOST_CHARACTERS:
-        raise ValueError(f"it stands for more than {_MOST_CHARACTERS:,} characters")
     shortest = min(map(_shortest, alternatives))
     if not shortest:
         raise ValueError("it matches where there is nothing")
     alphabets = list(map(_alphabet, alternatives))
+    steps = 0.0
     for number, parts in enumerate(alternatives):
         # If another one matched parts of a run, the rest would be read again behind each of them.
         others = (*alphabets[:number], *alphabets[number + 1 :])
         run = parts[0].characters
-        _check(parts, (), False, may_begin_with_run=not any(meet(run, each) for each in others))
+        is_guarded = not any(meet(run, each) for each in others)
+        steps += _check(parts, (), False, may_begin_with_run=is_guarded) * _size(parts)
+    if steps > _MOST_STEPS:
+        raise ValueError(
+            f"a search could take {steps:,.0f} steps for each character, and {_MOST_STEPS:,} are"
+            " the most"
+        )
     sources = [_source(parts) for parts in alternatives]
     guarded = [_guard(parts) + source for parts, source in zip(alternatives, sources, strict=True)]
     anywhere, starts = (re.compile("|".join(each)) for each in (sources, guarded))
@@ -117,7 +125,7 @@ def compiled(pattern: str) -> Pattern:
 
 
 class _Part(NamedTuple):
-    """A character, or a group, and how often it stands."""
+    """A character, or a group, and how often it repeats."""
 
     said: str  # in the file
     source: str  # in Python
@@ -128,10 +136,10 @@ class _Part(NamedTuple):
 
 
 class _Reader:
-    """Reads a pattern from left to right; `at` is the place that it has come to."""
+    """Reads a pattern from left to right; `position` is that of the next part."""
 
     def __init__(self, pattern: str) -> None:
-        self._pattern, self.at = pattern, 0
+        self._pattern, self.position = pattern, 0
 
     def alternatives(self, depth: int = 0) -> list[list[_Part]]:
         """The alternatives up to the end or a closing bracket."""
@@ -140,7 +148,7 @@ class _Reader:
         found: list[list[_Part]] = [[]]
         while self._next not in ("", ")"):
             if self._next == "|":
-                self.at += 1
+                self.position += 1
                 found.append([])
             else:
                 found[-1] += self._parts(depth)
@@ -148,23 +156,24 @@ class _Reader:
 
     @property
     def _next(self) -> str:
-        return self._pattern[self.at : self.at + 1]
+        return self._pattern[self.position : self.position + 1]
 
     def _parts(self, depth: int) -> list[_Part]:
         """The next part; for a group that only holds others together, those."""
-        begin, match = self.at, _PART.match(self._pattern, self.at)
+        begin, match = self.position, _PART.match(self._pattern, self.position)
         if match is None or match["set"] == "":
             raise ValueError(
-                "it is not made of characters, \\s, sets, groups, alternatives and counts only"
+                "it may hold characters, \\s, sets, groups, alternatives and counts only, and not"
+                f" {self._pattern[begin : begin + 2]!r}"
             )
-        self.at = match.end()
+        self.position = match.end()
         characters: Ranges = ()
         group: tuple[list[_Part], ...] = ()
         if match["group"]:
             group = tuple(self.alternatives(depth + 1))
             if self._next != ")":
                 raise ValueError("it has a ( without a )")
-            self.at += 1
+            self.position += 1
             source = f"(?:{'|'.join(map(_source, group))})"
         else:
             characters = _members(match["set"] or match["character"])
@@ -174,24 +183,24 @@ class _Reader:
         count, least, most = self._count()
         if len(group) == 1 and not count:
             return group[0]
-        said = self._pattern[begin : self.at]
+        said = self._pattern[begin : self.position]
         return [_Part(said, source + count, characters, group, least, most)]
 
     def _count(self) -> tuple[str, int, float]:
         """How often the part before stands: as it is written, and the least and the most."""
-        match = _COUNT.match(self._pattern, self.at)
+        match = _COUNT.match(self._pattern, self.position)
         if match is None:
             return "", 1, 1
-        self.at = match.end()
+        self.position = match.end()
         if self._next in ("*", "+", "?", "{"):
-            raise ValueError("it repeats a repeat, which programs read in different ways")
+            raise ValueError("it repeats a repeat, which programs read in several ways")
         sign, exactly, least, most = match.groups()
         if sign:
             return match[0], int(sign == "+"), 1 if sign == "?" else math.inf
         if exactly:
             return match[0], int(exactly), int(exactly)
         if most and int(most) < int(least):
-            raise ValueError(f"the count {match[0]} runs backwards")
+            raise ValueError(f"in {match[0]} the first number is the larger one")
         return match[0], int(least), int(most) if most else math.inf
 
 
@@ -204,7 +213,7 @@ def _members(said: str) -> Ranges:
         elif member.startswith("\\"):
             found += ranges_of(_ESCAPES.get(member[1], member[1]))
         elif member[0] > member[-1]:
-            raise ValueError(f"the range {member} runs backwards")
+            raise ValueError(f"in the range {member} the first character is the later one")
         else:
             found.append((ord(member[0]), ord(member[-1])))
     return _union([tuple(found)])
@@ -267,9 +276,9 @@ def _source(parts: Sequence[_Part]) -> str:
 
 
 def _size(parts: Sequence[_Part]) -> float:
-    """The number of characters that parts stand for; a repeat without a limit counts once."""
+    """How many ranges of characters are looked at, of a repeat without a limit once."""
     return sum(
-        (sum(map(_size, part.group)) if part.group else 1)
+        (sum(map(_size, part.group)) if part.group else len(part.characters))
         * max(part.least if math.isinf(part.most) else part.most, 1)
         for part in parts
     )
@@ -321,27 +330,33 @@ def _check(
     Returns:
         In how many ways they may match one text.
     """
-    ways = 1
+    ways, open_run = 1, None
     for number in reversed(range(len(parts))):
         part = parts[number]
         if part.most > 1 and not _is_plain(part.group):
-            raise ValueError(f"{part.said:.60} repeats a group that holds a repeat or alternatives")
+            raise ValueError(
+                f"{part.said:.60} repeats a group that holds a repeat or alternatives, which can"
+                " take exponential time"
+            )
         if part.least != part.most and meet(_beginnings([part]), behind):
-            raise ValueError(f"{part.said:.60} and what follows it match the same characters")
+            raise ValueError(
+                f"{part.said:.60} and what follows it match the same characters, which can take"
+                " exponential time"
+            )
         is_guarded = may_begin_with_run and number == 0 and not part.group
         if math.isinf(part.most) and must and not (is_guarded or _is_anchored(parts, number)):
-            raise ValueError(
-                f"something has to follow {part.said:.60}, and no character before it that it does"
-                " not match says where it begins"
-            )
+            open_run = part
         if part.group:
             inner = [_check(inside, behind, must) for inside in part.group]
             begins = [_beginnings(inside, behind) for inside in part.group]
             alike = any(meet(one, other) for one, other in combinations(begins, 2))
             ways *= sum(inner) if alike else max(inner)
-        if ways > _MOST_WAYS:
-            raise ValueError(f"its alternatives begin alike and make more than {_MOST_WAYS} ways")
         behind, must = _beginnings([part], behind), must or bool(_shortest([part]))
+    if open_run is not None:
+        raise ValueError(
+            f"something has to follow {open_run.said:.60}, which can take quadratic time; put a"
+            " character before it that it does not match, as in <[^<>]*>"
+        )
     return ways
 
 
