@@ -264,7 +264,7 @@ def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
             " tokenizer.vocab"
             if has_others
             else (
-                "save it with its tokenizer.json (legacy_format=None)"
+                "save it with its tokenizer.json (without legacy_format and tokenizer_json)"
                 if tokenizer.profile == "fast"
                 else (
                     "make the change to a BertTokenizerFast, whose tokenizer.json says some of it,"

@@ -149,13 +149,13 @@ class Moment:
         )
         self.builds_by_methods = self.prepares_by_methods and tokenizer.profile == "slow"
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
-        # methods may return pieces that are equal and of other types
-        kept = None if before.builds_by_methods or self.builds_by_methods else before.builder
         self._builder: InputBuilder | None = None
         if self.builds_by_methods:
             # Made at first use: methods that are asked for the template may tokenize themselves.
-            self._make_builder = partial(self._new_builder, tokenizer, kept)
+            self._make_builder = partial(self._new_builder, tokenizer, None)
         else:
+            # Pieces that methods returned may be equal and of other types.
+            kept = None if before.builds_by_methods else before.builder
             self._builder = self._new_builder(tokenizer, kept)
         self._builder_of_ids: InputBuilder | None = None
         self._plans: dict[Any, Plan] = {}

@@ -101,9 +101,8 @@ ID_PAST_MODEL = declare(
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    return os.path.isfile(entry) or not os.path.exists(
-        entry
-    )  # a link that leads nowhere was to be one
+    # A link that leads nowhere was to be a file.
+    return os.path.isfile(entry) or not os.path.exists(entry)
 
 
 MODEL_LARGER = declare(
