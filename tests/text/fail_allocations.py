@@ -36,8 +36,16 @@ TEXTS = [
 ]
 
 
+ENTRIES = ["a", "##a", "word", "##1", "##2", "##3", "longer", "##longer", "e"]
+ENTRIES += map(chr, range(0x400, 0x800))
+UNKNOWN = len(ENTRIES)
+
+
 def hand_over(chunk: str) -> list[int]:
-    return [len(chunk)] * 5
+    """The kernel finds the ids of `[x1]` itself, but for a thread whose memory another one has
+    just emptied: so they are the same here.
+    """
+    return [3, UNKNOWN, UNKNOWN] if chunk.startswith("[x") else [len(chunk)] * 5
 
 
 def plain(text: str) -> list[int]:
@@ -45,23 +53,11 @@ def plain(text: str) -> list[int]:
 
 
 def new_kernel() -> Any:
-    entries = [
-        "a",
-        "##a",
-        "word",
-        "##1",
-        "##2",
-        "##3",
-        "longer",
-        "##longer",
-        "e",
-        *map(chr, range(0x400, 0x800)),
-    ]
     classify = kernel.SlowClassifier(
         trietok.BasicTokenizer(), [WordSearch(["[", "<y1", "<ent" * 20])], True
     )
     return compiled_kernel(
-        entries,
+        ENTRIES,
         classify.classify,
         hand_over,
         stay_apart=classify.stay_apart,
@@ -171,6 +167,7 @@ def count_of_failures(
 
 if __name__ == "__main__":
     print("seed", SEED, flush=True)
+    assert new_kernel().ids("[x1]") == hand_over("[x1]")
     expected = use_new()
     gc.collect()
     assert module.count_alive() == 0, module.count_alive()
