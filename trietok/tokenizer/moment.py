@@ -151,7 +151,7 @@ class Moment:
         self.is_plain = not (self.calls_methods or self.builds_by_methods)
         self._builder: InputBuilder | None = None
         if self.builds_by_methods:
-            # Made at first use: methods that are asked for the template may tokenize themselves.
+            # Made at first use, because overridden methods of the template may tokenize themselves.
             self._make_builder = partial(self._new_builder, tokenizer, None)
         else:
             # Pieces that methods returned may be equal and of other types.
