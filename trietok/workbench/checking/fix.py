@@ -165,6 +165,11 @@ def fix(
         repair.lost = [
             f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected
         ]
+    # Templates in files go with the copy as they are; one of the configuration goes if it parses.
+    broken = [f.message for f in before.findings if f.code == "chat-template"]
+    if broken and not _templates(files.path):
+        repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: chat_template is left out: {broken[0]}")
+    repair.keeps_template = not (broken or _templates(files.path))
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
 
@@ -226,6 +231,7 @@ class _Repair:
         self.settings: dict[str, bool | None] = {}
         # what tokenizer.json said otherwise, and says no more where it is written anew
         self.lost: list[str] = []
+        self.keeps_template = True  # of tokenizer_config.json
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -303,11 +309,13 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
             config = _config_of_files(repair)
             entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
         else:  # with the ids that tokens are given on loading
-            loaded.save_pretrained(folder)
+            loaded.save_pretrained(folder, save_jinja_files=False)
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
             entries = list(loaded.added_tokens_decoder.items())
         added = _new_ids(repair, entries, id_map)
         config |= repair.settings
+        if not repair.keeps_template:
+            config.pop("chat_template", None)
         config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
         if renumber and RECORD in config:
             config[RECORD] = {
@@ -326,7 +334,8 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
             tokenizer_json = _tokenizer_json(repair, repaired, Path(folder, TOKENIZER_FILE))
 
     def write(folder: Path) -> None:
-        repaired.save_pretrained(folder)
+        # Templates of the configuration stay there; those in files are copied.
+        repaired.save_pretrained(folder, save_jinja_files=False)
         if TOKENIZER_FILE in files.present:
             (folder / TOKENIZER_FILE).write_bytes(tokenizer_json)
         if renumber and "vocab_size" in files.model_config:
@@ -344,13 +353,18 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
     return id_map
 
 
+def _templates(model: Path) -> list[str]:
+    """The names of a model's files with chat templates."""
+    names = [CHAT_TEMPLATE_FILE] if (model / CHAT_TEMPLATE_FILE).is_file() else []
+    return names + template_files(model)
+
+
 def _copy_templates(model: Path, folder: Path) -> Iterator[Path]:
-    """Copy the chat templates of a model, and return the paths of the copies."""
-    for name in (CHAT_TEMPLATE_FILE, *template_files(model)):
-        if (model / name).is_file():
-            (folder / name).parent.mkdir(exist_ok=True)
-            write_text(folder / name, read_text(model / name))
-            yield folder / name
+    """Copy the files with chat templates, and yield the paths of the copies."""
+    for name in _templates(model):
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_text(folder / name, read_text(model / name))
+        yield folder / name
 
 
 def _tokenizer_json(repair: _Repair, repaired: Any, path: Path) -> bytes:
