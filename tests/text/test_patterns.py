@@ -98,6 +98,7 @@ ASTRAL = "".join(chr(0x10000 + 2 * number) for number in range(900))
         ("a)", "a ) without a ("),
         *[(pattern, "where there is nothing") for pattern in ("", "a*", "()", "a|", "(a|b?)")],
         ("[z-a]", "in the range z-a the first"),
+        ("a[^\x00-\U0010ffff]", "no character is in"),
         ("a{3,2}", "in {3,2} the first"),
         *[
             (pattern, UNKNOWN)

@@ -179,6 +179,8 @@ class _Reader:
             characters = _members(match["set"] or match["character"])
             if match["negated"]:
                 characters = _others(characters)
+            if not characters:
+                raise ValueError(f"no character is in {match[0]!r:.60}")
             source = _class(characters)
         count, least, most = self._count()
         if len(group) == 1 and not count:
