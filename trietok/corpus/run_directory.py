@@ -18,7 +18,6 @@ import contextlib
 import json
 import os
 import shutil
-import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -156,16 +155,17 @@ class RunDirectory:
         """Raise an InputError for a link, a pipe or a folder among the files of a run: what is
         written, read or given other rights through a link is elsewhere.
         """
+        advice = "remove it, or give an empty directory"
+        if self._state.is_symlink():
+            raise InputError(f"{self._state} is not a folder; {advice}")
         ours = (PART, SHARDS, SOURCES, MANIFEST, REJECTS, MDS_INDEX)
-        paths = [path for path in self._out.iterdir() if path.name.startswith(ours)]
-        for path in (self._state, *paths, *(self._state.iterdir() if self._state.is_dir() else ())):
-            kind = stat.S_ISDIR if path == self._state else stat.S_ISREG
-            with contextlib.suppress(FileNotFoundError):  # another process has put it in its place
-                if not kind(path.lstat().st_mode):
-                    raise InputError(
-                        f"{path} is not a {'folder' if path == self._state else 'regular file'};"
-                        " remove it, or give an empty directory"
-                    )
+        for folder, beginnings in ((self._out, ours), (self._state, "")):
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith(beginnings) and not entry.is_file(
+                        follow_symlinks=False
+                    ):
+                        raise InputError(f"{entry.path} is not a regular file; {advice}")
 
     def _agree(self, resume: bool) -> None:
         """Check that the directory holds this run; one without finished shards may go."""

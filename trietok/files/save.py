@@ -248,8 +248,9 @@ def _refuse_what_is_lost(tokenizer: Any, with_json: bool) -> None:
     """Raise if a stage has settings, or the tokenizer a template, that the files cannot say; warn
     of a user's code, and of tokens as they were.
     """
-    problems = [] if with_json else list(unsayable_of_stages(tokenizer))
-    problems += [] if with_json else list(_unsayable_of_template(tokenizer))
+    problems: list[str] = []
+    if not with_json:
+        problems += (*unsayable_of_stages(tokenizer), *_unsayable_of_template(tokenizer))
     entries = getattr(getattr(tokenizer, "wordpiece_tokenizer", None), "vocab", None)
     has_others = (
         entries is not None

@@ -117,12 +117,14 @@ def encoder_settings(checkpoint: Checkpoint) -> dict[str, Any]:
             )
     for setting, fits in _SETTINGS.items():
         name = _OF_DISTILBERT.get(setting, setting) if model_type == "distilbert" else setting
-        if name in config and not fits(config[name]):
+        if name not in config:
+            continue
+        if not fits(config[name]):
             raise InputError(
                 f"{file} has {name} {config[name]!r:.40}, which is not supported; correct it, or"
                 f" {INSTEAD}"
             )
-        settings |= {name: config[name]} if name in config else {}
+        settings[name] = config[name]
     return settings
 
 
@@ -174,12 +176,13 @@ def _require_weights(checkpoint: Checkpoint, skeleton: Any) -> None:
             path=where,
         )
     there = {
-        name.removeprefix(start).replace("LayerNorm.gamma", "LayerNorm.weight"): tensor.shape
+        name.removeprefix(start)
+        .replace("LayerNorm.gamma", "LayerNorm.weight")
+        .replace("LayerNorm.beta", "LayerNorm.bias"): tensor.shape
         for header in checkpoint.shards.values()
         for name, tensor in header.tensors.items()
-        if "F" in tensor.dtype
+        if "F" in tensor.dtype  # a floating-point number; others are not loaded
     }
-    there = {name.replace("LayerNorm.beta", "LayerNorm.bias"): there[name] for name in there}
     for name, parameter in skeleton.state_dict().items():
         shape = there.get(name.removeprefix(prefix))
         if shape is None and _OF_HEADS.search(name):
