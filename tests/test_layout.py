@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import typing
-import warnings
 from collections import namedtuple
 from importlib import import_module
 
@@ -88,11 +87,9 @@ def test_type_checkers_see_every_public_name_where_it_lives():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert sorted(seen) == sorted({*trietok.__all__, *trietok._FORMER} - {"__version__", "kernel"})
+    assert sorted(seen) == sorted({*trietok.__all__} - {"__version__", "kernel"})
     for name, module in seen.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of names that will go
-            assert getattr(import_module(module), name) is getattr(trietok, name), name
+        assert getattr(import_module(module), name) is getattr(trietok, name), name
 
 
 def test_every_package_says_what_it_is_for():

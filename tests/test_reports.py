@@ -59,10 +59,6 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     return [
         (old.find_unknown(texts), True),
         (suggestions, True),
-        (
-            importlib.import_module("trietok.workbench.suggesting.suggestions").Applied(3, 15, 1),
-            True,
-        ),
         (added, True),
         (missed, True),
         (refused, False),

@@ -19,16 +19,11 @@ import pytest
 import trietok
 from trietok import errors
 
-# The reference shows former names as long as they are there.
-pytestmark = pytest.mark.filterwarnings(r"ignore:trietok\.\w+ will go:DeprecationWarning")
-
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "playground" not in path.parts)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#[^)\s]*)?\)|(?:src|srcset)=\"([^\"]*)\"")
 MOST_PAGES, MOST_WORDS = 26, 37_500
-# The reference shows names that will go, too, as long as they are there.
-pytestmark = pytest.mark.filterwarnings(r"ignore:trietok\.\w+ will go:DeprecationWarning")
 CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 

@@ -65,7 +65,6 @@ _HOMES = {
             RetriBertTokenizerFast SplinterTokenizerFast SqueezeBertTokenizerFast
         """
         ),
-        "tokenizer.fingerprint": "fingerprint",
         "tokenizer.pretrained": "PreTrainedTokenizer",
         "tokenizer.relatives": (
             """
@@ -94,20 +93,13 @@ _HOMES = {
         "workbench.locking.export": "Exported export",
         "workbench.locking.lock": "Lock lock",
         "workbench.locking.verify": "Verified verify",
-        "workbench.suggesting.suggest": "add_suggestions suggest_tokens",
+        "workbench.suggesting.suggest": "suggest_tokens",
         "workbench.suggesting.suggestions": "Suggestion Suggestions",
         "workbench.trim": "Certificate Trimmed trim",
     }.items()
     for name in names.split()
 }
-# Functions that do what another one or a method does, and will go: name → what to write.
-_FORMER = {
-    "add_suggestions": "add_terms(tokenizer, suggestions)",
-    "fingerprint": "tokenizer.fingerprint()",
-    "find_unknown": "tokenizer.find_unknown(texts)",
-}
-# without those: `from trietok import *` would warn of names that nobody has asked for
-__all__ = ["__version__", "kernel", *(name for name in _HOMES if name not in _FORMER)]
+__all__ = ["__version__", "kernel", *_HOMES]
 __dir__ = __all__.copy
 
 
@@ -132,12 +124,5 @@ def __getattr__(name: str) -> object:
     # tenth of the time.
     with _module("collector").bulk(many=_MANY_OF_A_MODULE):
         value = getattr(_module(_HOMES[name]), name)
-    if name in _FORMER:
-        import warnings  # seldom needed
-
-        warnings.warn(
-            f"trietok.{name} will go; write {_FORMER[name]}", DeprecationWarning, stacklevel=2
-        )
-    else:
-        globals()[name] = value
+    globals()[name] = value
     return value

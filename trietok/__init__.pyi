@@ -68,7 +68,6 @@ from trietok.tokenizer.fast_relatives import MPNetTokenizerFast as MPNetTokenize
 from trietok.tokenizer.fast_relatives import RetriBertTokenizerFast as RetriBertTokenizerFast
 from trietok.tokenizer.fast_relatives import SplinterTokenizerFast as SplinterTokenizerFast
 from trietok.tokenizer.fast_relatives import SqueezeBertTokenizerFast as SqueezeBertTokenizerFast
-from trietok.tokenizer.fingerprint import fingerprint as fingerprint
 from trietok.tokenizer.pretrained import PreTrainedTokenizer as PreTrainedTokenizer
 from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
 from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
@@ -122,7 +121,6 @@ from trietok.workbench.locking.lock import Lock as Lock
 from trietok.workbench.locking.lock import lock as lock
 from trietok.workbench.locking.verify import Verified as Verified
 from trietok.workbench.locking.verify import verify as verify
-from trietok.workbench.suggesting.suggest import add_suggestions as add_suggestions
 from trietok.workbench.suggesting.suggest import suggest_tokens as suggest_tokens
 from trietok.workbench.suggesting.suggestions import Suggestion as Suggestion
 from trietok.workbench.suggesting.suggestions import Suggestions as Suggestions

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO as BinaryIO
     from typing import Literal as Literal
     from typing import NoReturn as NoReturn
-    from typing import ParamSpec as ParamSpec
     from typing import Protocol as Protocol
     from typing import TypedDict as TypedDict
     from typing import TypeVar as TypeVar
@@ -84,7 +83,6 @@ else:
     BinaryIO = _name("BinaryIO", object)
     Literal = _name("Literal", _Types)
     NoReturn = _name("NoReturn", object)
-    ParamSpec = _name("ParamSpec", lambda name: _Types)
     Protocol = _name("Protocol", _Types)
     Self = _name("Self", Any)  # not before Python 3.11
     TypedDict = _name("TypedDict", _Types)

@@ -1,17 +1,10 @@
-"""What trietok says: to its logger, with Python's logging imported only then, and of options with
-another name now.
-"""
+"""What trietok says to its logger, with Python's logging imported only then."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from functools import wraps
 
-from trietok.later import Any, ParamSpec, TypeVar, warnings
-
-_Options = ParamSpec("_Options")
-_Result = TypeVar("_Result")
+from trietok.later import Any
 
 
 def is_info_heard() -> bool:
@@ -46,35 +39,3 @@ def error(message: str, *args: Any) -> None:
     import logging
 
     logging.getLogger("trietok").error(message, *args, stacklevel=2)
-
-
-def renamed(
-    values: Mapping[str, Mapping[str, str]] | None = None, /, **names: str
-) -> Callable[[Callable[_Options, _Result]], Callable[_Options, _Result]]:
-    """Let a function take options by their former names too, with a DeprecationWarning that says
-    what they are now.
-
-    Args:
-        values: former name → former value → the value that means the same now.
-        **names: former name → name.
-    """
-
-    def decorate(function: Callable[_Options, _Result]) -> Callable[_Options, _Result]:
-        @wraps(function)
-        def call(*args: _Options.args, **options: _Options.kwargs) -> _Result:
-            for former in names.keys() & options.keys():
-                name, value = names[former], options.pop(former)
-                said = (
-                    f"{function.__qualname__.removesuffix('.__init__')}: {former} is called"
-                    f" {name} now"
-                )
-                if name in options:
-                    raise TypeError(f"{said}, and both are given; leave out {former}")
-                warnings.warn(said, DeprecationWarning, stacklevel=2)
-                now = (values or {}).get(former, {})
-                options[name] = now.get(value, value) if isinstance(value, str) else value
-            return function(*args, **options)
-
-        return call
-
-    return decorate

@@ -92,7 +92,7 @@ PAGES = {
         " [how fast it is](../benchmarks.md).",
         tuple(
             """
-            check CheckReport Finding fix FixResult compare Comparison fingerprint lock Lock verify
+            check CheckReport Finding fix FixResult compare Comparison lock Lock verify
             Verified conform Conformed export Exported benchmarking.measure benchmarking.validate
             benchmarking.CONTENDERS
             """.split()
@@ -104,7 +104,7 @@ PAGES = {
         " the model](../adapting.md#plans-for-rows). `adapt` does [all of it](../adapting.md).",
         tuple(
             """
-            adapt Adapted suggest_tokens add_suggestions Suggestion Suggestions add_terms AddedTerms
+            adapt Adapted suggest_tokens Suggestion Suggestions add_terms AddedTerms
             trim Trimmed Certificate plan_rows RowPlan apply_rows AppliedRows
             """.split()
         ),

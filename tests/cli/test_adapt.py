@@ -68,14 +68,6 @@ def test_json(files, tmp_path):
     assert values["before"]["tokens"] > values["after"]["tokens"]
 
 
-def test_former_spellings(files, tmp_path):
-    now = out(*files)
-    shutil.rmtree(tmp_path / "out")
-    result = run("adapt", files[2], *files[3:5], "--texts", *files[5:], "--as", "wordpiece")
-    assert (result.exit_code, result.stdout.splitlines()) == (0, now)
-    assert [line.split()[2] for line in result.stderr.splitlines()] == ["--texts", "--as", files[2]]
-
-
 def test_a_list_of_terms(files, tmp_path):
     (tmp_path / "terms.txt").write_text(
         "Covid\n\nlong covid\nmRNA-1273\npeople\n\u200d\n", encoding="utf-8"

@@ -213,22 +213,6 @@ def test_a_tokenizer_json_is_written_where_there_was_one(tiny, tmp_path, command
     assert not (tmp_path / "c").exists()
 
 
-def test_former_spellings(tiny, terms, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text("hellos\n", encoding="utf-8")
-    now = out(
-        "add", "--terms", terms, "-m", tiny, "-o", str(tmp_path / "a"), "--way", "added", str(text)
-    )
-    result = run(
-        "add", terms, "-m", tiny, "-o", str(tmp_path / "b"), "--as", "added", "-t", str(text)
-    )
-    assert result.exit_code == 0
-    assert result.stdout.split("\n")[:-2] == [
-        line.replace(str(tmp_path / "a"), str(tmp_path / "b")) for line in now[:-1]
-    ]
-    assert [line.split()[2] for line in result.stderr.splitlines()] == ["--as", "-t", terms]
-
-
 def test_errors_save_nothing(tiny, terms, tmp_path):
     new = str(tmp_path / "new")
     given = ("add", "-m", "trietok-en", "-o", new, "--terms")

@@ -15,9 +15,8 @@ from collections import defaultdict
 import click
 import pytest
 
-from tests.cli.commands import PAGE, out, run, usage_error
+from tests.cli.commands import PAGE, out, run
 from trietok.cli.app import COMMANDS, app
-from trietok.cli.former_spellings import ARGUMENTS, OPTIONS
 
 # Options of which each command says in its own words what it writes, lists or asks: the meaning is
 # that of the table.
@@ -165,80 +164,6 @@ def test_commands_about_many_texts_read_them_alike():
         )
 
 
-def test_the_page_lists_all_former_spellings():
-    text = (
-        PAGE.read_text(encoding="utf-8").partition("### Former spellings")[2].partition("\n## ")[0]
-    )
-    listed = re.findall(
-        r"(?<![\w-])--?[a-z][a-z-]*", "".join(re.findall(r"^\| (`.*?) \| ", text, re.MULTILINE))
-    )
-    assert set(listed) == {old for each in OPTIONS.values() for old in each}
-
-
-FORMER = [(command, old, new) for command, each in OPTIONS.items() for old, new in each.items()]
-
-
-@pytest.mark.parametrize(("command", "old", "new"), FORMER)
-def test_former_spellings_lead_to_options_that_are_there(command, old, new):
-    known = {
-        name: {*(spelt for each in it.params for spelt in each.opts), "FILES", ""}
-        for name, it in commands()
-    }
-    where = [command] if command else list(known)
-    assert any(new.split(" ")[0] in known[name] and old not in known[name] for name in where)
-
-
-def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "texts.txt").write_text("hello\nworld\n")
-    now = out(
-        "export",
-        "-m",
-        tiny,
-        "--format",
-        "vocab.txt",
-        "-o",
-        "v.txt",
-        "--most",
-        "1",
-        "texts.txt",
-        "--json",
-    )
-    former = run(
-        "export",
-        tiny,
-        "--to=vocab.txt",
-        "-o",
-        "w.txt",
-        "--show",
-        "1",
-        "--texts",
-        "texts.txt",
-        "--json",
-    )
-    assert former.exit_code == 0
-    assert former.stdout.replace("w.txt", "v.txt").splitlines() == now
-    assert former.stderr.splitlines() == [
-        "trietok: warning: --to is spelt --format now, and the former spelling will go",
-        "trietok: warning: --show is spelt --most now, and the former spelling will go",
-        "trietok: warning: --texts is spelt FILES now, and the former spelling will go",
-        (
-            f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former"
-            " spelling will go"
-        ),
-    ]
-    # a text
-    assert out("encode", "-m", tiny, "--", "--texts") == out("encode", "-m", tiny, "--", "--texts")
-    # it never had one
-    assert "No such option '--texts'" in run("encode", "-m", tiny, "--texts", "hello").stderr
-
-
-@pytest.mark.parametrize("command", ARGUMENTS)
-def test_what_was_the_first_argument_is_missed(command):
-    more = {"export": ("--format", "vocab.txt"), "add": ("-m", "trietok-en")}.get(command, ())
-    assert f"Missing option '{ARGUMENTS[command]}'" in usage_error(command, "-o", "out", *more)
-
-
 def test_the_help_is_narrow_and_every_option_has_a_sentence():
     for name, command in commands():
         lines = out(*name.split(), "--help")
@@ -247,7 +172,7 @@ def test_the_help_is_narrow_and_every_option_has_a_sentence():
         ], name
         for each in command.params:
             if isinstance(each, click.Option) and not each.hidden:
-                assert re.match(r"[A-Z].*\.(  \[required\])?$", each.help), (name, each.opts)
+                assert re.match(r"[A-Z].*\.$", each.help), (name, each.opts)
 
 
 @pytest.mark.parametrize(

@@ -136,12 +136,6 @@ def test_what_a_profile_is_not_there_for(directory):
     assert "'slow', 'fast'" in usage_error("encode", "--profile", "quick", "a")
 
 
-def test_former_options_say_what_replaces_them(directory):
-    assert said("explain", "-m", str(directory), "--fast", "hello")[1].startswith(
-        "trietok: warning: --fast "
-    )
-
-
 def test_every_command_that_makes_ids_takes_a_profile():
     without = {"check", "docs", "play", "train"}
     for command in set(COMMANDS) - without:

@@ -7,7 +7,6 @@ import json
 import random
 import tempfile
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,9 @@ from trietok import (
     BertTokenizer,
     InputError,
     InputTypeError,
-    VocabularyError,
     WordCounts,
     add_terms,
 )
-from trietok.workbench.suggesting.suggest import add_suggestions
 
 LETTERS = ["c", "o", "v", "i", "d", "s", "##c", "##o", "##v", "##i", "##d", "##s"]
 PIECES = ["co", "##vid", "##vidien", "##ien"]
@@ -368,39 +365,6 @@ def test_added_saved_and_loaded(small, tmp_path, adding):
     )
 
 
-def test_for_that_tokenizer_only(small, english):
-    found = suggest(small(*LETTERS), ["sos"])
-    with pytest.raises(InputError, match="gives other ids"):
-        add_suggestions(english, found)
-
-
-def test_what_does_not_hold_is_not_added(small):
-    tokenizer = small(*LETTERS, *PIECES)
-    found = suggest(tokenizer, ["covid covids"], most=1, unknown_weight=0)
-    assert words(found) == ["covids"]
-    other = suggest(tokenizer, ["covid covid covids"], most=1)
-    size = len(tokenizer)
-    with pytest.raises(VocabularyError, match="ids of 'covids' would change"):
-        add_suggestions(tokenizer, replace(other, changed=[]))
-    tokenizer.max_embedding_rows = size
-    with pytest.raises(VocabularyError, match="embedding rows"):
-        add_suggestions(tokenizer, found)
-    assert len(tokenizer) == size
-
-
-def test_none_or_the_first(small):
-    tokenizer = small(*LETTERS)
-    found = suggest(tokenizer, ["sos sos di"])
-    assert add_suggestions(tokenizer, found, most=0).added == 0
-    assert add_suggestions(tokenizer, found, most=1).added == 1
-    assert tokenizer.tokenize("sos di") == ["sos", "d", "##i"]
-    with pytest.raises(InputError, match="most is -1"):
-        add_suggestions(tokenizer, found, most=-1)
-
-
-# ---- what it refuses, what it shows --------------------------------------------------------------
-
-
 class OwnWords(BertTokenizer):
     def _tokenize(self, text, split_special_tokens=False, **kwargs):
         return list(text)
@@ -483,4 +447,3 @@ def test_readable_and_as_json(small):
     assert values["suggestions"][0]["pieces"] == ["co", "##vid"]
     assert values["changed"][0]["text"] == "covids"
     assert (values["mean_before"], values["mean_after"]) == (8.0, 5.0)
-    assert "sample" not in values

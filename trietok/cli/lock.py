@@ -33,7 +33,7 @@ def _engines(what: str) -> options.Decorator:
 
 @options.command()
 @options.files_if_any
-@options.explicit_model
+@options.required_model_and_profile
 @options.writes("The lock file to write.", metavar="FILE", required=False, default=LOCK_FILE)
 @options.reading
 @options.json_offline

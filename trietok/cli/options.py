@@ -10,17 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial, wraps
 from itertools import chain
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 import trietok
-from trietok.cli.former_spellings import Command
 from trietok.cli.output import reporting, say_choice
 from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.stores import is_elsewhere
@@ -53,17 +51,6 @@ class _OutputPath(click.Path):
 
 
 OUTPUT = _OutputPath(readable=False)
-
-
-class Ways(click.Choice):  # type: ignore[type-arg]  # it takes one from click 8.2 on
-    """A choice that also takes a former name of one of its values, which the help does not list."""
-
-    def __init__(self, ways: Sequence[str], former: Mapping[str, str]) -> None:
-        super().__init__(ways)
-        self._former = former
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return super().convert(self._former.get(value, value), param, ctx)
 
 
 class _ModelName(click.Path):
@@ -113,13 +100,10 @@ def choice(
     *spellings: str,
     known: Sequence[str],
     help: str,
-    former: Mapping[str, str] = MappingProxyType({}),
     **settings: Any,
 ) -> Decorator:
-    """An option of one of some values, which the help shows for it; it takes former names of some,
-    too.
-    """
-    return click.option(*spellings, type=Ways(known, former), help=f"{help}.", **settings)
+    """An option of one of some values, which the help shows for it."""
+    return click.option(*spellings, type=click.Choice(known), help=f"{help}.", **settings)
 
 
 number = partial(click.option, type=POSITIVE, metavar="N")
@@ -144,12 +128,23 @@ def names(*spellings: str, known: Sequence[str] = (), help: str) -> Decorator:
     )
 
 
+class Command(click.Command):
+    """A command whose help lists the options of a section by themselves."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and (record := each.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(each, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
 def command(
     group: click.Group | None = None, **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """A command of click, or of a group, that also takes former spellings, and whose body runs in
-    `reporting`.
-    """
+    """A command of click, or of a group, whose body runs in `reporting`."""
 
     def decorate(body: Callable[..., Any]) -> click.Command:
         made: click.Command = (group or click).command(cls=Command, **settings)(reporting()(body))
@@ -406,12 +401,11 @@ profile = together(
 )
 A_MODEL = "The tokenizer: a directory, a vocab.txt, a built-in name or a name on the hub."
 model = together(tokenizer("--model", "-m", default=DEFAULT_MODEL, help=A_MODEL), profile)
-# For commands that change or record a tokenizer: none of them silently takes a built-in one.
-explicit_model = together(tokenizer("--model", "-m", required=True, help=A_MODEL), profile)
-# For commands of which nobody wants the default model: `Command` refuses a call without it.
-required_model = tokenizer("--model", "-m", help=f"{A_MODEL}  [required]")
+# For commands that change, check or record a tokenizer: none silently takes a built-in one.
+required_model = tokenizer("--model", "-m", required=True, help=A_MODEL)
+required_model_and_profile = together(required_model, profile)
 model_directory = tokenizer(
-    "--model", "-m", help="The model: a directory with its weights and tokenizer.  [required]"
+    "--model", "-m", required=True, help="The model: a directory with its weights and tokenizer."
 )
 column = name(
     "--column",
@@ -477,7 +471,6 @@ files = click.argument("files", nargs=-1, type=PATH, callback=_or_standard_input
 _on_error = partial(
     choice,
     "--on-error",
-    former={"strict": "fail"},
     default="fail",
     help="What to do with a text that cannot be read, or with its bytes that are not UTF-8",
 )

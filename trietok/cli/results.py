@@ -64,7 +64,6 @@ def print_json(result: Any) -> None:
     values = result if isinstance(result, dict) else result.to_dict()
     answers = {"ok": values.get("ok", values.get("same_ids", getattr(result, "ok", True)))}
     output = click.get_current_context().params.get("output")
-    # with the former names `out` and `path` in some
     answers |= {} if output is None else {"output": output}
     write_line(json_line({**answers, **said_of_profile(), **values}))
 

@@ -162,9 +162,10 @@ def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
 @options.files_if_any
 @options.file(
     "--terms",
-    help="Add the terms of this file, one a line or row; - is standard input.  [required]",
+    required=True,
+    help="Add the terms of this file, one a line or row; - is standard input.",
 )
-@options.explicit_model
+@options.required_model_and_profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
 @way(known=WAYS)
@@ -230,7 +231,6 @@ def add(
     write_result(
         {
             "ok": done.ok or allow_left_out,
-            "out": output,
             **done.to_dict(),
             "effects": plain_values(effects),
             "variants": plain_values(missed),
@@ -260,8 +260,7 @@ def add(
 
 @options.command()
 @options.files
-@options.required_model
-@options.profile
+@options.required_model_and_profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
 @options.some_files("--keep", help="Keep the tokens of a file, one a line or row. May be repeated.")
@@ -329,7 +328,7 @@ def trim(
         None if output is None else _rows_command(model, output),
     )
     write_result(
-        {"out": output, **certificate.to_dict(), "plan": save_plan, "rows_command": command},
+        {**certificate.to_dict(), "plan": save_plan, "rows_command": command},
         as_json,
         lambda: (
             *certificate.lines(),
@@ -371,7 +370,7 @@ found = options.together(
     metavar="W",
     help="Count each [UNK] avoided as W saved tokens.",
 )
-@way(known=WAYS[:3], former={"added": "single-word"})
+@way(known=WAYS[:3])
 @options.flag("--leave-others", help="Suggest no word that changes the tokens of another word.")
 @options.max_words(default=1_000_000)
 @_changing
@@ -420,7 +419,7 @@ def suggest(
             None if save_plan is None else trietok.plan_rows(before, after),
             save_plan,
         )
-        applied = {"out": output, **done.to_dict(), "rows_command": _rows_command(model, output)}
+        applied = {**done.to_dict(), "rows_command": _rows_command(model, output)}
         said = [*str(done).split("\n"), *_rows_lines(after, model, output, bool(done.added))]
     write_result(
         {**suggestions.to_dict(), "applied": applied},

@@ -79,7 +79,6 @@ class RunProgress(NamedTuple):
     removed: Mapping[str, int] = MappingProxyType({})
 
 
-@log.renamed(out="output", keep="keep_columns")
 def encode_files(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],

@@ -22,7 +22,6 @@ from trietok.corpus.shard_files import (
 from trietok.errors import InputError, InputTypeError
 from trietok.files.tables import import_pyarrow, texts_of
 from trietok.files.text_rows import BadRow
-from trietok.log import renamed
 
 _SLICE = 4096  # rows whose texts are strs at one time
 
@@ -72,7 +71,6 @@ class TokenizeBatch:
      {'id': 8, 'text': None, 'input_ids': None, 'attention_mask': None, 'length': None}]
     """
 
-    @renamed(keep="keep_columns")
     def __init__(
         self,
         tokenizer: Any,

@@ -91,7 +91,6 @@ class TextFiles:
             JSON, or lacks the column.
     """
 
-    @log.renamed({"errors": {"strict": "fail"}}, errors="on_error")
     def __init__(
         self,
         paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],

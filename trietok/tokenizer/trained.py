@@ -30,7 +30,6 @@ from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
 from trietok.later import Any, NoReturn
-from trietok.log import renamed
 from trietok.text.basic_tokenizer import RustWordSplitter
 from trietok.text.bpe import BpeTokenizer
 from trietok.text.changes import is_replaced
@@ -354,7 +353,6 @@ class ChineseBpeTokenizer(PreTrainedTokenizer):
         return (path,)
 
 
-@renamed(directory="output")
 def save_tokenizer(
     vocabulary: Vocabulary, output: str | os.PathLike[str], **options: Any
 ) -> BertTokenizer:

@@ -37,7 +37,6 @@ from trietok.files.json_files import json_text, read_json_object
 from trietok.files.json_place import BertNormalizer
 from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
-from trietok.log import renamed
 from trietok.text.added_tokens import AddedToken
 from trietok.text.bpe import BpeParts, BpeTokenizer
 from trietok.text.changes import ReadOnlyDict
@@ -306,7 +305,6 @@ class Bpe:
         return save_into(Path(directory), lambda folder: save_files(folder, write, others))
 
 
-@renamed(processes="workers", on_progress="progress")
 def train_bpe(
     texts: Iterable[str] | Mapping[str, int],
     *,

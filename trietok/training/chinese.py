@@ -50,7 +50,6 @@ from trietok.files.formats import (
     write_text,
     write_vocab_lines,
 )
-from trietok.log import renamed
 from trietok.text.characters import (
     REPLACEMENT_CHARACTER,
     TranslationTable,
@@ -109,7 +108,6 @@ class ChineseBpe(NamedTuple):
         return [UNKNOWN_TOKEN, *self.counts, *self.punctuation]
 
 
-@renamed(sentences="texts", on_progress="progress")
 def train_chinese_bpe(
     texts: Iterable[str],
     *,
@@ -501,7 +499,6 @@ RESULT_FILE = "result.txt"
 LEFT_TO_RIGHT_FILE = "result_left_to_right.txt"
 
 
-@renamed(directory="output", sentences="texts")
 def save_chinese_bpe(
     bpe: ChineseBpe,
     output: str | os.PathLike[str],

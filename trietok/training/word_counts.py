@@ -28,7 +28,6 @@ from trietok.files.stores import is_elsewhere, open_bytes
 from trietok.files.text_files import TextFile
 from trietok.files.text_rows import LONGEST_TEXT_LINE
 from trietok.files.texts import TextFiles, TextReader
-from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import CHINESE_CLASS
@@ -144,7 +143,6 @@ class WordCounts(dict[str, int]):
         return dropped
 
 
-@renamed(processes="workers", on_progress="progress")
 def count_words(
     texts: Iterable[str],
     *,

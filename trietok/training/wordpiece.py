@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from trietok.log import renamed
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.training.merging import Options, learnt
@@ -30,7 +29,6 @@ class WordPieceVocabulary(Vocabulary):
         self.continuing_subword_prefix = continuing_subword_prefix
 
 
-@renamed(processes="workers", on_progress="progress")
 def train_wordpiece(
     texts: Iterable[str] | Mapping[str, int],
     *,

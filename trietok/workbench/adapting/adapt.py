@@ -22,7 +22,6 @@ from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
-from trietok.log import renamed
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
@@ -51,7 +50,6 @@ from trietok.workbench.adapting.held_back import (
 )
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
 from trietok.workbench.adapting.row_starts import (
-    FORMER_STARTS,
     Initializer,
     check_start,
     ids_of_pieces,
@@ -75,7 +73,6 @@ if TYPE_CHECKING:
     from trietok.workbench.adapting.heal import Healed
 
 
-@renamed(FORMER_STARTS, model_dir="model", out_dir="output", new="start")
 def adapt(
     model: str | os.PathLike[str],
     output: str | os.PathLike[str] | None,

@@ -14,7 +14,6 @@ from operator import index
 from typing import Any
 
 from trietok.errors import InputError, InputTypeError, UnknownTokenError
-from trietok.log import renamed
 from trietok.tokenizer.fingerprint import State, digest, state_of
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.row_plan import RowPlan, Sums
@@ -22,11 +21,9 @@ from trietok.workbench.adapting.token_tensors import Sum
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
-STARTS = ("mean", "length", "distil", "all", "zeros")  # besides "copy:" and a token
-FORMER_STARTS = {"new": {"pieces": "mean", "mean": "all"}}
+STARTS = ("mean", "length", "distil", "all", "zeros")
 
 
-@renamed(FORMER_STARTS, new="start")
 def plan_rows(
     before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start: str | Initializer = "length"
 ) -> RowPlan:

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
 from trietok.inputs.profiles import Profile
-from trietok.log import renamed
 from trietok.showing.characters import number_of
 from trietok.showing.report import Report, Table
 from trietok.tokenizer.auto import choose
@@ -303,7 +302,6 @@ def _speed(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
-@renamed(against="engines")
 def measure(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",
@@ -369,7 +367,6 @@ def measure(
         )
 
 
-@renamed(against="engines")
 def validate(
     texts: Iterable[str],
     model: str | os.PathLike[str] = "trietok-en",

@@ -20,7 +20,6 @@ from trietok.errors import TrietokError
 from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, MERGES_FILE, TOKENIZER_FILE
 from trietok.files.kinds import other_kind, tokenizer_folders, trained_kind
 from trietok.files.load import unsaid
-from trietok.log import renamed
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
 from trietok.training.bpe import read_bpe
 from trietok.workbench.checking.facts import RULES, Facts
@@ -51,7 +50,6 @@ _PROBE = "Café 世界 don't UNABLE"
 _WITHOUT_OTHERS = {DOES_NOT_LOAD, FAST_DOES_NOT_LOAD}  # said only where no other error says why
 
 
-@renamed(path="model")
 def check(model: str | os.PathLike[str]) -> CheckReport:
     r"""Look for everything in a tokenizer's files that contradicts itself, does not load, or can
     never be used.

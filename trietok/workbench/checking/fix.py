@@ -34,7 +34,6 @@ from trietok.files.formats import (
 )
 from trietok.files.json_files import read_json_object
 from trietok.files.kinds import trained_kind
-from trietok.log import renamed
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
@@ -89,7 +88,6 @@ class FixResult(Report):
         return [done, *(f"  {change}" for change in self.changes), *str(self.after).split("\n")]
 
 
-@renamed(path="model", out="output")
 def fix(
     model: str | os.PathLike[str], output: str | os.PathLike[str], *, renumber: bool = False
 ) -> FixResult:

@@ -26,7 +26,6 @@ from trietok.errors import (
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE, write_json
 from trietok.files.save import save_files_of, unsayable_of_stages
 from trietok.files.tokenizer_json_writer import unsayable
-from trietok.log import renamed
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -158,7 +157,6 @@ def _joined(tokens: list[str]) -> str:
     return " ".join(map(visible, tokens)) or "(no token)"
 
 
-@renamed(to="file_format", path="output")
 def export(
     tokenizer: Any,
     file_format: str,

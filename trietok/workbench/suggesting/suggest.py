@@ -8,16 +8,12 @@ before it added.
 from __future__ import annotations
 
 import contextlib
-import copy
 import heapq
-import itertools
 from collections import Counter
 from collections.abc import Iterable
 
-from trietok.errors import InputError, InputTypeError, VocabularyError
-from trietok.log import renamed
+from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import alternatives
-from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.training.word_counts import WordCounts, require_whole
 from trietok.workbench.read_again import checked, read_again
@@ -33,7 +29,6 @@ from trietok.workbench.suggesting.adding_words import (
 )
 from trietok.workbench.suggesting.suggestions import (
     SAVED_ALREADY,
-    Applied,
     LeftOut,
     Milestone,
     Suggestion,
@@ -44,10 +39,8 @@ MILESTONES = (50, 100, 500)
 # a suggestion stands so many times as often in the texts as the words it makes worse, or more
 HARM = 100
 _PHRASES_TRIED = 4  # so many phrases for each suggestion that is wanted are looked at more closely
-_SAMPLE = 10_000  # other words that are encoded to verify
 
 
-@renamed({"adding": {"added": "single-word"}}, max_suggestions="most", adding="way")
 def suggest_tokens(
     tokenizer: BertTokenizer,
     texts: Iterable[str],
@@ -146,8 +139,6 @@ def suggest_tokens(
         picked.pick(some, wanted, bool(phrases), min_frequency, unknown_weight)
     if picked.suggestions and len(picked.suggestions) not in MILESTONES:
         picked.note()
-    frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    others = (unit for unit, _ in frequent if unit not in trial.taken)
     return Suggestions(
         suggestions=picked.suggestions,
         adding=way,
@@ -168,7 +159,6 @@ def suggest_tokens(
         ),
         forgotten=counts.pruned_occurrences,
         lost_at_most=counts.pruned_below,
-        sample=list(itertools.islice(others, _SAMPLE)),
     )
 
 
@@ -363,83 +353,3 @@ class _Picked:
         """What has changed beside the suggestions, the most frequent first."""
         changes = (change for text, change in self._changes.items() if text not in self.way.taken)
         return sorted(changes, key=lambda change: (-change.frequency, change.text))
-
-
-def add_suggestions(
-    tokenizer: BertTokenizer, suggestions: Suggestions, most: int | None = None
-) -> Applied:
-    """Add suggested words to the tokenizer they are for, and verify that nothing else has changed.
-
-    It will go: `add_terms(tokenizer, suggestions)` adds them, and `Suggestions.changed` names the
-    other words of the texts that are split differently then.
-
-    It is tried on a copy first: every word has to become one id of its own, and of the other words
-    of the texts, as far as they were sampled, only those may get other ids that the suggestions
-    name as changed.
-
-    Args:
-        tokenizer: the tokenizer, or one loaded from the same files.
-        suggestions: what `suggest_tokens` gave for it.
-        most: add the first so many; None for all.
-
-    Raises:
-        InputError: the tokenizer gives other ids than the one that the suggestions are for; or
-            `most` is negative.
-        VocabularyError: the words need more embedding rows than `max_embedding_rows`; or what was
-            tried does not hold. Nothing is added.
-
-    >>> import trietok
-    >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-    >>> suggestions = suggest_tokens(tokenizer, ["zoology"] * 5)
-    >>> add_suggestions(tokenizer, suggestions)
-    Applied(added=1, verified=0, changed=0)
-    >>> tokenizer.tokenize("Zoology!")
-    ['zoology', '!']
-    """
-    if most is not None and (type(most) is not int or most < 0):
-        raise InputError(f"most is {most!r}; it is a whole number from 0, or None")
-    if require_bert(tokenizer).fingerprint() != suggestions.fingerprint:
-        raise InputError(
-            "these suggestions are for a tokenizer that gives other ids; call suggest_tokens with"
-            " this one"
-        )
-    words = [suggestion.word for suggestion in suggestions.suggestions[:most]]
-    way = SUGGESTED_WAYS[suggestions.adding](tokenizer)
-    way.taken = dict.fromkeys(words)
-    # Few words are cut otherwise when they stand as the tokenizer made them than in their text:
-    # those say nothing.
-    sample = [unit for unit in suggestions.sample if tokenizer.tokenize(unit) == way.cut(unit)]
-    before = [_ids(tokenizer, unit) for unit in sample]
-    trial = copy.deepcopy(tokenizer)
-    trial.config_rows = None  # the tokenizer itself will say it
-    _add(trial, words, suggestions.adding)
-    for word in words:
-        if _ids(trial, word) != [trial.convert_tokens_to_ids(word)]:
-            raise VocabularyError(
-                f"the word {word!r} would not become one id; leave it out", token=word
-            )
-    expected = {change.text for change in suggestions.changed}
-    changed = 0
-    for unit, ids in zip(sample, before, strict=True):
-        if _ids(trial, unit) != ids and way.is_other(unit, trial.tokenize(unit)):
-            changed += 1
-            if unit not in expected:
-                raise VocabularyError(
-                    f"the ids of {unit!r} would change, which the suggestions do not name; add"
-                    " fewer",
-                    token=unit,
-                )
-    _add(tokenizer, words, suggestions.adding)
-    return Applied(len(words), len(sample), changed)
-
-
-def _ids(tokenizer: BertTokenizer, text: str) -> list[int]:
-    ids: list[int] = tokenizer.encode(text, add_special_tokens=False, verbose=False)
-    return ids
-
-
-def _add(tokenizer: BertTokenizer, words: list[str], adding: str) -> None:
-    if adding == "single-word":
-        tokenizer.add_tokens([AddedToken(word, single_word=True) for word in words])
-    else:
-        tokenizer.add_wordpieces(words)

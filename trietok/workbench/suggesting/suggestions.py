@@ -1,4 +1,4 @@
-"""What `suggest_tokens` and `add_suggestions` return: attributes, JSON and text."""
+"""What `suggest_tokens` returns: attributes, JSON and text."""
 
 from __future__ import annotations
 
@@ -98,7 +98,6 @@ class Suggestions(Report):
             often; else 0.
         forgotten: of the words counted, how many were forgotten to save memory.
         lost_at_most: how much too low a count may be for that.
-        sample: other units of the texts, the most frequent first, to verify with.
     """
 
     suggestions: list[Suggestion]
@@ -116,7 +115,6 @@ class Suggestions(Report):
     frequency_missed: int
     forgotten: int
     lost_at_most: int
-    sample: list[str]
 
     @property
     def mean_before(self) -> float:
@@ -129,10 +127,9 @@ class Suggestions(Report):
         return self.tokens_after / self.texts
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, but for the sample."""
-        values = super().to_dict()
-        del values["sample"]
-        return {**values, "mean_before": self.mean_before, "mean_after": self.mean_after}
+        """All of it as JSON has it."""
+        means = {"mean_before": self.mean_before, "mean_after": self.mean_after}
+        return {**super().to_dict(), **means}
 
     def summary(self) -> list[str]:
         """What adding all of them comes to, in a few lines."""
@@ -196,25 +193,3 @@ class Suggestions(Report):
             yield Table(HEAD_OF_SUGGESTIONS, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
         if len(self.suggestions) > _MOST_SHOWN:
             yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
-
-
-@dataclass(frozen=True)
-class Applied(Report):
-    """What adding suggestions to a tokenizer did. `str` makes it readable.
-
-    Attributes:
-        added: how many words were added.
-        verified: how many other words, or chunks, of the texts were encoded before and after.
-        changed: how many of those got other ids; each is among `Suggestions.changed`.
-    """
-
-    added: int
-    verified: int
-    changed: int
-
-    def _parts(self) -> list[str]:
-        added = number_of(self.added, "word")
-        return [
-            f"{added} added, {self.verified:,} others verified, {self.changed:,} of them changed as"
-            " said"
-        ]
