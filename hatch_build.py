@@ -47,18 +47,13 @@ def with_absolute_links(page: str, repository: str) -> str:
 
 
 class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the kernel and the pages into a wheel; an editable install runs from the checkout, which
+    """Puts the kernel into a wheel; an editable install runs from the checkout, which
     has its own.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel" or version == "editable":
             return
-        pages = pathlib.Path(self.root, "docs")
-        for page in pages.rglob("*.md"):  # for `trietok docs`
-            build_data["force_include"][str(page)] = (
-                f"trietok/docs/{page.relative_to(pages).as_posix()}"
-            )
         if os.environ.get("TRIETOK_KERNEL") == "0":
             return
         # By its path: trietok itself cannot be imported before what it depends on is installed.

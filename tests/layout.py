@@ -18,12 +18,11 @@ ROOT = Path(__file__).parent.parent
 # From the top layer to the bottom: a package imports from the rows below its own, never from its
 # own row.
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("cli", "clients", "benchmarking"),
+    ("cli", "clients"),
     ("workbench.trim",),
     ("workbench.adapting", "workbench.locking"),
     (
         *(
-            "workbench.benchmarking",
             "workbench.checking",
             "workbench.comparing",
             "workbench.suggesting",
@@ -43,7 +42,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
 )
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers
 # and imports no wing.
-WINGS = ("cli", "clients", "benchmarking", "workbench", "corpus")
+WINGS = ("cli", "clients", "workbench", "corpus")
 # What `tests/test_layout.py` holds the house to: modules that can be read in one sitting, and short
 # ways between them.
 MOST_LINES_OF_A_MODULE, LONGEST_CHAIN = 600, 29  # imports for types alone count, too
@@ -71,7 +70,6 @@ SHARED_NAMES = {
         "Google calls it so, and so does transformers",
     ),
     "main": "what `python -m` calls",
-    "measure": "what a process of an engine does, for the function of that name",
     "logger": "logging's word for the one of this library",
 }
 

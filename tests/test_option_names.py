@@ -8,14 +8,12 @@ import subprocess
 import sys
 
 import trietok
-import trietok.benchmarking
 import trietok.training
 
 
 def functions() -> dict[str, inspect.Signature]:
     names = [*trietok.__all__]
     names += (f"training.{name}" for name in trietok.training.__all__)
-    names += ["benchmarking.measure", "benchmarking.validate"]
     found = {name: public(name) for name in names if name not in ("__version__", "kernel")}
     return {
         name: inspect.signature(each) for name, each in found.items() if inspect.isfunction(each)

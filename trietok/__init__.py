@@ -7,8 +7,7 @@ your own tokens.
 >>> tokenizer("The people").input_ids
 [2, 134, 289, 3]
 
-`trietok docs` (with the extra `cli`) shows the pages of the documentation, docs/ in the source. To
-begin with:
+The documentation is in docs/ of the source. To begin with:
 
 - "Get started" (docs/get_started.md): five minutes, from the installation to a saved tokenizer of
   your own

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-_PAGE = re.compile(r"trietok docs ((?:\w|\\_)+)")
+_PAGE = re.compile(r"docs/((?:\w|\\_)+)\.md")
 _DOCS = Path(__file__).parents[1]
 
 
@@ -81,8 +81,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _link(named: re.Match[str]) -> str:
     page = next(_DOCS.rglob(f"{named[1].replace(chr(92), '')}.md"), None)
-    if page is None:  # trietok docs, and what it does
-        return named[0]
+    assert page is not None, named[0]
     title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     return f"[{title}](../{page.relative_to(_DOCS).as_posix()})"
 

@@ -93,8 +93,7 @@ PAGES = {
         tuple(
             """
             check CheckReport Finding fix FixResult compare Comparison lock Lock verify
-            Verified conform Conformed export Exported benchmarking.measure benchmarking.validate
-            benchmarking.CONTENDERS
+            Verified conform Conformed export Exported
             """.split()
         ),
     ),

@@ -32,7 +32,8 @@ from typing import Any, NamedTuple
 
 from tests.benchmarks.contenders import CONTENDERS, TERMS
 from trietok.inputs.profiles import Profile
-from trietok.workbench.benchmarking.bench import validate
+from trietok.tokenizer.auto import choose
+from trietok.workbench.engines.process import EngineWork, classes_of, model_of
 
 ROOT = Path(__file__).parent.parent.parent
 README, PAGE, CHART = (
@@ -220,10 +221,14 @@ class Run:
                     self.lines_of(text)[: 300 if self.short else None],
                     self.models / TEXTS[text][1],
                 )
-                for answer in validate(lines, model, engines=engines, profile=profile):
-                    if not answer.problem:
-                        known = self.other_ids.get(answer.contender, 0)
-                        self.other_ids[answer.contender] = known + answer.differing
+                tokenizer = choose(str(model), profile).load()
+                with EngineWork(model_of(str(model), tokenizer, classes_of(tokenizer))) as work:
+                    work.write_texts(lines)
+                    work.write_ids(map(tokenizer.encode, lines))
+                    for name in engines:
+                        answer = work.run(name, most=0)
+                        if "problem" not in answer:
+                            self.other_ids[name] = self.other_ids.get(name, 0) + answer["differing"]
         if any(self.other_ids.get(f"transformers-{profile}") for profile in ENGINES):
             raise SystemExit(f"trietok gives other ids than transformers: {self.other_ids}")
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable
 
@@ -12,8 +11,6 @@ import pytest
 
 from tests.benchmarks.texts import lines, size
 from trietok import BertTokenizer
-from trietok.benchmarking import measure
-from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 
@@ -30,23 +27,6 @@ def mb_per_second(call: Callable[[str], object], texts: list[str]) -> float:
     for text in texts:
         call(text)
     return size(texts) / (time.process_time() - start) / 1e6
-
-
-def test_beside_others(tmp_path, capsys):
-    """Those that are installed, each in a process of its own."""
-    model = "trietok-en"
-    # it writes the tokenizer.json that tokenizers wants
-    if importlib.util.find_spec("transformers"):
-        import transformers
-
-        transformers.BertTokenizerFast.from_pretrained(built_in_directory(model)).save_pretrained(
-            tmp_path
-        )
-        model = str(tmp_path)
-    benchmark = measure(lines(), model)
-    with capsys.disabled():
-        print(f"\n{benchmark}")
-    assert benchmark.results[0].problem == ""
 
 
 @pytest.mark.parametrize("method", ["encode", "tokenize", "__call__"])

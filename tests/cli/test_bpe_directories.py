@@ -130,23 +130,3 @@ def test_a_model_gets_rows_for_its_tokens(model, vocab_file):
     assert AutoTokenizer.from_pretrained("new").encode("天天 low") == tokenizer.encode("天天 low")
     assert NO_WORDPIECE in error("adapt", "-m", "new", "-o", "adapted", "texts.txt")
     assert not pathlib.Path("adapted").exists()
-
-
-@pytest.mark.parametrize("model", ["recipe-saved"], indirect=True)
-def test_bench_without_others(model):
-    result = json.loads(
-        out(
-            "bench",
-            "texts.txt",
-            "-m",
-            model,
-            "--with",
-            "",
-            "--rounds",
-            "1",
-            "--passes",
-            "2",
-            "--json",
-        )[0]
-    )
-    assert [each["contender"] for each in result["results"]] == ["trietok"]

@@ -155,7 +155,7 @@ def test_commands_about_many_texts_read_them_alike():
         has = {long_name(each) for each in command.params if isinstance(each, click.Option)}
         assert ("files" in arguments) == ("--on-error" in has), name
         assert ("--output" in has) == ("--force" in has), name
-        assert ("--model" in has) or name in ("diff", "docs", "train wordpiece", "train bpe")
+        assert ("--model" in has) or name in ("diff", "train wordpiece", "train bpe")
         assert (
             not {"files", "texts", "ids", "lock", "old", "new", "page", "command"}.isdisjoint(
                 arguments
@@ -179,7 +179,6 @@ def test_the_help_is_narrow_and_every_option_has_a_sentence():
     ("typed", "completed"),
     [
         ("trietok encode -m trietok-z", "plain,trietok-zh"),
-        ("trietok bench --with flash", "plain,flash-tokenizer"),
         ("trietok verify --with tokenizers,flash", "plain,tokenizers,flash-tokenizer"),
     ],
 )

@@ -137,7 +137,7 @@ def test_what_a_profile_is_not_there_for(directory):
 
 
 def test_every_command_that_makes_ids_takes_a_profile():
-    without = {"check", "docs", "play", "train"}
+    without = {"check", "play", "train"}
     for command in set(COMMANDS) - without:
         shown = run_saying_all(command, "--help").stdout
         assert re.search(r"^  --profile \[slow\|fast\] ", shown, re.MULTILINE), command

@@ -8,8 +8,8 @@ import os
 import pytest
 
 import trietok
-from tests.benchmarking.contenders import write_flash, write_package
 from tests.cli.commands import COLOURS, on_terminal, out, posix, run, usage_error
+from tests.locking.engines import write_flash, write_package
 from trietok import BertTokenizer, BertTokenizerFast, Lock, lock, verify
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5

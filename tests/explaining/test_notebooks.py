@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 
 import trietok
-from trietok.workbench.benchmarking.bench import Benchmark, Round, Throughput
 
 
 def sound(html: str) -> bool:
@@ -76,7 +75,6 @@ def test_reports_are_tables(english, tmp_path):
         trietok.suggest_tokens(english, ["covid covid covid <b>bold"] * 3),
         trietok.compare(english, other, [HOSTILE]),
         trietok.check(str(tmp_path)),
-        Benchmark("m", 1, 10, 3, [Throughput("trietok", "1", "", [Round(0.1, 1.0, 2.0)])]),
     ]
     for report in found:
         assert sound(report._repr_html_())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import trietok
-from tests.benchmarking.contenders import write_package
+from tests.locking.engines import write_package
 from trietok import (
     BertTokenizer,
     BertTokenizerFast,

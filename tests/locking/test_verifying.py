@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import trietok
-from tests.benchmarking.contenders import write_flash, write_package
+from tests.locking.engines import write_flash, write_package
 from trietok import (
     BertTokenizer,
     BertTokenizerFast,

@@ -18,6 +18,8 @@ import trietok
 from trietok.cli.interrupts import stopped, terminable
 from trietok.cli.output import Utf8, no_such, open_streams, reporting, usage_errors, writing
 
+DOCUMENTATION = "https://github.com/trietok/trietok/tree/main/docs"
+
 
 class _Entry(NamedTuple):
     """A line of the list of commands, which is read without importing any of them."""
@@ -69,9 +71,7 @@ def _prepare(command: click.Command, page: str) -> None:
         ):
             summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
             command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
-    command.epilog = "\n\n".join(
-        filter(None, [command.epilog, f"Documentation: trietok docs {page}"])
-    )
+    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: docs/{page}.md"]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
             _prepare(each, page)
@@ -144,7 +144,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, is_set: bool) 
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog="Documentation: trietok docs get_started; trietok docs lists all pages",
+    epilog=f"Documentation: {DOCUMENTATION}",
 )
 @click.option(
     "--version",

@@ -17,7 +17,7 @@ from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
 from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_lines, write_result
 from trietok.files.formats import write_text
-from trietok.workbench.engines.worker import OTHERS
+from trietok.workbench.engines.worker import ENGINES
 from trietok.workbench.locking.export import EXPORT_FORMATS
 from trietok.workbench.locking.lock import LOCK_FILE, model_there, values_of
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 def _engines(what: str) -> options.Decorator:
     """The option `--with`, as `engines`: the libraries that can load a model too."""
-    what = f"Also {what}, separated by commas: {', '.join(OTHERS)}."
-    return options.names("--with", "engines", known=OTHERS, help=what)
+    what = f"Also {what}, separated by commas: {', '.join(ENGINES)}."
+    return options.names("--with", "engines", known=[*ENGINES], help=what)
 
 
 @options.command()

@@ -2,8 +2,7 @@
 alone.
 
 In: the names of models, and the requests of a page. Out: the page's files, and answers of a
-`Session`, until the server is stopped. Here is `trietok docs` too, which shows the pages of the
-documentation, that a wheel holds, as text.
+`Session`, until the server is stopped.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.app import PAGES
 from trietok.cli.options import DEFAULT_MODEL, choice_of
-from trietok.cli.output import no_such, on_terminal, write_line
+from trietok.cli.output import write_line
 from trietok.cli.session import PROFILES, Session
 from trietok.files.model_files import BUILT_IN_NAMES
 
@@ -180,35 +178,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nothing: the page says what goes wrong."""
-
-
-@options.command()
-@click.argument("page", required=False)
-@click.pass_context
-def docs(ctx: click.Context, page: str | None) -> None:
-    """Show a page of the documentation, by its name or by that of a command; without either, list
-    the pages.
-
-    \b
-    Examples:
-      trietok docs
-      trietok docs get_started
-      trietok docs encode-files
-    """
-    package = Path(trietok.__file__).parent
-    # of a wheel, or here
-    folder = next(each for each in (package / "docs", package.parent / "docs") if each.is_dir())
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.md"))}
-    text = texts.get(PAGES.get(page or "", page or ""))
-    if page and text is None:
-        said = no_such("page", page, [*texts, *PAGES], ctx).message
-        raise click.UsageError(f"{said} trietok docs lists all pages.", ctx)
-    if text is None:
-        for name, each in texts.items():
-            write_line(f"{name:21} {each.partition(chr(10))[0].removeprefix('# ')}")
-    elif on_terminal():
-        from trietok.cli.tables import rendered_page  # rich takes long to import
-
-        click.echo_via_pager(rendered_page(text))
-    else:
-        write_line(text.rstrip("\n"))

@@ -11,19 +11,17 @@ would vanish.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.box import MINIMAL
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from trietok.cli.output import Result, on_one_line
 
-_WIDEST_PAGE = 100  # columns, where lines of text are still read with ease
 # a line, or several below one another in a cell; and the style
 StyledCell = tuple[str | Sequence[str], str]
 
@@ -54,33 +52,6 @@ class Screen:
         for row in rows:
             table.add_row(*(_text([cell]) for cell in row))
         self.console.print(table)
-
-
-def rendered_page(markdown: str) -> str:
-    """A page of the documentation as a terminal shows it: no links within the folder of pages, and
-    a heading where the site folds an answer away.
-    """
-    from rich.markdown import Markdown, TableElement
-
-    class WholeTable(TableElement):
-        """A table that folds what is too wide, and leaves nothing out."""
-
-        def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
-            for table in super().__rich_console__(console, options):
-                for column in getattr(table, "columns", ()):
-                    column.overflow = "fold"
-                yield table
-
-    class Page(Markdown):
-        elements = {**Markdown.elements, "table_open": WholeTable}
-
-    unfolded = re.sub(r"(?m)^<details.*?><summary>(.*?)</summary>$", r"**\1**", markdown)
-    unfolded = re.sub(r"(?m)^</details>$", "", unfolded)
-    linked = re.sub(r"(?<!\!)\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", unfolded)
-    console = Console(width=min(Console().width, _WIDEST_PAGE))
-    with console.capture() as capture:
-        console.print(Page(linked, code_theme="ansi_light", hyperlinks=False))
-    return capture.get()
 
 
 def _text(parts: Sequence[StyledCell]) -> Text:

@@ -148,7 +148,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             raise NotSupportedError(
                 f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives"
                 " some texts other ids, such as those with characters newer than Unicode 9"
-                f" (`trietok docs profiles` lists all). Use the fast profile ({fast.__name__}), or"
+                f" (docs/profiles.md lists all). Use the fast profile ({fast.__name__}), or"
                 " pass allow_differences=True",
                 name="to_rust",
             )

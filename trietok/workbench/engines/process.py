@@ -11,16 +11,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, InputTypeError
 from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.model_files import find_files
-from trietok.workbench.engines.worker import ENGINES, OTHERS
+from trietok.workbench.engines.worker import ENGINES
 
-__all__ = ["ENGINES", "OTHERS", "EngineWork", "classes_of", "model_of"]
+__all__ = ["ENGINES", "EngineWork", "classes_of", "model_of"]
 
 _WORKER = Path(__file__).with_name("worker.py")
 # The worker imports what this process would: its path is the same, whatever directory the command
@@ -98,9 +98,8 @@ class EngineWork:
     def _path(self, name: str) -> Path:
         return Path(self._directory.name, name)
 
-    def write_texts(self, texts: Iterable[str]) -> tuple[int, int]:
-        """Write the texts down; how many there are, and how many bytes of UTF-8 they have."""
-        number = size = 0
+    def write_texts(self, texts: Iterable[str]) -> None:
+        """Write the texts down."""
         with open(self._path("texts"), "w", encoding="ascii") as file:
             for text in texts:
                 if not isinstance(text, str):
@@ -108,9 +107,6 @@ class EngineWork:
                         f"a text is a str, not {type(text).__name__}: {text!r:.60}", value=text
                     )
                 file.write(json.dumps(text) + "\n")
-                number += 1
-                size += len(text.encode("utf-8", "surrogatepass"))
-        return number, size
 
     def write_ids(self, rows: Iterable[Sequence[int]]) -> None:
         """Write down the ids that `compare_ids` compares with, those of one text after the
@@ -119,21 +115,13 @@ class EngineWork:
         with open(self._path("ids"), "w", encoding="ascii") as file:
             file.writelines(json.dumps(list(ids)) + "\n" for ids in rows)
 
-    def texts(self, numbers: Collection[int]) -> dict[int, str]:
-        """Some of the texts by their numbers, from 1."""
-        with open(self._path("texts"), encoding="ascii") as file:
-            return {
-                number: json.loads(line)
-                for number, line in enumerate(file, start=1)
-                if number in numbers
-            }
+    def run(self, engine: str, **options: Any) -> dict[str, Any]:
+        """Compare the ids in a process of its own.
 
-    def run(self, engine: str, task: str, **options: Any) -> dict[str, Any]:
-        """Let a process of its own do one of the `TASKS` of `worker`; its answer, or one with a
-        `problem`: it died.
+        Returns the answer of `worker.compare_ids`, or one with a `problem` if the process died.
         """
         files = {name: str(self._path(name)) for name in ("texts", "ids", "answer")}
-        job = {**self._model, **files, "engine": engine, "task": task, **options}
+        job = {**self._model, **files, "engine": engine, **options}
         answer = self._path("answer")
         answer.unlink(missing_ok=True)
         done = subprocess.run(

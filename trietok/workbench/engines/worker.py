@@ -3,29 +3,24 @@
 In: a job, as JSON on standard input. Out: what was found, as JSON in the file that the job names.
 
 `process` runs this file as a program. It imports the standard library only; the engine's own
-package is imported, and timed, when the job says which one it is. What goes wrong on the way is a
+package is imported when the job says which one it is. What goes wrong on the way is a
 `problem` in the answer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
-import operator
 import os
 import shlex
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-_WARM_UP = "warm up 1"
 _BASE = "PreTrainedTokenizer"
-MOST_IN_A_WINDOW = 12  # ids of a difference that are reported
 
 
 class Loaded(NamedTuple):
@@ -54,12 +49,6 @@ class MissingError(ProblemError):
 
 
 # ---- the engines ---------------------------------------------------------------------------------
-
-
-def _trietok(job: dict[str, Any]) -> Loaded:
-    trietok = import_module("trietok")
-    tokenizer = getattr(trietok, job["classes"][0]).from_pretrained(job["model"])
-    return Loaded(trietok.__version__, tokenizer.encode, tokenizer.convert_ids_to_tokens)
 
 
 def _transformers(profile: str, job: dict[str, Any]) -> Loaded:
@@ -205,7 +194,6 @@ def _version_of(package: Any, name: str) -> str:
 
 # name → how it is loaded, the package it imports, the name pip has for it
 ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
-    "trietok": (_trietok, "trietok", "trietok"),
     "transformers": (partial(_transformers, ""), "transformers", "transformers"),
     "transformers-slow": (partial(_transformers, "slow"), "transformers", "'transformers<5'"),
     "transformers-fast": (partial(_transformers, "fast"), "transformers", "transformers"),
@@ -214,7 +202,6 @@ ENGINES: dict[str, tuple[Callable[[dict[str, Any]], Loaded], str, str]] = {
     "nanotoken": (_nanotoken, "nanotoken", "nanotoken"),
     "tokie": (_tokie, "tokie", "tokie"),
 }
-OTHERS = tuple(name for name in ENGINES if name != "trietok")  # than trietok itself
 
 
 def _load(job: dict[str, Any]) -> Loaded:
@@ -239,41 +226,11 @@ def _in_a_line(error: Exception) -> str:
 # ---- what is done with one -----------------------------------------------------------------------
 
 
-def measure(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
-    """Encode all texts `passes` times, one after the other; the CPU seconds each pass took."""
-    texts, encode = list(_texts(job)), loaded.encode
-    try:
-        encode(_WARM_UP)
-    except Exception as error:
-        raise ProblemError(f"cannot encode {_WARM_UP!r}: {_in_a_line(error)}") from None
-    seconds = []
-    for _ in range(job["passes"]):
-        left = iter(texts)
-        start = time.process_time()
-        try:
-            for text in left:
-                encode(text)
-        except Exception as error:
-            raise _cannot_encode(len(texts) - operator.length_hint(left), error) from None
-        seconds.append(time.process_time() - start)
-    return {"seconds": seconds}
-
-
-def write_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
-    """Write the ids of each text to the file `ids`, a JSON list a line."""
-    with open(job["ids"], "w", encoding="ascii") as file:
-        for ids in _encoded(loaded, job):
-            file.write(json.dumps(ids) + "\n")
-    return {}
-
-
 def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
-    """Compare the ids of each text with those in the file `ids`: how many lines differ, and the
-    first of them.
+    """Compare the ids of each text with those in the file `ids`.
 
-    A difference is told by the stretch that differs; with `whole` in the job, by all of the
-    engine's ids and tokens. Of the ids in `asked`, the tokens are told; and the roles and the
-    file's own options, as `Loaded` has them.
+    Returns how many lines differ, the first of them, the tokens of the ids in `asked`, and the
+    roles and the file's own options as `Loaded` has them.
     """
     differing = 0
     shown: list[dict[str, Any]] = []
@@ -285,14 +242,8 @@ def compare_ids(loaded: Loaded, job: dict[str, Any]) -> dict[str, Any]:
             if ids != expected:
                 differing += 1
                 if len(shown) < job["most"]:
-                    if job.get("whole"):
-                        found = {
-                            "ids": expected,
-                            "their_ids": ids,
-                            "their_tokens": loaded.tokens(ids),
-                        }
-                    else:
-                        found = _window(expected, ids, loaded.tokens)
+                    tokens = loaded.tokens(ids)
+                    found = {"ids": expected, "their_ids": ids, "their_tokens": tokens}
                     shown.append({"line_number": number, **found})
     asked = [_token(loaded, token_id) for token_id in job.get("asked", ())]
     about = {"roles": loaded.roles, "file_options": dict(loaded.file_options)}
@@ -305,36 +256,6 @@ def _token(loaded: Loaded, token_id: int) -> str | None:
         return loaded.tokens([token_id])[0]
     except Exception:  # each has its own
         return None
-
-
-def _window(
-    expected: list[int], ids: list[int], tokens: Callable[[list[int]], list[str]]
-) -> dict[str, Any]:
-    """Where two lists of ids differ: what lies between their common beginning and their common end,
-    if not too long.
-    """
-
-    def alike(one: Iterable[int], other: Iterable[int]) -> int:
-        """How many items at the front are equal."""
-        return sum(
-            1
-            for _ in itertools.takewhile(
-                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
-            )
-        )
-
-    first = alike(expected, ids)
-    last = alike(reversed(expected[first:]), reversed(ids[first:]))
-    expected, ids = expected[first : len(expected) - last], ids[first : len(ids) - last]
-    cut = max(len(expected), len(ids)) > MOST_IN_A_WINDOW
-    expected, ids = expected[:MOST_IN_A_WINDOW], ids[:MOST_IN_A_WINDOW]
-    return {
-        "position": first,
-        "ids": expected,
-        "their_ids": ids,
-        "their_tokens": tokens(ids),
-        "cut": cut,
-    }
 
 
 def _encoded(loaded: Loaded, job: dict[str, Any]) -> Iterator[list[int]]:
@@ -354,21 +275,14 @@ def _texts(job: dict[str, Any]) -> Iterator[str]:
         yield from map(json.loads, file)
 
 
-TASKS = {"measure": measure, "write_ids": write_ids, "compare_ids": compare_ids}
-
-
 def main() -> None:
     """Do the job on standard input."""
     job = json.load(sys.stdin)
     answer: dict[str, Any] = {"version": ""}
-    if job.get("cpu") is not None:
-        os.sched_setaffinity(0, {job["cpu"]})
     try:
-        start = time.process_time()
         loaded = _load(job)
-        answer["load_s"] = time.process_time() - start
         answer["version"] = loaded.version
-        answer |= TASKS[job["task"]](loaded, job)
+        answer |= compare_ids(loaded, job)
     except ProblemError as problem:
         answer["problem"] = str(problem)
         answer["missing"] = isinstance(problem, MissingError)

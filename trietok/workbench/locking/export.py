@@ -29,7 +29,7 @@ from trietok.files.tokenizer_json_writer import unsayable
 from trietok.showing.characters import number_of, visible
 from trietok.showing.report import Report
 from trietok.tokenizer.bert_fast import BertTokenizerFast
-from trietok.workbench.engines.process import OTHERS, classes_of, model_of
+from trietok.workbench.engines.process import ENGINES, classes_of, model_of
 from trietok.workbench.locking.lock import given_texts
 from trietok.workbench.locking.verify import compared
 
@@ -246,8 +246,8 @@ def _require_readers(engines: Sequence[str], to: str) -> None:
             f"engines are a list of names, not one: [{engines!r:.60}]", value=engines
         )
     for name in engines:
-        if name not in OTHERS:
-            raise InputError(f"there is no engine {name!r:.60}; there are {', '.join(OTHERS)}")
+        if name not in ENGINES:
+            raise InputError(f"there is no engine {name!r:.60}; there are {', '.join(ENGINES)}")
         if name not in _READERS[to]:
             raise InputError(
                 f"{name} cannot read a {to} as its readers do; those are {', '.join(_READERS[to])}"

@@ -24,7 +24,7 @@ from trietok.showing.report import Report, json_line
 from trietok.tokenizer.auto import choose
 from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
-from trietok.workbench.engines.process import OTHERS, EngineWork, classes_of, model_of
+from trietok.workbench.engines.process import ENGINES, EngineWork, classes_of, model_of
 from trietok.workbench.engines.worker import roles_of
 from trietok.workbench.locking.lock import (
     Lock,
@@ -284,7 +284,7 @@ def verify(
         return _verify_ours(tokenizer, lock)
     if not callable(getattr(tokenizer, "encode", None)):
         raise InputTypeError(
-            f"verify takes a tokenizer or the name of an engine ({', '.join(OTHERS)}), not"
+            f"verify takes a tokenizer or the name of an engine ({', '.join(ENGINES)}), not"
             f" {tokenizer!r:.60}",
             value=tokenizer,
         )
@@ -352,13 +352,13 @@ def _ids(given: Any, number: int) -> list[int]:
 
 
 def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
-    if engine not in OTHERS:
-        raise InputError(f"there is no engine {engine!r}; there are {', '.join(OTHERS)}")
+    if engine not in ENGINES:
+        raise InputError(f"there is no engine {engine!r}; there are {', '.join(ENGINES)}")
     ours = choose(model, lock.profile).load()
     about = model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])
     texts, rows = [each.text for each in lock.texts], [each.ids for each in lock.texts]
     asked = [each.id for each in lock.special_tokens]
-    answer = compared(engine, about, texts, rows, most=_MOST_KEPT, whole=True, asked=asked)
+    answer = compared(engine, about, texts, rows, most=_MOST_KEPT, asked=asked)
     found = {
         each["line_number"]: LockedText("", list(map(str, each["their_tokens"])), each["their_ids"])
         for each in answer["differences"]
@@ -392,7 +392,7 @@ def compared(
     with EngineWork(model) as work:
         work.write_texts(texts)
         work.write_ids(rows)
-        answer = work.run(engine, "compare_ids", **options)
+        answer = work.run(engine, **options)
     if answer.get("missing"):
         raise MissingDependencyError(f"{engine} is {answer['problem']}", extra=engine)
     if "problem" in answer:
