@@ -403,15 +403,12 @@ def lines(session: nox.Session, profile: str) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """The documentation site with the playground, every link of it; and both in Debian's Chromium,
-    if it is there.
+    """The documentation site, every link of it; and the site and the playground in Debian's
+    Chromium, if it is there.
     """
-    _install(session, "[test,docs]", "playwright", "pip")  # pip builds what the playground loads
+    _install(session, "[test,docs]", "playwright")
     made = pathlib.Path(session.create_tmp()).absolute()
     env = {"NO_MKDOCS_2_WARNING": "1", "TRIETOK_SITE": str(made / "site")}
-    if shutil.which("npm"):  # which fetches Python for the browser
-        session.run("python", "docs/playground/build.py", str(made / "playground"))
-        env["TRIETOK_PLAYGROUND"] = str(made / "playground")
     session.run(
         "mkdocs", "build", "--strict", "-f", ".mkdocs.yml", "-d", str(made / "site"), env=env
     )

@@ -21,7 +21,7 @@ from trietok import errors
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if "playground" not in path.parts)
+PAGES = sorted(DOCS.rglob("*.md"))
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#[^)\s]*)?\)|(?:src|srcset)=\"([^\"]*)\"")
 MOST_PAGES, MOST_WORDS = 26, 37_500
 CODE = re.compile(r"^( *)```.*?^\1```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)

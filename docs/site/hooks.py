@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files, InclusionLevel
-from mkdocs.structure.nav import Link, Navigation
+from mkdocs.structure.files import File, Files
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -19,7 +18,6 @@ for folder in (HERE, ROOT):
 
 import commands  # noqa: E402
 import pages  # noqa: E402
-import playground  # noqa: E402
 import reference  # noqa: E402
 
 # How much the pages of a folder count for who searches: what explains comes before what lists.
@@ -27,7 +25,7 @@ BOOSTS = {"guides": 3, "explaining.md": 3, "reference": 0.3}
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages of the reference, those of files at the root, and the playground."""
+    """Add the pages of the reference and those of files at the root."""
     texts = {f"reference/{name}.md": reference.page_text(name) for name in reference.PAGES}
     texts["reference/index.md"] = reference.index_text()
     texts["reference/commands.md"] = commands.commands_text()
@@ -37,27 +35,7 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, name, content=text))
     for name in ("site.css", "site.js"):
         files.append(File.generated(config, name, abs_src_path=str(HERE / name)))
-    config.extra["playground"] = folder = playground.built()
-    if folder is not None:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                name = f"{playground.FOLDER}/{path.relative_to(folder).as_posix()}"
-                # one of docs/playground/, which is no part of the site
-                source = files.get_file_from_path(name)
-                if source is not None:
-                    files.remove(source)
-                made = File.generated(
-                    config, name, abs_src_path=str(path), inclusion=InclusionLevel.INCLUDED
-                )
-                files.append(made)
     return files
-
-
-def on_nav(nav: Navigation, config: Any, **_: Any) -> Navigation:
-    """A tab for the playground, where it is a part of the site."""
-    if config.extra["playground"] is not None:
-        nav.items.append(Link("Playground", f"{playground.FOLDER}/index.html"))
-    return nav
 
 
 def on_post_template(output_content: str, template_name: str, **_: Any) -> str:
@@ -85,12 +63,10 @@ def on_post_page(output: str, **_: Any) -> str:
     )
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """A page as the site shows it."""
     name = page.file.src_uri
     page.meta["search"] = {"boost": BOOSTS.get(name.partition("/")[0], 1)}
     if name == "index.md":  # so that the picture is on the first screen
         page.meta["hide"] = ["navigation", "toc"]
-    if name == "explaining.md":
-        markdown = playground.with_link(markdown, config.extra["playground"])
     return pages.with_links(pages.shown(markdown), name.count("/"))

@@ -1,8 +1,6 @@
-"""The playground in Chromium: served by `trietok play`, and built from this checkout as a part of a
-web site.
+"""The playground that `trietok play` serves, in Chromium.
 
-They need Debian's `chromium` and Playwright's Python package, which drives the browser; the built
-one needs npm.
+The tests need Debian's `chromium` and Playwright's Python package, which drives the browser.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import contextlib
 import functools
 import http.server
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -26,21 +23,6 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 AXE = "axe-core@4.10.3"
 SLOW = 120_000  # milliseconds; only a page that hangs takes longer, on a busy machine too
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The built folder."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed, which fetches Pyodide")
-    built = os.environ.get("TRIETOK_PLAYGROUND")
-    if built:
-        return pathlib.Path(built)
-    folder = tmp_path_factory.mktemp("playground") / "site"
-    subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "playground" / "build.py"), str(folder)], check=True
-    )
-    return folder
 
 
 @contextlib.contextmanager
@@ -62,13 +44,6 @@ def served_as_files(folder):
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-@pytest.fixture(scope="session")
-def on_a_site(site):
-    """The address of the built folder, served as files."""
-    with served_as_files(site) as address:
-        yield address
 
 
 @pytest.fixture(scope="session")
@@ -95,14 +70,6 @@ def serve():
 @pytest.fixture(scope="session")
 def address(serve):
     return serve()
-
-
-@pytest.fixture(scope="session", params=["address", "on_a_site"])
-def everywhere(request):
-    """The page with each of what answers it: the trietok that serves it, and Python in the
-    browser.
-    """
-    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -178,13 +145,11 @@ class Playground:
 
     Attributes:
         page: Playwright's.
-        asked: the paths of the server that were asked for, by the page and by its worker.
         elsewhere: requests to anything but the server.
         wrong: errors and complaints of the page.
     """
 
     def __init__(self, context, address: str) -> None:
-        self.asked: set[str] = set()
         self.elsewhere: list[str] = []
         self.wrong: list[str] = []
         server = address.split("#")[0]
@@ -201,13 +166,6 @@ class Playground:
             "window.answers = []; addEventListener('shown', (event) =>"
             " window.answers.push(event.detail), true)"
         )
-        # what becomes of the bar
-        self.page.add_init_script("""addEventListener("DOMContentLoaded", () => {
-                const bar = document.getElementById("progress");
-                window.bars = [];
-                const note = () => window.bars.push([bar.value, bar.hidden]);
-                new MutationObserver(note).observe(bar, { attributes: true });
-            })""")
         self.page.goto(address)
         self.page.wait_for_selector("html[data-booted]", state="attached")
         self.until("() => window.answers.length")
@@ -217,7 +175,6 @@ class Playground:
             self.elsewhere.append(route.request.url)
             route.abort()
         else:
-            self.asked.add(route.request.url.removeprefix(server))
             route.continue_()
 
     def answer(self, **expected) -> dict:

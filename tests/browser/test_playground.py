@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import pytest
 
-import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
 from trietok.worker_pool import cores
 
@@ -66,8 +65,8 @@ def token(content: str, *flags: str) -> dict:
 
 
 @pytest.mark.parametrize("profile", ["slow", "fast"])
-def test_tokens_are_those_of_python(open_page, everywhere, profile):
-    playground = open_page(everywhere)
+def test_tokens_are_those_of_python(open_page, address, profile):
+    playground = open_page(address)
     for model in MODELS:
         choose(playground, model=model, profile=profile)
         playground.answer(model=model, profile=profile)
@@ -108,8 +107,8 @@ def test_offsets_count_as_javascript_slices(open_page, address):
         assert selected == text[each.start : each.end]
 
 
-def test_hostile_texts_are_text(open_page, everywhere):
-    playground = open_page(everywhere)
+def test_hostile_texts_are_text(open_page, address):
+    playground = open_page(address)
     page = playground.page
     for text in TEXTS:
         playground.type(text)
@@ -142,8 +141,8 @@ def test_a_long_text(open_page, address):
     )
 
 
-def test_a_text_that_is_too_long_is_refused(open_page, everywhere):
-    playground = open_page(everywhere)
+def test_a_text_that_is_too_long_is_refused(open_page, address):
+    playground = open_page(address)
     playground.page.evaluate("""() => {
             const field = document.getElementById("text");
             field.value = "a ".repeat(150001);
@@ -195,8 +194,8 @@ def test_added_tokens_live(open_page, address):
     assert playground.answer(added=[asked[0], asked[2]])["size"] == 8002
 
 
-def test_two_vocabularies_and_two_profiles(open_page, everywhere):
-    playground = open_page(everywhere)
+def test_two_vocabularies_and_two_profiles(open_page, address):
+    playground = open_page(address)
     text = "a\u0378b naïve 東京"
     choose(playground, profile="slow")
     playground.type(text)
@@ -255,8 +254,8 @@ def test_a_directory_is_dropped(open_page, address, directory):
     assert 8000 in expected
 
 
-def test_single_files_are_chosen(open_page, everywhere, directory, tmp_path):
-    playground = open_page(everywhere)
+def test_single_files_are_chosen(open_page, address, directory, tmp_path):
+    playground = open_page(address)
     playground.type("it was zyx here")
     vocabulary = tmp_path / "words.txt"
     vocabulary.write_text(
@@ -280,8 +279,8 @@ def test_single_files_are_chosen(open_page, everywhere, directory, tmp_path):
     assert playground.answer(model="my-model")["ids"] == answer["ids"]
 
 
-def test_the_extended_vocabulary_is_downloaded(open_page, everywhere, tmp_path):
-    playground = open_page(everywhere)
+def test_the_extended_vocabulary_is_downloaded(open_page, address, tmp_path):
+    playground = open_page(address)
     choose(playground, profile="slow")
     add(playground, "Chollet", "single_word")
     playground.answer(added=[token("Chollet", "single_word")])
@@ -502,8 +501,8 @@ def patience() -> float:
     return PATIENCE * max(1.0, os.getloadavg()[0] / cores())
 
 
-def test_boot_and_keystroke_are_quick(open_page, everywhere):
-    playground = open_page(everywhere)
+def test_boot_and_keystroke_are_quick(open_page, address):
+    playground = open_page(address)
     page = playground.page
     boot = page.evaluate("() => Number(document.documentElement.dataset.booted)") / 1000
     page.focus("#text")
@@ -519,46 +518,23 @@ def test_boot_and_keystroke_are_quick(open_page, everywhere):
     times = sorted(page.evaluate("() => times"))
     key = times[len(times) // 2]
     print(
-        f"\n{everywhere}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest"
-        f" {times[-1]:.0f} ms"
+        f"\n{address}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms"
     )
     assert boot < BUDGET_OF_BOOT * patience()
     assert key < BUDGET_OF_KEY * patience()
 
 
-def test_a_bar_is_shown_while_python_is_loaded(open_page, on_a_site):
-    seen = open_page(on_a_site).page.evaluate("() => window.bars")
-    values = [value for value, is_hidden in seen if not is_hidden]
-    assert len(values) > 5
-    assert values == sorted(values)
-    assert 0 < values[0] < 0.5 < values[-1] < 1
-    assert seen[-1][1]  # at the end it is hidden
-
-
-def test_nothing_is_asked_for_elsewhere_by_the_page_or_its_worker(open_page, on_a_site):
-    playground = open_page(on_a_site)
-    # the last two by the worker
-    assert {
-        "page.js",
-        "build.json",
-        "pyodide/pyodide.asm.wasm",
-    } <= playground.asked
+def test_nothing_is_asked_for_elsewhere(open_page, address):
+    playground = open_page(address)
     playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
     assert playground.elsewhere == []  # the policy of the page forbids it before anything is sent
     assert "Content Security Policy" in " ".join(playground.wrong)
     playground.wrong.clear()
 
 
-def test_the_build_names_its_versions(site):
-    assert (
-        json.loads((site / "build.json").read_text(encoding="utf-8"))["trietok"]
-        == trietok.__version__
-    )
-
-
 @pytest.mark.parametrize("number", range(3))
-def test_examples_show_what_they_are_called(open_page, everywhere, number):
-    playground = open_page(everywhere, viewport={"width": 1280, "height": 900})
+def test_examples_show_what_they_are_called(open_page, address, number):
+    playground = open_page(address, viewport={"width": 1280, "height": 900})
     link = playground.page.locator(".examples a").nth(number)
     text = ["Mind the snow☃man", "A naïve café in 東京", "a\u0378b naïve"][number]
     link.click()
@@ -595,11 +571,6 @@ def test_the_legend_shows_each_sign_as_the_explanation_does(open_page, address):
             (place) => getComputedStyle(document.querySelector(`${place} .tt-unknown`)).backgroundImage)"""
     )
     assert shown[0] == shown[1] != "none"
-
-
-def test_only_the_page_that_trietok_serves_asks_for_models_by_name(open_page, address, on_a_site):
-    assert open_page(address).page.locator("#hub").is_visible()
-    assert not open_page(on_a_site).page.locator("#hub").is_visible()
 
 
 @pytest.mark.parametrize("media", ["screen", "print"])

@@ -1,7 +1,7 @@
 """The documentation site, built from this checkout: nothing is asked for elsewhere, links are good,
 search finds.
 
-Beside what the playground needs, the extra `docs`. `TRIETOK_SITE` names a folder that is built
+It needs Chromium, Playwright and the extra `docs`. `TRIETOK_SITE` names a folder that is built
 already.
 """
 
@@ -97,8 +97,7 @@ def test_every_link_within_the_site_leads_to_a_place_that_is_there(folder, parse
                 continue
             found = unquote(urlsplit(target).path).lstrip("/") or "index.html"
             places = parsed[found].places if found in parsed else {""}
-            is_setting = found == "playground/index.html" and "=" in place
-            missing = not (folder / found).is_file() or not (is_setting or unquote(place) in places)
+            missing = not (folder / found).is_file() or unquote(place) not in places
             if name != "404.html" and missing:
                 bad.append((name, link))
     assert bad == []
@@ -148,7 +147,7 @@ def open_site(browser, served):
 def test_pages_ask_for_nothing_elsewhere_and_are_as_wide_as_the_screen(open_site, served, parsed):
     page = open_site(WIDE)
     too_wide = []
-    for name in sorted(name for name in parsed if not name.startswith("playground/")):
+    for name in sorted(parsed):
         for width in (WIDE, NARROW):
             page.set_viewport_size({"width": width, "height": 900})
             if width == WIDE:  # what scripts ask for late is the same on every page
@@ -236,12 +235,3 @@ def test_a_block_is_copied_without_prompts_and_what_is_printed(
     assert [
         text for text in texts if ">>>" in text or "$ trietok" in text or "Traceback" in text
     ] == []
-
-
-def test_the_playground_is_a_part_of_the_site(open_page, folder, served):
-    if not (folder / "playground" / "index.html").is_file():
-        assert "no playground" in (folder / "explaining.html").read_text(encoding="utf-8")
-        pytest.skip("the site was built without npm")
-    assert 'href="playground/index.html"' in (folder / "errors.html").read_text(encoding="utf-8")
-    playground = open_page(f"{served}playground/")
-    assert playground.type("The people")["ids"] == [2, 134, 289, 3]

@@ -67,7 +67,7 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
       trietok play
       trietok play -m google-bert/bert-base-uncased -m my-tokenizer
     """
-    session = Session(hub=True)
+    session = Session()
     for model in dict.fromkeys(models):
         profile = choice_of(model).kind.profile
         name = Path(model).name

@@ -2,7 +2,7 @@
 files to keep.
 
 In: requests as JSON. Out: answers as JSON, which carries any str, lone surrogates too.
-`trietok play` answers with it, and so does Python in the browser, where it is on a web site.
+`trietok play` answers with it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from trietok.tokenizer.auto import choose
 
 PROFILES: tuple[Profile, ...] = ("fast", "slow")
 _MOST_TOKENS = 2000  # of the list; the same as in the view
-_MOST_CHARACTERS = (
-    300_000  # of both texts, and tokens with padding: what Python in a browser has memory for
-)
+_MOST_CHARACTERS = 300_000  # of both texts, and tokens with padding
 _OF_TOKEN = ("token", "id", "kind", "text", "start", "end", "word", "word_text", "match", "unknown")
 
 
@@ -48,8 +46,7 @@ class Session:
     max_length, or leave the special tokens out'
     """
 
-    def __init__(self, *, hub: bool = False) -> None:
-        self._hub = hub  # whether the page may ask for models of the hub, by their names
+    def __init__(self) -> None:
         self.shown: list[str] = []  # those that the page shows at first, side by side
         self._profiles: dict[str, list[Profile]] = {name: [*PROFILES] for name in BUILT_IN_NAMES}
         self._tokenizers: dict[tuple[str, str, str], Any] = {}  # model, profile, added tokens
@@ -61,11 +58,10 @@ class Session:
         requests = {
             "models": self._models,
             "take": self._take,
+            "fetch": self._fetch,
             "explain": self._explain,
             "save": self._save,
         }
-        if self._hub:
-            requests["fetch"] = self._fetch
         try:
             answer = requests[values.pop("do")](**values)
         except trietok.TrietokError as error:
@@ -92,11 +88,7 @@ class Session:
 
     def _models(self) -> dict[str, Any]:
         names = dict.fromkeys([*self.shown, *self._profiles])  # the user's own first
-        return {
-            "models": {name: self._profiles[name] for name in names},
-            "shown": self.shown,
-            "hub": self._hub,
-        }
+        return {"models": {name: self._profiles[name] for name in names}, "shown": self.shown}
 
     def _take(self, name: str, files: dict[str, str]) -> dict[str, Any]:
         """Take the files of a tokenizer, in base64."""

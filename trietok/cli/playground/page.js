@@ -1,6 +1,5 @@
 // The page: settings in, answers out. One question is asked at a time; meanwhile only the newest settings wait, and an
 // answer that is out of date is dropped.
-import { ask, start } from "./backend.js";
 import { chosen, dropped } from "./files.js";
 import { toUtf16 } from "./places.js";
 import { stepItem, stepsOf, wordsOf } from "./search.js";
@@ -11,7 +10,7 @@ const PAUSE = 15; // milliseconds without a keystroke before something is asked
 const PAUSE_OF_LINK = 400;
 const PATIENCE = 500; // milliseconds until the page says that it works
 const EXAMPLE = "ALTernate naïve 東京 unaffable [MASK] e\u200d";
-const LONGEST = 300_000; // UTF-16 units of both texts together: what Python in a browser has memory and patience for
+const LONGEST = 300_000; // UTF-16 units of both texts together: more takes too long to show
 const LONGEST_LINK = 8000; // characters of text that a link holds
 const ANSWERED = ["copy", "link", "reasons", "print", "download"]; // buttons that need an answer
 const OTHERS = { "/profile": "the other profile", "/plain": "without the added tokens" }; // no name has the slash
@@ -444,22 +443,26 @@ addEventListener("hashchange", () => {
   changed();
 });
 
+/** The answer to a question, which has `error` where there is none. */
+async function ask(question) {
+  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) };
+  try {
+    const response = await fetch("ask", options);
+    return response.ok ? await response.json() : { error: `The server refused: ${response.status} ${response.statusText}` };
+  } catch {
+    return { error: "The server does not answer: start trietok play again." };
+  }
+}
+
 async function begin() {
   at("adding").open = matchMedia("(min-width: 821px)").matches;
   at("text").value = settingsOf(location.hash).text ?? EXAMPLE;
-  try {
-    await start((done) => Object.assign(at("progress"), { hidden: done >= 1, value: done }));
-  } catch (error) {
-    showError(`Python did not start: ${error.message ?? error}`);
-    return;
-  }
   const found = await ask({ do: "models" });
   if (found.error) {
     showError(found.error);
     return;
   }
   offer(found.models);
-  at("hub").hidden = !found.hub;
   const [model, ...against] = found.shown;
   const typed = at("text").value; // meanwhile, perhaps
   use({ model, against, profile: found.models[model]?.[0], ...settingsOf(location.hash), text: typed });
