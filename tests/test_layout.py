@@ -158,7 +158,6 @@ print(*sorted(set(sys.modules)))
     unwanted |= {"dataclasses", "inspect", "ast", "heapq", "trietok.text.bpe"}
     unwanted |= {"typing", "re", "json", "copy", "weakref", "contextvars", "threading", "array"}
     unwanted |= {
-        "trietok.tokenizer.chat_rendering",
         "trietok.inputs.pad",
         "trietok.text.kernel.plain",
     }

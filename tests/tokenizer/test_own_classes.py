@@ -336,16 +336,6 @@ def test_a_fast_text_is_tokenized_by_the_users_own_encode_plus(file):
     assert Twice(file).tokenize("a") == ["a", "a"]
 
 
-def test_a_chat_is_rendered_by_the_users_own_template(file):
-    class Chats(BertTokenizer):
-        def get_chat_template(self, chat_template=None, tools=None):
-            return "a {{ messages[0].content }}"
-
-    assert (
-        Chats(file).apply_chat_template([{"role": "user", "content": "b"}], tokenize=False) == "a b"
-    )
-
-
 def test_no_vocabulary_is_saved_where_the_users_own_class_says_so(file, tmp_path):
     class FastAlone(BertTokenizerFast):
         can_save_slow_tokenizer = property(lambda self: False)

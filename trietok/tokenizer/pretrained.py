@@ -1,4 +1,4 @@
-"""The tokenizer that users subclass: what it inherits, explanations, chats, loading and saving.
+"""The tokenizer that users subclass: what it inherits, explanations, loading and saving.
 
 In: a name, a directory or settings. Out: a tokenizer. What it does with texts and ids has a module
 for each noun: `calls`, `encoding` (ids alone), `model_inputs`, `conversion` (tokens to ids and
@@ -26,7 +26,6 @@ from trietok.later import TYPE_CHECKING, Any, Self, Unpack, importlib
 from trietok.text.added_tokens import convert_added_tokens
 from trietok.text.alignment import Ids
 from trietok.text.untrusted import PLAIN_TEXT, Untrusted
-from trietok.tokenizer import chat
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.calls import CallsMixin
 from trietok.tokenizer.conversion import ConversionMixin
@@ -85,7 +84,8 @@ class PreTrainedTokenizer(
         model_input_names: what a call returns by default, the main input first.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
         split_special_tokens: treat special tokens in a text as ordinary text.
-        chat_template: a template for `apply_chat_template`, or a dict name → template.
+        chat_template: a chat template, or a dict name → template. trietok saves it with the
+            tokenizer and does not render it.
         extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in
             transformers 5, gives additional special tokens.
         name_or_path: where the tokenizer was loaded from.
@@ -213,12 +213,6 @@ class PreTrainedTokenizer(
                     value=span,
                 )
         return ids
-
-    # ---- truncation, the template, padding -------------------------------------------------------
-
-    apply_chat_template = chat.apply_chat_template
-    encode_message_with_chat_template = chat.encode_message_with_chat_template
-    get_chat_template = chat.get_chat_template
 
     # ---- files -----------------------------------------------------------------------------------
 
