@@ -49,7 +49,6 @@ _HOMES = {
         "text.basic_tokenizer": "BasicTokenizer",
         "text.japanese": "CharacterTokenizer JumanppTokenizer MecabTokenizer SudachiTokenizer",
         "text.trie": "Trie",
-        "text.untrusted": "Untrusted",
         "text.vocabulary": "Vocabulary load_vocab",
         "text.wordpiece": "WordpieceTokenizer",
         "tokenizer.auto": "AutoTokenizer",

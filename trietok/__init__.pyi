@@ -41,7 +41,6 @@ from trietok.text.japanese import JumanppTokenizer as JumanppTokenizer
 from trietok.text.japanese import MecabTokenizer as MecabTokenizer
 from trietok.text.japanese import SudachiTokenizer as SudachiTokenizer
 from trietok.text.trie import Trie as Trie
-from trietok.text.untrusted import Untrusted as Untrusted
 from trietok.text.vocabulary import Vocabulary as Vocabulary
 from trietok.text.vocabulary import load_vocab as load_vocab
 from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer

@@ -76,7 +76,7 @@ CHANGES = {
 }
 READS = {
     "call": lambda t, folder: t([TEXT, "short"], padding=True, return_offsets_mapping=True).data,
-    "untrusted": lambda t, folder: t(TEXT, disallowed_special=()).input_ids,
+    "split": lambda t, folder: t(TEXT, split_special_tokens=True).input_ids,
     "encode": lambda t, folder: t.encode(TEXT),
     "decode": lambda t, folder: t.decode(t.encode(TEXT), clean_up_tokenization_spaces=True),
     "first call": lambda t, folder: copy.deepcopy(t).encode(TEXT),

@@ -55,11 +55,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     ),
     "ids": lambda t: dict(t.prepare_for_model([7, 8], [9], padding="max_length", max_length=9)),
     "the template": lambda t: t.build_inputs_with_special_tokens([7], [8]),
-    "spans": lambda t: dict(
-        t.encode_spans(
-            ["a <p>", trietok.Untrusted("<p> [SEP]")], padding="max_length", max_length=14
-        )
-    ),
     "padding": lambda t: dict(t.pad({"input_ids": [[7, 8], [9]], "token_type_ids": [[0, 0], [0]]})),
     "decoding": lambda t: t.decode([7, 8, 14, 9, 3, 18], skip_special_tokens=True),
     "decoding several": lambda t: t.batch_decode([[7, 8], [14, 9], [3, 18]]),

@@ -69,11 +69,8 @@ tokenizer(
     return_tensors=trietok.TensorType.NUMPY,
 )
 tokenizer([["some", "words"], ["more"]], is_split_into_words=True, return_offsets_mapping=True)
-tokenizer([("a", "b"), ("c", "d")], allowed_special={"[SEP]"}, disallowed_special="all")
+tokenizer([("a", "b"), ("c", "d")], split_special_tokens=True)
 tokenizer(np.array(["a", "b"]), np.array(["c", "d"], dtype=object), padding=True)
-tokenizer.encode_spans(
-    ["people [SEP] say:", trietok.Untrusted("[SEP]")], max_length=8, truncation=True
-)
 tokenizer.pad([{"input_ids": [2, 3]}, {"input_ids": [2]}], padding="longest", return_tensors="np")
 tokenizer.explain("unaffable", is_split_into_words=False)
 

@@ -24,7 +24,7 @@ from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.profiles import RUST, SLOW
 from trietok.inputs.tensors import Tensors
 
-TEXT = {"split_special_tokens", "allowed_special", "disallowed_special"}
+TEXT = {"split_special_tokens"}
 OF_CALLS = {*TEXT, "on_truncation"}
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
@@ -48,10 +48,6 @@ def test_the_keywords_are_those_of_a_call():
     assert keys(types.EncodeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
     named = inspect.signature(BertTokenizerFast.tokenize).parameters.keys()
     assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
-    taken = inspect.signature(BertTokenizer.prepare_for_model).parameters.keys() & set(
-        CallOptions._fields
-    )
-    assert keys(types.SpanKeywords) == taken
     assert not any(
         kind.__required_keys__
         for kind in vars(types).values()

@@ -10,7 +10,7 @@ of what a call takes stand at the end.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trietok.errors import (
     ExplicitEnum,
@@ -23,7 +23,6 @@ from trietok.errors import (
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.later import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from trietok.named_tuple import NamedTuple
-from trietok.text.untrusted import SPECIAL_OPTIONS
 
 if TYPE_CHECKING:
     from trietok.inputs.batch_encoding import OnTruncation
@@ -161,10 +160,7 @@ _REPLACED = {
 }
 
 # what decides how a text is split, in calls and in `tokenize`
-OF_TEXTS = (
-    "split_special_tokens",
-    *SPECIAL_OPTIONS,
-)
+OF_TEXTS = ("split_special_tokens",)
 OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
 OF_DECODING = (
     "skip_special_tokens",
@@ -358,20 +354,16 @@ class Array(Protocol):
 Text = str | Sequence[str] | Sequence[Sequence[str]] | Sequence[Sequence[Sequence[str]]] | Array
 TextOrIds = Text | Sequence[int]  # also the ids of a text, which the slow profile takes
 TokenIds = int | Sequence[int] | Array
-Specials = Literal["all"] | Collection[str]
 
 
-class PolicyKeywords(TypedDict, total=False):
-    """Which special tokens in texts are special; see `docs/guides/add_tokens.md`."""
-
-    allowed_special: Specials | None
-    disallowed_special: Specials | None
-
-
-class TextKeywords(PolicyKeywords, total=False):
+class TextKeywords(TypedDict, total=False):
     """The keywords that concern the special tokens in texts."""
 
     split_special_tokens: bool | None
+
+
+class OwnKeywords(TypedDict):
+    """No keywords: only a class whose `prepare_for_tokenization` takes some has any."""
 
 
 class ColumnKeywords(TypedDict, total=False):
@@ -417,12 +409,6 @@ class ShapeKeywords(_LengthKeywords, total=False):
     """How a call cuts and pads."""
 
     return_tensors: Tensors
-
-
-class SpanKeywords(ShapeKeywords, ColumnKeywords, total=False):
-    """The keywords of `encode_spans`."""
-
-    add_special_tokens: bool
 
 
 class TokenizeKeywords(ShapeKeywords, EncodeKeywords, total=False):

@@ -25,8 +25,8 @@ from trietok.inputs.options import (
     Array,
     CallOptions,
     CallTextKeywords,
+    OwnKeywords,
     Padding,
-    PolicyKeywords,
     Side,
     Text,
     TextOrIds,
@@ -107,9 +107,7 @@ class CallsMixin(TokenizerState):
             return_length: also `length`.
             verbose: log warnings.
             **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as
-                in transformers; `allowed_special` and `disallowed_special`, each `"all"` or a set
-                of special tokens, to let some be special and to refuse others (tiktoken's names;
-                see `docs/guides/add_tokens.md`); `on_truncation`, where truncation cuts tokens off:
+                in transformers; `on_truncation`, where truncation cuts tokens off:
                 `"warn"` logs it, `"error"` raises an InputError, and a function is called for each
                 item with what `BatchEncoding.truncated` says of it; and what
                 `prepare_for_tokenization` takes.
@@ -298,7 +296,7 @@ class CallsMixin(TokenizerState):
         return_length: bool = False,
         verbose: bool = True,
         split_special_tokens: bool | None = None,
-        **kwargs: Unpack[PolicyKeywords],
+        **kwargs: Unpack[OwnKeywords],
     ) -> BatchEncoding:
         """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words`
         words or a pair.
