@@ -25,7 +25,7 @@ def rows(flat):
         {},
         {"add_special_tokens": False},
         {"truncation": True, "max_length": 4},
-        {"truncation": "head_tail", "max_length": 4},  # without a quick plan
+        {"truncation": True, "max_length": 2},  # without a quick plan
         {"split_special_tokens": True},
     ],
 )

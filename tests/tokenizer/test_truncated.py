@@ -1,5 +1,5 @@
-"""What truncation cuts: `head_tail`, `BatchEncoding.truncated` and `on_truncation`, none of which
-transformers has.
+"""What truncation cuts: `BatchEncoding.truncated` and `on_truncation`, which transformers does not
+have.
 """
 
 from __future__ import annotations
@@ -32,87 +32,6 @@ def tokens(encoding, row=0):
     return " ".join(encoding.tokens(row)).replace("[CLS]", "(").replace("[SEP]", ")")
 
 
-# ---- head_tail -----------------------------------------------------------------------------------
-
-
-def test_the_middle_is_cut_out(tokenizer):
-    encoding = tokenizer(TEXT, truncation="head_tail", max_length=8, return_offsets_mapping=True)
-    assert tokens(encoding) == "( a b i j k l )"
-    assert encoding.offset_mapping == [
-        (0, 0),
-        (0, 1),
-        (2, 3),
-        (16, 17),
-        (18, 19),
-        (20, 21),
-        (22, 23),
-        (0, 0),
-    ]
-    assert encoding.char_to_token(16) == 3
-    assert encoding.char_to_token(8) is None
-    assert encoding.sequence_ids() == [None, *[0] * 6, None]
-
-
-@pytest.mark.parametrize(
-    ("room", "head"), [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (510, 128)]
-)
-def test_a_quarter_rounded_up_is_the_beginning(vocab_file, room, head):
-    fast = BertTokenizerFast(vocab_file(*LETTERS))
-    encoding = fast("a " * 1000, truncation="head_tail", max_length=room, add_special_tokens=False)
-    assert len(encoding.input_ids) == room
-    ((_, spans, total, removed),) = encoding.truncated()
-    assert (total, removed, spans[0][0].start) == (1000, 1000 - room, 2 * head)
-
-
-def test_a_text_that_fits_is_whole(tokenizer):
-    for text in ("", "a", TEXT):
-        whole = tokenizer(text, truncation=True, max_length=14)
-        assert tokenizer(text, truncation="head_tail", max_length=14) == whole
-
-
-def test_batches_pairs_and_tensors(tokenizer):
-    batch = tokenizer(
-        [TEXT, "a"], truncation="head_tail", max_length=6, padding=True, return_tensors="np"
-    )
-    assert batch.input_ids.tolist()[0] == tokenizer("a j k l").input_ids
-    assert batch.attention_mask.tolist() == [[1] * 6, [1, 1, 1, 0, 0, 0]]
-    pair = tokenizer(TEXT, "a b", truncation="head_tail", max_length=9)
-    longest_first = tokenizer(TEXT, "a b", truncation=True, max_length=9)
-    assert pair.sequence_ids() == longest_first.sequence_ids()  # as many of each text
-    assert tokens(pair) == "( a j k l ) a b )"
-
-
-def test_ids_methods_and_explanations(tokenizer, vocab_file):
-    assert tokenizer.prepare_for_model(
-        [5, 6, 7, 8, 9], truncation="head_tail", max_length=5
-    ).input_ids[1:-1] == [
-        5,
-        8,
-        9,
-    ]
-    assert tokenizer.truncate_sequences([5, 6, 7, 8, 9], None, 2, "head_tail")[0] == [5, 8, 9]
-    explained = tokenizer.explain(TEXT, truncation="head_tail", max_length=8)
-    assert [token.token for token in explained.truncated] == list("cdefgh")
-    assert [token.token for token in explained.tokens if token.kind != "special"] == list("abijkl")
-    assert explained.truncation.removed == (6,)
-    assert "6 of 12 tokens removed in the middle: head_tail, max_length 8" in str(explained)
-
-    class Mine(BertTokenizer):
-        def build_inputs_with_special_tokens(self, token_ids_0, token_ids_1=None):
-            return [2, *token_ids_0]
-
-    mine = Mine(vocab_file(*LETTERS))
-    assert (
-        mine(TEXT, truncation="head_tail", max_length=5).input_ids[1:]
-        == mine("a j k l").input_ids[1:]
-    )
-
-
-def test_it_has_no_overflow(tokenizer):
-    with pytest.raises(InputError, match="'head_tail' makes no overflowing tokens"):
-        tokenizer(TEXT, truncation="head_tail", max_length=8, return_overflowing_tokens=True)
-
-
 # ---- truncated -----------------------------------------------------------------------------------
 
 
@@ -131,7 +50,6 @@ def test_a_result_tells_what_was_cut(tokenizer):
     assert str(encoding.truncated()[1]) == "3 of the 7 tokens of item 2 ([4:7])"
     tokenizer.truncation_side = "left"
     assert spans(tokenizer(TEXT, truncation=True, max_length=4)) == {0: [[(0, 19)]]}
-    assert spans(tokenizer(TEXT, truncation="head_tail", max_length=6)) == {0: [[(2, 17)]]}
     assert encoding.truncated()[0].spans[0] == [(4, 23)]  # a result is of the state it was made in
 
 
@@ -185,7 +103,6 @@ def told(tokenizer):
 def test_a_function_is_told_of_each_item(told):
     assert told([TEXT, "a", TEXT], truncation=True, max_length=4) == [0, 2]
     assert told([TEXT, "a", TEXT]) == []
-    assert told(TEXT, TEXT, truncation="head_tail", max_length=9) == [0]
     assert told(
         [TEXT], ["a"], max_length=9, truncation=True, padding="max_length", return_tensors="np"
     ) == [0]
@@ -254,21 +171,6 @@ def test_what_stays_too_long_is_an_error(tokenizer, texts, strategy, options):
     batch = [("a", TEXT), texts if len(texts) == 2 else (TEXT, "a")]
     with pytest.raises(InputError):
         tokenizer(batch, truncation=strategy, max_length=5, on_truncation="error")
-
-
-def test_a_truncation_of_the_users_own_that_leaves_too_much_is_refused_for_head_tail(vocab_file):
-    class Own(BertTokenizer):
-        def truncate_sequences(self, ids, pair_ids=None, *args, **kwargs):
-            return ids, pair_ids, []
-
-    tokenizer = Own(vocab_file(*LETTERS))
-    assert len(tokenizer(TEXT, truncation=True, max_length=4).input_ids) == 14  # as in transformers
-    with pytest.raises(
-        NotSupportedError, match="truncate_sequences of Own does not cut out the middle"
-    ):
-        tokenizer(TEXT, truncation="head_tail", max_length=4)
-    with pytest.raises(InputError, match="would cut 10 of the 14 tokens"):
-        tokenizer(TEXT, truncation=True, max_length=4, on_truncation="error")
 
 
 def test_ids_are_of_no_text(tokenizer):

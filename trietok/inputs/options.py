@@ -110,7 +110,7 @@ LARGE_INTEGER = int(1e20)
 Padding = bool | Literal["longest", "max_length", "do_not_pad"] | PaddingStrategy
 Truncation = (
     bool
-    | Literal["longest_first", "only_first", "only_second", "do_not_truncate", "head_tail"]
+    | Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
     | TruncationStrategy
     | None
 )

@@ -29,8 +29,6 @@ from trietok.inputs.truncation import (
     TruncationStrategy,
     check_room,
     check_side,
-    cut_in_the_middle,
-    left_out,
     size,
     whole,
 )
@@ -216,7 +214,11 @@ class Plan:
             if windows != whole(lengths):
                 located = [locate_input(encoder, each) for each in sample]
                 spans = [
-                    [self._span(each, *stretch) for stretch in left_out(window, length)]
+                    [
+                        self._span(each, start, end)
+                        for start, end in ((0, window[0]), (window[1], length))
+                        if start < end
+                    ]
                     for each, window, length in zip(located, windows, lengths, strict=True)
                 ]
                 tokens = sum(lengths) + self._around(len(sample) == 2)
@@ -362,12 +364,9 @@ class Plan:
         around, around_one = self._around(len(sample) == 2), self.state.special_counts[False]
         check_room(max_length, around)
         side = self.state.settings.truncation_side
-        in_the_middle = strategy is TruncationStrategy.HEAD_TAIL
-        strategy = TruncationStrategy.LONGEST_FIRST if in_the_middle else strategy
-        cut = self.rules.cut(
+        return self.rules.cut(
             lengths, Cutting(max_length, strategy, self.options.stride, side, around, around_one)
         )
-        return cut_in_the_middle(lengths, cut) if in_the_middle else cut
 
     def _around(self, pair: bool) -> int:
         return self.state.special_counts[pair] if self.options.add_special_tokens else 0

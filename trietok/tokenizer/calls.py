@@ -91,9 +91,7 @@ class CallsMixin(TokenizerState):
             add_special_tokens: put [CLS] and [SEP] (or what the model has) around the ids.
             padding: True or `"longest"` to the longest of the batch, `"max_length"`, False for
                 none.
-            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none;
-                `"head_tail"`, not in transformers, cuts out the middle: of what stays, a quarter is
-                the text's beginning.
+            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none.
             max_length: in tokens, special ones included; None for `model_max_length`.
             stride: tokens repeated before the overflowing ones.
             is_split_into_words: the input is words already.
