@@ -40,7 +40,7 @@ _HOMES = {
         """
         ),
         "explaining.explanation": "Explanation",
-        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan Truncated",
+        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
         "inputs.options": "PaddingStrategy",
         "inputs.template": "Template",
         "inputs.tensors": "FlatIds TensorType",

@@ -28,7 +28,6 @@ from trietok.explaining.explanation import Explanation as Explanation
 from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
 from trietok.inputs.batch_encoding import CharSpan as CharSpan
 from trietok.inputs.batch_encoding import TokenSpan as TokenSpan
-from trietok.inputs.batch_encoding import Truncated as Truncated
 from trietok.inputs.options import PaddingStrategy as PaddingStrategy
 from trietok.inputs.template import Template as Template
 from trietok.inputs.tensors import FlatIds as FlatIds

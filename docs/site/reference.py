@@ -73,7 +73,7 @@ PAGES = {
         "What a call returns, and the values of its options.",
         tuple(
             """
-            BatchEncoding CharSpan TokenSpan Truncated Chunk FlatIds PaddingStrategy
+            BatchEncoding CharSpan TokenSpan Chunk FlatIds PaddingStrategy
             TruncationStrategy TensorType Template
             """.split()
         ),

@@ -27,7 +27,6 @@ fast(123)  # arg-type
 auto("a text", max_lenght=4)  # call-arg
 auto(123)  # arg-type
 
-tokenizer("a text", on_truncation="raise")  # arg-type
 tokenizer.chunks("a text", 8, at="words")  # arg-type
 tokenizer.encode_flat("a text", padding=True)  # call-arg
 tokenizer.encode("a text", max_lenght=4)  # call-overload

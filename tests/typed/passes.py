@@ -80,8 +80,6 @@ assert_type(tokenizer.count(["a text"], ["a pair"], add_special_tokens=False), l
 assert_type(fast.chunks("a text", 8, overlap=2, at="sentence"), list[trietok.Chunk])
 assert_type(fast.chunks("a text", at=None)[0].tokens, int)
 assert_type(tokenizer.encode_flat(["a text"], truncation=True, max_length=8), trietok.FlatIds)
-assert_type(tokenizer("a", on_truncation="error").truncated(), list[trietok.Truncated])
-tokenizer(["a"], truncation=True, max_length=8, on_truncation=lambda cut: print(cut.spans))
 
 # Results, by attribute and by item.
 ids: list[list[int]] = batch.input_ids

@@ -25,7 +25,6 @@ from trietok.inputs.profiles import RUST, SLOW
 from trietok.inputs.tensors import Tensors
 
 TEXT = {"split_special_tokens"}
-OF_CALLS = {*TEXT, "on_truncation"}
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
 
@@ -42,12 +41,12 @@ def test_the_package_is_typed():
 
 
 def test_the_keywords_are_those_of_a_call():
-    assert keys(types.CallKeywords) == {*CallOptions._fields, *OF_CALLS}
+    assert keys(types.CallKeywords) == {*CallOptions._fields, *TEXT}
     assert keys(types.TextKeywords) == TEXT
     named = inspect.signature(BertTokenizer.encode).parameters.keys()
-    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
+    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *TEXT} - named
     named = inspect.signature(BertTokenizerFast.tokenize).parameters.keys()
-    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
+    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *TEXT} - named
     assert not any(
         kind.__required_keys__
         for kind in vars(types).values()

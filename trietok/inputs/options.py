@@ -25,7 +25,6 @@ from trietok.later import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from trietok.inputs.batch_encoding import OnTruncation
     from trietok.inputs.tensors import Tensors
 
     class Tokenizer(Protocol):
@@ -161,7 +160,7 @@ _REPLACED = {
 
 # what decides how a text is split, in calls and in `tokenize`
 OF_TEXTS = ("split_special_tokens",)
-OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
+OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS)
 OF_DECODING = (
     "skip_special_tokens",
     "clean_up_tokenization_spaces",
@@ -379,13 +378,7 @@ class ColumnKeywords(TypedDict, total=False):
     verbose: bool
 
 
-class CallTextKeywords(TextKeywords, total=False):
-    """The keywords of a call that transformers does not have."""
-
-    on_truncation: OnTruncation
-
-
-class EncodeKeywords(CallTextKeywords, ColumnKeywords, total=False):
+class EncodeKeywords(TextKeywords, ColumnKeywords, total=False):
     """The keywords of `encode` beside its parameters."""
 
     is_split_into_words: bool

@@ -142,7 +142,8 @@ def truncate(
     if cut.problem:
         log.error(cut.problem)
     kept = [
-        sequence[start:end] for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)
+        list(sequence[start:end])
+        for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)
     ]
     chosen, (start, end) = cut.overflow
     return kept[0], None if pair_ids is None else kept[1], sequences[chosen][start:end]

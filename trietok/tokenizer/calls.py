@@ -19,16 +19,16 @@ from trietok.errors import (
     kind_of,
     shorten_traceback,
 )
-from trietok.inputs.batch_encoding import BatchEncoding, telling
+from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input
 from trietok.inputs.options import (
     Array,
     CallOptions,
-    CallTextKeywords,
     OwnKeywords,
     Padding,
     Side,
     Text,
+    TextKeywords,
     TextOrIds,
     Truncation,
 )
@@ -79,7 +79,7 @@ class CallsMixin(TokenizerState):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text, one pair, or a batch of either.
 
@@ -105,10 +105,7 @@ class CallsMixin(TokenizerState):
             return_length: also `length`.
             verbose: log warnings.
             **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as
-                in transformers; `on_truncation`, where truncation cuts tokens off:
-                `"warn"` logs it, `"error"` raises an InputError, and a function is called for each
-                item with what `BatchEncoding.truncated` says of it; and what
-                `prepare_for_tokenization` takes.
+                in transformers; and what `prepare_for_tokenization` takes.
 
         Returns:
             A `BatchEncoding`: lists of length (sequence,) for one text, (batch, sequence) for a
@@ -222,8 +219,6 @@ class CallsMixin(TokenizerState):
         options: CallOptions,
         kwargs: Mapping[str, Any],
     ) -> BatchEncoding:
-        if "on_truncation" in kwargs:
-            return telling(self._encode_item, moment, text, text_pair, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return moment.by_methods(self).encode_item(encoder, text, text_pair, options)
@@ -234,8 +229,6 @@ class CallsMixin(TokenizerState):
     def _encode_batch(
         self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
-        if "on_truncation" in kwargs:
-            return telling(self._encode_batch, moment, items, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return moment.by_methods(self).encode_batch(encoder, items, options)
@@ -265,7 +258,7 @@ class CallsMixin(TokenizerState):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not
         as a batch.

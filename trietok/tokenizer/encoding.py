@@ -20,7 +20,6 @@ from trietok.inputs.options import (
     OF_TEXTS,
     Array,
     CallOptions,
-    CallTextKeywords,
     EncodeKeywords,
     Padding,
     Side,
@@ -341,7 +340,7 @@ class EncodingMixin(TokenizerState):
         *,
         return_token_type_ids: bool = False,
         return_tensors: Literal["np", "pt"] | TensorType = "np",
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> FlatIds:
         """The ids of several texts in one array, without padding, for attention over sequences of
         any lengths.
