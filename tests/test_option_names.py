@@ -194,17 +194,13 @@ def test_importing_all_names_warns_of_none():
     assert not names.keys() & trietok._FORMER.keys()
 
 
-@pytest.mark.parametrize("name", ["fingerprint", "find_unknown"])
-def test_a_function_that_a_method_replaces_warns_and_still_works(name):
-    tokenizer, texts = (
-        trietok.BertTokenizer.from_pretrained("trietok-en"),
-        ([["\u2603"]] if name != "fingerprint" else []),
-    )
+def test_a_function_that_a_method_replaces_warns_and_still_works():
+    tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     with pytest.warns(
-        DeprecationWarning, match=rf"^trietok.{name} will go; write tokenizer.{name}\("
+        DeprecationWarning, match=r"^trietok.fingerprint will go; write tokenizer.fingerprint\("
     ):
-        former = getattr(trietok, name)
-    assert former(tokenizer, *texts) == getattr(tokenizer, name)(*texts)
+        former = trietok.fingerprint
+    assert former(tokenizer) == tokenizer.fingerprint()
 
 
 def test_suggestions_are_added_as_terms_are():

@@ -57,7 +57,6 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     healed = healing.Healed(8, 2, 3, *[healing.Retrieval(0.9, 0.5)] * 2, 1.5)
     adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
     return [
-        (old.find_unknown(texts), True),
         (suggestions, True),
         (
             importlib.import_module("trietok.workbench.suggesting.suggestions").Applied(3, 15, 1),

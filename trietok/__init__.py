@@ -75,7 +75,6 @@ _HOMES = {
         """
         ),
         "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
-        "tokenizer.unknown_words": "UnknownWord UnknownWords find_unknown",
         "training": (
             "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
         ),
@@ -103,7 +102,6 @@ _HOMES = {
 _FORMER = {
     "add_suggestions": "add_terms(tokenizer, suggestions)",
     "fingerprint": "tokenizer.fingerprint()",
-    "find_unknown": "tokenizer.find_unknown(texts)",
 }
 # without those: `from trietok import *` would warn of names that nobody has asked for
 __all__ = ["__version__", "kernel", *(name for name in _HOMES if name not in _FORMER)]

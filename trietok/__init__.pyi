@@ -87,9 +87,6 @@ from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertToken
 from trietok.tokenizer.trained import ChineseBpeTokenizer as ChineseBpeTokenizer
 from trietok.tokenizer.trained import PreTrainedTokenizerFast as PreTrainedTokenizerFast
 from trietok.tokenizer.trained import save_tokenizer as save_tokenizer
-from trietok.tokenizer.unknown_words import UnknownWord as UnknownWord
-from trietok.tokenizer.unknown_words import UnknownWords as UnknownWords
-from trietok.tokenizer.unknown_words import find_unknown as find_unknown
 from trietok.training import Bpe as Bpe
 from trietok.training import TextFiles as TextFiles
 from trietok.training import WordCounts as WordCounts

@@ -81,9 +81,8 @@ PAGES = {
     "explaining": Page(
         "Explaining",
         "Why a text has its ids: `tokenizer.explain(text)` returns an `Explanation`; [the"
-        " page](../explaining.md) shows what it looks like. `find_unknown` counts the words that a"
-        " vocabulary does not know.",
-        ("Explanation", "find_unknown", "UnknownWord", "UnknownWords"),
+        " page](../explaining.md) shows what it looks like.",
+        ("Explanation",),
     ),
     "checking": Page(
         "Checking, comparing, locking",

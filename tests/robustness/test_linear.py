@@ -399,7 +399,7 @@ def others(vocab_file) -> dict[str, object]:
         "no basic tokenizer": lambda text: whole(text, **located),
         "explain": lambda text: tokenizer.explain(text).to_dict(),
         "explain as text": lambda text: str(tokenizer.explain(text)),
-        "unknown words": lambda text: tokenizer.find_unknown([text]),
+        "unknown words": lambda text: trietok.suggest_tokens(tokenizer, [text, "a"]),
         "decoding": lambda text: tokenizer.convert_tokens_to_string([text, text]),
         "reach": Reach(tokenizer).reason,
         "never matched": words._never_matched,

@@ -85,7 +85,6 @@ READS = {
     "save": lambda t, folder: t.save_pretrained(folder),
     "load": lambda t, folder: type(t).from_pretrained("trietok-en").encode(TEXT),
     "explain": lambda t, folder: str(t.explain(TEXT)),
-    "unknown": lambda t, folder: t.find_unknown([TEXT]),
     "pickle": lambda t, folder: pickle.loads(pickle.dumps(t)).encode(TEXT),
     "fingerprint": lambda t, folder: t.fingerprint,
     "compare": lambda t, folder: trietok.compare(

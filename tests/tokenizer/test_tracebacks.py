@@ -107,7 +107,6 @@ AutoTokenizer.from_pretrained("trietok-en", tokenizer_type="gpt")
 BatchEncoding({}).word_ids()
 trietok.load_vocab(os.path.join(empty, "vocab.txt"))
 trietok.DataCollatorWithPadding(t)([])
-t.find_unknown("a text")
 """.strip().splitlines()
 
 
