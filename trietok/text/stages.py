@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.later import TYPE_CHECKING, Any, Self, copy
+from trietok.later import TYPE_CHECKING, Self, copy
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
@@ -146,11 +146,6 @@ class Stages:
         other = copy.copy(self)
         other.added = self.added.as_text()
         return other
-
-    @property
-    def unk_token(self) -> Any:
-        """What stands for a word that has no pieces."""
-        return self.wordpiece.unk_token
 
     @property
     def is_berts(self) -> bool:

@@ -218,10 +218,6 @@ class StagesByMethods(Stages):
         tokens: list[str] = self._tokenizer._tokenize(word)
         return tokens
 
-    @property
-    def unk_token(self) -> Any:
-        return self._tokenizer.unk_token
-
 
 class _NoStage(Changeable):
     """Used in place of a basic or WordPiece tokenizer that does not exist or cannot be watched."""
