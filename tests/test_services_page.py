@@ -87,10 +87,9 @@ def test_the_service_of_the_page(service, command):
     try:
         port = port_of(process, log)
         rows = post(port, {"texts": TEXTS, "max_length": 6})
-        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        assert (
-            rows == tokenizer(TEXTS, truncation=True, max_length=6, disallowed_special=()).input_ids
-        )
+        tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
+        options = {"truncation": True, "max_length": 6, "split_special_tokens": True}
+        assert rows == tokenizer(TEXTS, **options).input_ids
         assert rows != tokenizer(TEXTS).input_ids
         for wrong in ({"texts": TEXTS, "max_length": 2}, {"texts": []}):
             with pytest.raises(urllib.error.HTTPError, match="422"):
@@ -113,6 +112,8 @@ def test_the_service_in_its_own_process(service, monkeypatch):
         bodies = [{"texts": TEXTS, "max_length": length} for length in lengths]
         answers = list(threads.map(lambda body: client.post("/ids", json=body).json(), bodies))
     assert answers == [
-        module.tokenizer(TEXTS, truncation=True, max_length=length, disallowed_special=()).input_ids
+        module.tokenizer(
+            TEXTS, truncation=True, max_length=length, split_special_tokens=True
+        ).input_ids
         for length in lengths
     ]

@@ -39,7 +39,7 @@ _HOMES = {
         """
         ),
         "explaining.explanation": "Explanation",
-        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan Truncated",
+        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
         "inputs.options": "PaddingStrategy",
         "inputs.template": "Template",
         "inputs.tensors": "FlatIds TensorType",
@@ -48,7 +48,6 @@ _HOMES = {
         "text.basic_tokenizer": "BasicTokenizer",
         "text.japanese": "CharacterTokenizer JumanppTokenizer MecabTokenizer SudachiTokenizer",
         "text.trie": "Trie",
-        "text.untrusted": "Untrusted",
         "text.vocabulary": "Vocabulary load_vocab",
         "text.wordpiece": "WordpieceTokenizer",
         "tokenizer.auto": "AutoTokenizer",
@@ -74,7 +73,6 @@ _HOMES = {
         """
         ),
         "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
-        "tokenizer.unknown_words": "UnknownWord UnknownWords find_unknown",
         "training": (
             "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
         ),

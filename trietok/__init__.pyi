@@ -28,7 +28,6 @@ from trietok.explaining.explanation import Explanation as Explanation
 from trietok.inputs.batch_encoding import BatchEncoding as BatchEncoding
 from trietok.inputs.batch_encoding import CharSpan as CharSpan
 from trietok.inputs.batch_encoding import TokenSpan as TokenSpan
-from trietok.inputs.batch_encoding import Truncated as Truncated
 from trietok.inputs.options import PaddingStrategy as PaddingStrategy
 from trietok.inputs.template import Template as Template
 from trietok.inputs.tensors import FlatIds as FlatIds
@@ -41,7 +40,6 @@ from trietok.text.japanese import JumanppTokenizer as JumanppTokenizer
 from trietok.text.japanese import MecabTokenizer as MecabTokenizer
 from trietok.text.japanese import SudachiTokenizer as SudachiTokenizer
 from trietok.text.trie import Trie as Trie
-from trietok.text.untrusted import Untrusted as Untrusted
 from trietok.text.vocabulary import Vocabulary as Vocabulary
 from trietok.text.vocabulary import load_vocab as load_vocab
 from trietok.text.wordpiece import WordpieceTokenizer as WordpieceTokenizer
@@ -88,9 +86,6 @@ from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertToken
 from trietok.tokenizer.trained import ChineseBpeTokenizer as ChineseBpeTokenizer
 from trietok.tokenizer.trained import PreTrainedTokenizerFast as PreTrainedTokenizerFast
 from trietok.tokenizer.trained import save_tokenizer as save_tokenizer
-from trietok.tokenizer.unknown_words import UnknownWord as UnknownWord
-from trietok.tokenizer.unknown_words import UnknownWords as UnknownWords
-from trietok.tokenizer.unknown_words import find_unknown as find_unknown
 from trietok.training import Bpe as Bpe
 from trietok.training import TextFiles as TextFiles
 from trietok.training import WordCounts as WordCounts

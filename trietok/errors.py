@@ -380,7 +380,6 @@ class MissingDependencyError(TrietokError, ImportError):
 # named with it.
 EXTRAS = {
     "cli": "click rich",
-    "chat": "jinja2",
     "hub": "huggingface_hub",
     "numpy": "numpy",
     "model": "numpy safetensors",

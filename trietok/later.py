@@ -14,7 +14,6 @@ TYPE_CHECKING = False  # type checkers take a variable of this name for true
 if TYPE_CHECKING:
     import array as array
     import bisect as bisect
-    import contextvars as contextvars
     import copy as copy
     import copyreg as copyreg
     import importlib as importlib
@@ -55,9 +54,9 @@ else:
         def __reduce__(self):
             return __import__, (self.__name__,)
 
-    array, bisect, contextvars, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
+    array, bisect, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
         _NotYet,
-        "array bisect contextvars copy copyreg importlib json re unicodedata warnings".split(),
+        "array bisect copy copyreg importlib json re unicodedata warnings".split(),
     )
 
     class _Types:

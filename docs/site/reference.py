@@ -53,7 +53,7 @@ PAGES = {
         tuple(
             """
             BertTokenizer BertTokenizerFast AutoTokenizer BertJapaneseTokenizer ChineseBpeTokenizer
-            PreTrainedTokenizer PreTrainedTokenizerFast AddedToken Untrusted save_tokenizer kernel
+            PreTrainedTokenizer PreTrainedTokenizerFast AddedToken save_tokenizer kernel
             __version__
             """.split()
         ),
@@ -73,7 +73,7 @@ PAGES = {
         "What a call returns, and the values of its options.",
         tuple(
             """
-            BatchEncoding CharSpan TokenSpan Truncated Chunk FlatIds PaddingStrategy
+            BatchEncoding CharSpan TokenSpan Chunk FlatIds PaddingStrategy
             TruncationStrategy TensorType Template
             """.split()
         ),
@@ -81,9 +81,8 @@ PAGES = {
     "explaining": Page(
         "Explaining",
         "Why a text has its ids: `tokenizer.explain(text)` returns an `Explanation`; [the"
-        " page](../explaining.md) shows what it looks like. `find_unknown` counts the words that a"
-        " vocabulary does not know.",
-        ("Explanation", "find_unknown", "UnknownWord", "UnknownWords"),
+        " page](../explaining.md) shows what it looks like.",
+        ("Explanation",),
     ),
     "checking": Page(
         "Checking, comparing, locking",

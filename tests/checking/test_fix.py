@@ -69,7 +69,8 @@ def test_a_fix_keeps_every_id_of_every_text(
         text = "".join(random.choices(material, k=10))
         assert old(text).input_ids == new(text).input_ids
         assert (
-            old(text, disallowed_special=()).input_ids == new(text, disallowed_special=()).input_ids
+            old(text, split_special_tokens=True).input_ids
+            == new(text, split_special_tokens=True).input_ids
         )
     assert old.get_added_vocab() == new.get_added_vocab()
     assert old.all_special_ids == new.all_special_ids
@@ -335,7 +336,7 @@ def test_a_refusal_names_the_file_first_and_what_helps_that_file(tmp_path):
 @pytest.mark.parametrize("in_files", [False, True])
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_chat_templates_go_with_the_copy(tmp_path, is_damaged, in_files):
-    templates = {"default": "{{ messages }}", "short": "{{ messages[0] }}\n"}
+    templates = {"default": "{{ messages }}", "short": "{{ messages[0"}
     tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template=templates)
     tokenizer.save_pretrained(tmp_path / "model", save_jinja_files=in_files)
     if is_damaged:
@@ -345,11 +346,3 @@ def test_chat_templates_go_with_the_copy(tmp_path, is_damaged, in_files):
     assert BertTokenizer.from_pretrained(tmp_path / "fixed").chat_template == templates
     config = json.loads((tmp_path / "fixed" / "tokenizer_config.json").read_text())
     assert ("chat_template" in config) == (not in_files)
-
-
-def test_a_template_of_the_configuration_that_does_not_parse_is_left_out_and_named(tmp_path):
-    tokenizer = BertTokenizer.from_pretrained("trietok-en", chat_template="{{ m")
-    tokenizer.save_pretrained(tmp_path / "model", save_jinja_files=False)
-    (change,) = fix(tmp_path / "model", tmp_path / "fixed").changes
-    assert "chat_template is left out: the chat template does not parse: line 1" in change
-    assert BertTokenizer.from_pretrained(tmp_path / "fixed").chat_template is None

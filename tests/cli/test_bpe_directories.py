@@ -16,10 +16,6 @@ OTHER_KIND = "holds a byte-pair encoding"
 REFUSED = {
     "explain": (("explain", "-m", "MODEL", "low"), EXPLAIN),
     "explain --against": (("explain", "-m", "trietok-en", "--against", "MODEL", "low"), EXPLAIN),
-    "unknown": (
-        ("unknown", "-m", "MODEL", "texts.txt"),
-        "find_unknown looks into BertTokenizer and its relatives",
-    ),
     "suggest": (("suggest", "-m", "MODEL", "texts.txt"), OTHER_KIND),
     "trim": (("trim", "-m", "MODEL", "texts.txt", "-o", "out"), NO_WORDPIECE),
     "add": (

@@ -19,7 +19,6 @@ zstandard = pytest.importorskip("zstandard")
 TEXTS = ["the people 東", "of the ☃ United States", "the people of the people", "in order, snow ☃☃"]
 NAMES = ["a.jsonl", "a.parquet", "a.txt.gz", "a.jsonl.zst"]
 COMMANDS = {
-    "unknown": lambda path: ["unknown", path],
     "suggest": lambda path: ["suggest", path, "--min-frequency", "1"],
     "tokenize": lambda path: ["tokenize", "--file", path],
     "encode": lambda path: ["encode", "--file", path],
@@ -74,21 +73,10 @@ def test_packed_standard_input(monkeypatch):
 def test_another_column_and_globs(tmp_path):
     write(tmp_path / "a.jsonl", ["the ☃"], column="body")
     write(tmp_path / "b.parquet", ["☃ people"], column="body")
-    lines = out("unknown", str(tmp_path / "*"), "--column", "body")
-    assert lines[1].split("\t")[:2] == ["2", "☃"]
-    assert f"{tmp_path / 'a.jsonl'}:1" in lines[1]
-    assert "the object has no field 'text'" in error("unknown", str(tmp_path / "a.jsonl"))
+    lines = out("suggest", str(tmp_path / "*"), "--column", "body")
+    assert lines[-1].split() == ["☃", "2"]
+    assert "the object has no field 'text'" in error("suggest", str(tmp_path / "a.jsonl"))
     assert "has no column 'text'" in error("tokenize", "--file", str(tmp_path / "b.parquet"))
-
-
-def test_places_where_lines_hold_no_text(tmp_path):
-    (tmp_path / "a.jsonl").write_text(
-        '{"text": "☃"}\n{"text": null}\n\n{"text": "the"}\n{"text": "☃☃"}\n'
-    )
-    (tmp_path / "b.txt").write_text("the\n☃☃☃\n")
-    lines = "\n".join(out("unknown", str(tmp_path / "a.jsonl"), str(tmp_path / "b.txt")))
-    for place in ("a.jsonl:1", "a.jsonl:5", "b.txt:2"):
-        assert f"{tmp_path}/{place}" in lines
 
 
 def test_ids_and_words_are_read_as_lines(tmp_path):

@@ -80,7 +80,7 @@ def test_commands_and_auto_tokenizer_give_the_same_ids(directory, tmp_path, prof
     assert said("tokenize", *model, TEXT) == (" ".join(tokens) + "\n", shown)
     assert said("decode", *model, *map(str, ids)) == (tokenizer.decode(ids) + "\n", shown)
     assert said("explain", *model, TEXT)[1] == shown
-    values = json.loads(said("unknown", *model, "--json", stdin="hallo")[0])
+    values = json.loads(said("diff", *[str(directory)] * 2, *model[2:], "--json")[0])
     assert (values["profile"], f"{values['profile']}, {values['profile_why']}") == (
         tokenizer.profile,
         line,

@@ -71,7 +71,6 @@ LINES = [b"the people\n", b"covid, covid and covid\n", b"united\n"]
         ("encode", "encoding", LINES),
         ("tokenize", "tokenizing", LINES),
         ("decode", "decoding", [b"5 6\n", b"7 8 9\n", b"10\n"]),
-        ("unknown", "looking", LINES),
         ("suggest", "counting words", LINES),
     ],
 )

@@ -37,6 +37,9 @@ def test_a_table(tiny, text):
         "word    frequency  tokens saved  now",
         "covid           2             8  c ##o ##v ##i ##d",
         "covids          1             5  c ##o ##v ##i ##d ##s",
+        "1 unknown word in the texts",
+        "unknown word  frequency",
+        ",                     1",
     ]
 
 
@@ -98,6 +101,7 @@ def test_json(tiny, text):
     values = json.loads(line)
     assert [each["word"] for each in values["suggestions"]] == ["covid", "covids", ","]
     assert values["suggestions"][2]["is_unknown"] is True
+    assert values["unknown"] == {",": 1}
     assert (values["tokens_before"], values["tokens_after"], values["applied"]) == (19, 6, None)
 
 
@@ -211,6 +215,8 @@ def test_on_a_terminal(tiny, text):
     assert lines[0] == ["word", "frequency", "tokens", "saved", "now"]
     assert [",", "1", "0", "[UNK]"] in lines
     assert any(line[:3] == ["3", "suggestions", "from"] for line in lines)
+    title = lines.index("1 unknown word in the texts".split())
+    assert lines[title + 1 : title + 3] == [["unknown", "word", "frequency"], [",", "1"]]
 
 
 @posix
@@ -242,7 +248,7 @@ def test_words_that_save_tokens_come_first(tiny):
         "1",
         stdin="\u201ccovid\u201d, \u201ccovid\u201d\n",
     )
-    assert [line.split()[0] for line in lines[3:]] == ["covid", "\u201c", "\u201d", ","]
+    assert [line.split()[0] for line in lines[3:7]] == ["covid", "\u201c", "\u201d", ","]
     (line,) = out(
         "suggest",
         "-m",

@@ -267,7 +267,7 @@ def test_commands_and_text_files(stored):
     for name in NAMES:
         first = out("tokenize", "--file", f"memory://texts/{name}")[0]
         assert first.startswith("people 0 of")
-    assert out("unknown", "memory://texts/*.*")[0].startswith("no unknown words in 200 texts")
+    assert out("suggest", "memory://texts/*.*")[0].startswith("4 suggestions from 200 texts")
     assert (
         error("tokenize", "--file", "memory://texts/none.txt")
         == "cannot read memory://texts/none.txt: No such file or directory"

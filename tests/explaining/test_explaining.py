@@ -282,7 +282,6 @@ def test_padding_is_counted(slow):
         (("a",), {"unknown_option": 1}),
         (("a",), {"padding": "sideways"}),
         (("a",), {"max_length": 1, "truncation": True}),
-        (("[SEP]",), {"disallowed_special": "all"}),
         (("a",), {"return_tensors": "parchment"}),
     ],
 )

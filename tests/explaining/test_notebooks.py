@@ -71,7 +71,6 @@ def test_reports_are_tables(english, tmp_path):
     other = trietok.BertTokenizer.from_pretrained("trietok-en")
     other.add_tokens(["<b>bold"])
     found = [
-        english.find_unknown([HOSTILE]),
         trietok.suggest_tokens(english, ["covid covid covid <b>bold"] * 3),
         trietok.compare(english, other, [HOSTILE]),
         trietok.check(str(tmp_path)),

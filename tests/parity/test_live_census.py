@@ -24,7 +24,6 @@ from .conftest import directory_of  # noqa: E402
 
 KINDS = ("BertTokenizer", "BertTokenizerFast")
 TEXT = "a ab, [MASK] c!"
-CHAT = [{"role": "user", "content": "a"}]
 CUT = {"truncation": True, "max_length": 8}
 
 
@@ -53,7 +52,6 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
     ),
     "mask": lambda t: t.get_special_tokens_mask([2, 5, 3], already_has_special_tokens=True),
     "lengths": lambda t: (t.max_len_single_sentence, t.max_len_sentences_pair, len(t)),
-    "chat": lambda t: t.apply_chat_template(CHAT, chat_template="{{ messages[0].content }}"),
     "save": save,
     "add": lambda t: t.add_tokens(["zz", "[Y]"]),
     "add special": lambda t: t.add_special_tokens(
@@ -75,14 +73,11 @@ NOT_ASKED = {
 WHILE_LOADING_OR_ADDING = {"load", "add", "add special"}
 # The actions in which trietok asks and transformers does not, with the reason. An override must not
 # perform them for its own answer, since they would ask it again.
-CALLS = {"encode", "encode a pair", "call", "call with a target", "call with words", "chat"}
+CALLS = {"encode", "encode a pair", "call", "call with a target", "call with words"}
 ASKED_HERE: dict[str, dict[str, set[str]]] = {
     "BertTokenizer": {
         # What pads is read once for all calls, also for those that do not pad.
         "pad_token_type_id": {*CALLS, "pad", "prepare"},
-        # A chat's tokens are located by the template of a single text.
-        "build_inputs_with_special_tokens": {"chat"},
-        "create_token_type_ids_from_sequences": {"chat"},
         # Loading warns of roles whose tokens have another role's name.
         "special_tokens_map": {"load"},
         "convert_tokens_to_ids": {"load"},
@@ -98,7 +93,6 @@ ASKED_HERE: dict[str, dict[str, set[str]]] = {
         "_convert_token_to_id_with_added_voc": {*CALLS, "load", "tokenize"},
         "pad_token_type_id": {*CALLS, "pad", "prepare", "tokenize"},
         "special_tokens_map": {"load"},
-        "special_tokens_map_extended": {"chat"},
         "get_vocab": {"save"},
         # The property holds the entries, which transformers keeps in Rust.
         "vocab": {*CALLS, "call with a batch", "prepare", "tokenize", "load", "save"}
@@ -248,7 +242,6 @@ EFFECTS: dict[str, Callable[[Any], Any]] = {
     ),
     "get_vocab": lambda vocabulary: {**vocabulary, "zz": 9},
     "added_tokens_encoder": lambda ids: {**ids, "zz": 9},
-    "get_chat_template": lambda template: f"{template} b",
     "can_save_slow_tokenizer": lambda can: False,
 }
 SHOWN: dict[str, Callable[[Any], Any]] = {

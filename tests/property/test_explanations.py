@@ -181,8 +181,6 @@ def options(draw: random.Random) -> dict[str, Any]:
         chosen["add_special_tokens"] = False
     if draw.random() < 0.1:
         chosen["split_special_tokens"] = True
-    if draw.random() < 0.1:
-        chosen["disallowed_special"] = draw.choice([(), "all"])
     return chosen
 
 

@@ -18,6 +18,12 @@ def number_of_tokens(vocab: Collection[str], texts: Sequence[str]) -> int:
     return sum(len(cut(vocab, word)) for text in texts for word in basic_tokenizer.tokenize(text))
 
 
+def unknown_words(vocab: Collection[str], texts: Sequence[str]) -> dict[str, int]:
+    """The words that become the unknown token, with their frequencies."""
+    words = Counter(word for text in texts for word in basic_tokenizer.tokenize(text))
+    return {word: count for word, count in words.items() if cut(vocab, word) == ["[UNK]"]}
+
+
 def suggest(
     vocab: Collection[str],
     texts: Sequence[str],

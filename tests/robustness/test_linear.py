@@ -239,7 +239,7 @@ def test_spans_are_made_without_the_texts_of_added_tokens(vocab_file):
 
 PYTHONS = unicodedata.normalize
 PROCESS_SEED = random.SystemRandom().randrange(10**6)
-FORGING = ({}, {"disallowed_special": ()})
+SPLITTING = ({}, {"split_special_tokens": True})
 
 
 def scripts() -> dict[str, str]:
@@ -332,7 +332,7 @@ def swaps_of_calls(monkeypatch, script: str, kernel: str) -> None:
         for kind in KINDS:
             tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
             tokenizer("warm up \xe9 " * 30)
-            for options in FORGING:
+            for options in SPLITTING:
                 for details in ({}, {"return_offsets_mapping": True}):
 
                     def call(text, tokenizer=tokenizer, options=options, details=details):
@@ -399,7 +399,7 @@ def others(vocab_file) -> dict[str, object]:
         "no basic tokenizer": lambda text: whole(text, **located),
         "explain": lambda text: tokenizer.explain(text).to_dict(),
         "explain as text": lambda text: str(tokenizer.explain(text)),
-        "unknown words": lambda text: tokenizer.find_unknown([text]),
+        "unknown words": lambda text: trietok.suggest_tokens(tokenizer, [text, "a"]),
         "decoding": lambda text: tokenizer.convert_tokens_to_string([text, text]),
         "reach": Reach(tokenizer).reason,
         "never matched": words._never_matched,
@@ -458,7 +458,7 @@ def test_runs_of_marks_take_processor_time_in_proportion(kind, kernel):
         tokenizer = kind.from_pretrained("trietok-en", model_max_length=10**9)
         tokenizer("warm up \xe9 " * 30)
         for script in MANY:
-            for options in FORGING:
+            for options in SPLITTING:
                 for details in ({}, {"return_offsets_mapping": True}):
 
                     def call(text, options=options, details=details):
@@ -533,7 +533,7 @@ def test_runs_of_marks_have_the_ids_and_spans_of_plain_python(kind):
             results.append(
                 [
                     [*tokenizer(texts, return_offsets_mapping=True, **given).values()]
-                    for given in FORGING
+                    for given in SPLITTING
                 ]
             )
     assert results[0] == results[1], PROCESS_SEED

@@ -279,6 +279,7 @@ def test_as_the_reference_says(begin, inside, texts, most, min_frequency, leave_
     assert [each[:3] for each in found.suggestions] == expected
     assert {change.text: change.after for change in found.changed} == changed
     assert found.tokens_before == reference.number_of_tokens(vocab, texts)
+    assert found.unknown == reference.unknown_words(vocab, texts)
     add_terms(tokenizer, found)
     assert found.tokens_after == reference.number_of_tokens([*vocab, *words(found)], texts)
     assert found.tokens_after == number_of_tokens(tokenizer, texts)
@@ -442,8 +443,53 @@ def test_readable_and_as_json(small):
         "word   frequency  tokens saved  now",
         "covid          2             2  co ##vid",
         "€              1             0  [UNK]",
+        "1 unknown word in the texts",
+        "unknown word  frequency",
+        "€                     1",
     ]
     values = json.loads(json.dumps(found.to_dict()))
     assert values["suggestions"][0]["pieces"] == ["co", "##vid"]
     assert values["changed"][0]["text"] == "covids"
     assert (values["mean_before"], values["mean_after"]) == (8.0, 5.0)
+
+
+# ---- unknown words -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("way", "phrases"), [("wordpiece", 0), ("single-word", 0), ("single-word", 2)]
+)
+def test_unknown_words_are_listed_with_their_frequency(english, way, phrases):
+    texts = ["Snow ☃ in Paris, ☃!", "the ☕ of [UNK] Łódź", "ᚠ and ☕☕ and ☃", "Paris [UNK] ☕"]
+    found = suggest(english, texts, min_frequency=3, way=way, phrases=phrases)
+    assert [*found.unknown.items()] == [("☃", 3), ("☕", 2), ("łodz", 1), ("ᚠ", 1), ("☕☕", 1)]
+    assert "☕" not in words(found)  # it is rarer than `min_frequency`
+    assert found.unknown_before == 8 + 2  # and the unknown token itself, which is no word
+
+
+def test_unknown_words_need_no_suggestion(small):
+    found = suggest(small("the"), ["the €", "a" * 101], min_frequency=5)
+    assert (found.suggestions, found.unknown) == ([], {"a" * 101: 1, "€": 1})
+    assert str(found).split("\n")[1:] == [
+        "2 unknown words in the texts",
+        f"unknown word{' ' * 30}frequency",
+        f"{'a' * 39}…{' ' * 10}1",
+        f"€{' ' * 49}1",
+    ]
+
+
+def test_the_report_shows_as_many_unknown_words_as_were_asked_for(small):
+    texts = [f"{chr(0x2600 + number)} the" for number in range(25)]
+    for most, shown in ((3, 3), (500, 20)):
+        found = suggest(small("the"), texts, most=most, min_frequency=5)
+        assert len(found.to_dict()["unknown"]) == 25
+        assert str(found).count("\u2600") == 1
+        assert str(found).endswith(f"... and {25 - shown} more")
+        assert found.to_html().count("<tr") == 1 + shown
+
+
+def test_unknown_words_that_were_forgotten_are_not_listed(small):
+    found = suggest(small("the"), ["€", "€", "§", "¶ ¤"], max_words=2)
+    assert found.forgotten
+    assert found.unknown["€"] == 2
+    assert sum(found.unknown.values()) == found.unknown_before - found.forgotten

@@ -43,6 +43,7 @@ from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.kernel import choosing as kernel
 from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, ListRows, form_of
 from trietok.text.word_search import WordSearch
+from trietok.tokenizer.moment import frozen
 
 pytestmark = pytest.mark.skipif(
     kernel.kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
@@ -764,11 +765,11 @@ def test_changes_leave_no_kernels_behind():
                 tokenizer([f"a text with term{number}"] * 3)
                 former.add(tokenizer._now())
                 tokenizer.decode([number])
-                states.add(tokenizer._frozen())
+                states.add(frozen(tokenizer))
             gc.collect()
             assert kernel.kernels_alive() <= before + 1
             assert list(former) == [tokenizer._now()]
-            assert list(states) == [tokenizer._frozen()]
+            assert list(states) == [frozen(tokenizer)]
             del tokenizer
             gc.collect()
             assert kernel.kernels_alive() == before

@@ -507,7 +507,14 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
 
 
 @pytest.mark.parametrize(
-    "name", ["save_chat_templates", "push_to_hub", "as_target_tokenizer", "prepare_seq2seq_batch"]
+    "name",
+    [
+        "apply_chat_template",
+        "save_chat_templates",
+        "push_to_hub",
+        "as_target_tokenizer",
+        "prepare_seq2seq_batch",
+    ],
 )
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)

@@ -199,16 +199,6 @@ def test_explaining(make):
         make(**MECAB, subword_tokenizer_type="character").explain("猫")
 
 
-def test_texts_that_must_not_forge_special_tokens(make):
-    for options in ({}, {"subword_tokenizer_type": "character"}, {"do_subword_tokenize": False}):
-        tokenizer = make(do_word_tokenize=False, **options)
-        special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-        ids = tokenizer(
-            "[MASK]", add_special_tokens=False, disallowed_special=(), allowed_special=()
-        ).input_ids
-        assert special.isdisjoint(ids)
-
-
 @pytest.mark.parametrize(
     "options",
     [

@@ -105,8 +105,8 @@ def test_what_is_no_text_is_refused_as_in_a_call(tokenizer, text):
         tokenizer(text)
     with pytest.raises((InputError, InputTypeError)):
         tokenizer.count(text)
-    with pytest.raises(OptionError, match="did you mean 'allowed_special'"):
-        tokenizer.count("a", allowed_specials="all")
+    with pytest.raises(OptionError, match="did you mean 'split_special_tokens'"):
+        tokenizer.count("a", split_special_token=True)
 
 
 # ---- chunks --------------------------------------------------------------------------------------
@@ -227,10 +227,8 @@ def test_arguments_that_cannot_be(tokenizer, most, how, message):
 def test_only_texts_are_cut(tokenizer):
     with pytest.raises(InputTypeError, match="a text is a str, not list"):
         tokenizer.chunks(["a"], 8)
-    with pytest.raises(SpecialTokenError):
-        tokenizer.chunks("a [SEP]", 8, disallowed_special="all")
-    parts = [chunk.text for chunk in tokenizer.chunks("a [SEP] b", 3, disallowed_special=())]
-    assert parts == ["a ", "[", "SEP", "] ", "b"]
+    parts = [chunk.text for chunk in tokenizer.chunks("a [SEP]b", 3, split_special_tokens=True)]
+    assert parts == ["a ", "[", "SEP", "]", "b"]
     assert cut(tokenizer, "a [SEP] b", 2) == ["a [SEP] ", "b"]
 
 

@@ -76,7 +76,7 @@ CHANGES = {
 }
 READS = {
     "call": lambda t, folder: t([TEXT, "short"], padding=True, return_offsets_mapping=True).data,
-    "untrusted": lambda t, folder: t(TEXT, disallowed_special=()).input_ids,
+    "split": lambda t, folder: t(TEXT, split_special_tokens=True).input_ids,
     "encode": lambda t, folder: t.encode(TEXT),
     "decode": lambda t, folder: t.decode(t.encode(TEXT), clean_up_tokenization_spaces=True),
     "first call": lambda t, folder: copy.deepcopy(t).encode(TEXT),
@@ -85,7 +85,6 @@ READS = {
     "save": lambda t, folder: t.save_pretrained(folder),
     "load": lambda t, folder: type(t).from_pretrained("trietok-en").encode(TEXT),
     "explain": lambda t, folder: str(t.explain(TEXT)),
-    "unknown": lambda t, folder: t.find_unknown([TEXT]),
     "pickle": lambda t, folder: pickle.loads(pickle.dumps(t)).encode(TEXT),
     "fingerprint": lambda t, folder: t.fingerprint,
     "compare": lambda t, folder: trietok.compare(

@@ -20,7 +20,6 @@ from tests.tokenizer.test_snapshots import LINES, Stopped, some_of
 
 ENTRIES = ["a", "b", "c", "##b", "##c", "ab", "<", ">", "p", ",", "[", "]", "se", "##p"]
 TEXTS = ["a <p> b, [SEP] AB c", "<p>", "ab abc , c"]
-CHAT = [{"role": "user", "content": "a <p>"}, {"role": "user", "content": "b"}]
 MOST = often(10)  # lines at which a call is stopped in the ordinary run
 
 
@@ -56,21 +55,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     ),
     "ids": lambda t: dict(t.prepare_for_model([7, 8], [9], padding="max_length", max_length=9)),
     "the template": lambda t: t.build_inputs_with_special_tokens([7], [8]),
-    "spans": lambda t: dict(
-        t.encode_spans(
-            ["a <p>", trietok.Untrusted("<p> [SEP]")], padding="max_length", max_length=14
-        )
-    ),
     "padding": lambda t: dict(t.pad({"input_ids": [[7, 8], [9]], "token_type_ids": [[0, 0], [0]]})),
     "decoding": lambda t: t.decode([7, 8, 14, 9, 3, 18], skip_special_tokens=True),
     "decoding several": lambda t: t.batch_decode([[7, 8], [14, 9], [3, 18]]),
     "explaining": lambda t: (
         isinstance(t, Cutting) or t.explain(TEXTS[0], padding="max_length", max_length=16).input_ids
     ),
-    "a chat": lambda t: dict(
-        t.apply_chat_template(CHAT, return_dict=True, padding="max_length", max_length=16)
-    ),
-    "the text of a chat": lambda t: t.apply_chat_template(CHAT, tokenize=False),
 }
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "cls_token": lambda t: setattr(t, "cls_token", "b"),
@@ -81,9 +71,6 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "model_input_names": lambda t: setattr(t, "model_input_names", ["input_ids", "attention_mask"]),
     "split_special_tokens": lambda t: setattr(t, "split_special_tokens", True),
     "clean_up_tokenization_spaces": lambda t: setattr(t, "clean_up_tokenization_spaces", False),
-    "chat_template": lambda t: setattr(
-        t, "chat_template", "{{ messages[0].content }} {{ pad_token }}"
-    ),
     "a stage": lambda t: setattr(t.basic_tokenizer, "do_lower_case", False),
     "more tokens": lambda t: t.add_tokens(["ab", "A"]),
 }
@@ -104,10 +91,7 @@ def make(vocab_file):
             )
         )
         more = {"bos_token": "[CLS]", "eos_token": "[SEP]"} if kind.startswith("MPNet") else {}
-        template = "{% for m in messages %}{{ cls_token }} {{ m.content }} {% endfor %}"
-        return KINDS[kind](
-            vocab_file(*ENTRIES, special=SPECIAL), chat_template=template, **roles, **more
-        )
+        return KINDS[kind](vocab_file(*ENTRIES, special=SPECIAL), **roles, **more)
 
     return of
 

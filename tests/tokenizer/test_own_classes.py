@@ -14,7 +14,6 @@ from trietok import (
     BertTokenizer,
     BertTokenizerFast,
     NotSupportedError,
-    SpecialTokenError,
     VocabularyError,
     WordpieceTokenizer,
     google_bert,
@@ -29,16 +28,15 @@ def file(vocab_file):
     return vocab_file("a", "b")
 
 
-def test_refused_special_tokens_are_refused_after_the_users_own_preparation(file):
+def test_special_tokens_are_split_after_the_users_own_preparation(file):
     class Prepares(BertTokenizerFast):
         def prepare_for_tokenization(self, text, **options):
             return text.replace("x", "a"), options
 
     tokenizer = Prepares(file)
-    assert tokenizer.tokenize("x b", disallowed_special="all") == ["a", "b"]
-    for method in (tokenizer, tokenizer.tokenize):
-        with pytest.raises(SpecialTokenError, match=r"holds the special token '\[SEP\]' at 2"):
-            method("x [SEP] b", disallowed_special="all")
+    tokens = ["a", "[UNK]", "[UNK]", "[UNK]", "b"]
+    assert tokenizer.tokenize("x [SEP] b", split_special_tokens=True) == tokens
+    assert tokenizer("x [SEP] b", split_special_tokens=True).tokens()[1:-1] == tokens
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -334,16 +332,6 @@ def test_a_fast_text_is_tokenized_by_the_users_own_encode_plus(file):
             return super().encode_plus(f"{text} {text}", *args, **options)
 
     assert Twice(file).tokenize("a") == ["a", "a"]
-
-
-def test_a_chat_is_rendered_by_the_users_own_template(file):
-    class Chats(BertTokenizer):
-        def get_chat_template(self, chat_template=None, tools=None):
-            return "a {{ messages[0].content }}"
-
-    assert (
-        Chats(file).apply_chat_template([{"role": "user", "content": "b"}], tokenize=False) == "a b"
-    )
 
 
 def test_no_vocabulary_is_saved_where_the_users_own_class_says_so(file, tmp_path):

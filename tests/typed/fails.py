@@ -21,14 +21,12 @@ tokenizer("a text", truncation="longest")  # arg-type
 tokenizer("a text", padding_side="lft")  # arg-type
 tokenizer("a text", return_tensors="tf")  # arg-type
 tokenizer("a text", max_length="4")  # arg-type
-tokenizer("a text", disallowed_special=1)  # arg-type
 fast("a text", padding="longes")  # arg-type
 fast("a text", max_lenght=4)  # call-arg
 fast(123)  # arg-type
 auto("a text", max_lenght=4)  # call-arg
 auto(123)  # arg-type
 
-tokenizer("a text", on_truncation="raise")  # arg-type
 tokenizer.chunks("a text", 8, at="words")  # arg-type
 tokenizer.encode_flat("a text", padding=True)  # call-arg
 tokenizer.encode("a text", max_lenght=4)  # call-overload
@@ -43,7 +41,6 @@ tokenizer.decode([2, 3], skip_special_token=True)  # call-arg
 tokenizer.pad([{"input_ids": [2]}], padding="longes")  # arg-type
 tokenizer.batch_encode_plus(["a"], max_lenght=4)  # call-arg
 tokenizer.encode_plus("a", max_lenght=4)  # call-arg
-tokenizer.encode_spans(["a"], max_lenght=4)  # call-arg
 tokenizer.explain("a", max_lenght=4)  # call-arg
 fast.tokenize("a", max_lenght=4)  # call-arg
 

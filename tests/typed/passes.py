@@ -69,11 +69,8 @@ tokenizer(
     return_tensors=trietok.TensorType.NUMPY,
 )
 tokenizer([["some", "words"], ["more"]], is_split_into_words=True, return_offsets_mapping=True)
-tokenizer([("a", "b"), ("c", "d")], allowed_special={"[SEP]"}, disallowed_special="all")
+tokenizer([("a", "b"), ("c", "d")], split_special_tokens=True)
 tokenizer(np.array(["a", "b"]), np.array(["c", "d"], dtype=object), padding=True)
-tokenizer.encode_spans(
-    ["people [SEP] say:", trietok.Untrusted("[SEP]")], max_length=8, truncation=True
-)
 tokenizer.pad([{"input_ids": [2, 3]}, {"input_ids": [2]}], padding="longest", return_tensors="np")
 tokenizer.explain("unaffable", is_split_into_words=False)
 
@@ -82,11 +79,7 @@ assert_type(tokenizer.count("a text"), int)
 assert_type(tokenizer.count(["a text"], ["a pair"], add_special_tokens=False), list[int])
 assert_type(fast.chunks("a text", 8, overlap=2, at="sentence"), list[trietok.Chunk])
 assert_type(fast.chunks("a text", at=None)[0].tokens, int)
-assert_type(
-    tokenizer.encode_flat(["a text"], truncation="head_tail", max_length=8), trietok.FlatIds
-)
-assert_type(tokenizer("a", on_truncation="error").truncated(), list[trietok.Truncated])
-tokenizer(["a"], truncation="head_tail", max_length=8, on_truncation=lambda cut: print(cut.spans))
+assert_type(tokenizer.encode_flat(["a text"], truncation=True, max_length=8), trietok.FlatIds)
 
 # Results, by attribute and by item.
 ids: list[list[int]] = batch.input_ids

@@ -24,8 +24,7 @@ from trietok.inputs.options import CallOptions, Padding, Side, Truncation
 from trietok.inputs.profiles import RUST, SLOW
 from trietok.inputs.tensors import Tensors
 
-TEXT = {"split_special_tokens", "allowed_special", "disallowed_special"}
-OF_CALLS = {*TEXT, "on_truncation"}
+TEXT = {"split_special_tokens"}
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
 
@@ -42,16 +41,12 @@ def test_the_package_is_typed():
 
 
 def test_the_keywords_are_those_of_a_call():
-    assert keys(types.CallKeywords) == {*CallOptions._fields, *OF_CALLS}
+    assert keys(types.CallKeywords) == {*CallOptions._fields, *TEXT}
     assert keys(types.TextKeywords) == TEXT
     named = inspect.signature(BertTokenizer.encode).parameters.keys()
-    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
+    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *TEXT} - named
     named = inspect.signature(BertTokenizerFast.tokenize).parameters.keys()
-    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *OF_CALLS} - named
-    taken = inspect.signature(BertTokenizer.prepare_for_model).parameters.keys() & set(
-        CallOptions._fields
-    )
-    assert keys(types.SpanKeywords) == taken
+    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *TEXT} - named
     assert not any(
         kind.__required_keys__
         for kind in vars(types).values()

@@ -387,7 +387,8 @@ def suggest(
     """List the words of your texts that are worth adding to a tokenizer, ranked by the tokens they
     save.
 
-    The tokenizer stays as it is; --output saves a copy with the words added.
+    It also lists the words that become the unknown token. The tokenizer stays as it is; --output
+    saves a copy with the words added.
 
     \b
     Examples:
@@ -430,7 +431,7 @@ def suggest(
 
 
 def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: list[str]) -> None:
-    """All suggestions, unknown words in red."""
+    """All suggestions, and the unknown words in red."""
     from trietok.workbench.suggesting.suggestions import HEAD_OF_SUGGESTIONS
 
     if suggestions.suggestions:
@@ -439,6 +440,15 @@ def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: li
             styles = (_WORD, "", _NUMBER, _UNKNOWN if suggestion.is_unknown else _PIECES)
             rows.append(list(zip(row, styles, strict=True)))
         screen.table([{"justify": side} for side in ("left", "right", "right", "left")], rows)
+        screen.line()
+    for part in suggestions.unknown_parts():
+        if isinstance(part, str):
+            screen.line((part, ""))
+        else:
+            rows = [[(name, _PIECES) for name in part.head]]
+            rows += [[(word, _UNKNOWN), (frequency, "")] for word, frequency in part.rows]
+            screen.table([{"justify": "left"}, {"justify": "right"}], rows)
+    if suggestions.unknown:
         screen.line()
     for line in [*suggestions.summary(), *said]:
         screen.line((line, ""))

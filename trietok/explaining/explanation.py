@@ -33,7 +33,7 @@ from trietok.explaining.views import explanation_lines, plain
 from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import Profile
 from trietok.inputs.rows import Row
-from trietok.inputs.truncation import TruncationStrategy, left_out, size, stretches
+from trietok.inputs.truncation import size
 from trietok.showing.html import fragment
 from trietok.showing.report import Report, plain_values
 from trietok.text.stages import Located, Stages
@@ -102,7 +102,7 @@ class Explanation(Report):
             [
                 (text.tokens, *stretch)
                 for text in self.texts
-                for stretch in left_out(text.window, len(text.tokens))
+                for stretch in ((0, text.window[0]), (text.window[1], len(text.tokens)))
             ]
         )
 
@@ -241,7 +241,7 @@ def explain(
     )
     removed = tuple(len(text.tokens) - size(text.window) for text in explained)
     how, stride = plan.strategies, plan.options.stride
-    side = "middle" if how.truncation is TruncationStrategy.HEAD_TAIL else settings.truncation_side
+    side = settings.truncation_side
     truncation = TruncatedTexts(how.truncation.value, how.max_length, stride, side, removed)
     return Explanation(tokenizer, name, profile, explained, row_tokens, template, truncation, ids)
 
@@ -304,7 +304,7 @@ def _row(row: Row, texts: tuple[ExplainedText, ...], padding: ExplainedToken) ->
             parts.append(((special,), 0, 1))
         else:
             tokens = texts[piece.sequence].tokens
-            parts += [(tokens, start, end) for start, end in stretches(row.windows[piece.sequence])]
+            parts.append((tokens, *row.windows[piece.sequence]))
     filling = [((padding,) * row.missing, 0, row.missing)]
     return RowTokens(filling + parts if row.pad_left else parts + filling)
 

@@ -27,7 +27,7 @@ from trietok.explaining.values import (
     Unknown,
     Value,
 )
-from trietok.inputs.truncation import Window, stretches
+from trietok.inputs.truncation import Window
 from trietok.text.alignment import RejectedMatch
 from trietok.text.changes import is_replaced
 from trietok.text.characters import touches_word
@@ -148,7 +148,7 @@ class TextTokens(Lazy[ExplainedToken]):
             word_text=trace.words[number],
             cut=trace.cuts[number] if not at else None,
             rejected=tuple(self._rejected_at(start, end)),
-            is_truncated=not any(start <= index < end for start, end in stretches(self._window)),
+            is_truncated=not self._window[0] <= index < self._window[1],
             **values,
         )
 
@@ -297,8 +297,7 @@ class ExplainedText(NamedTuple):
         text: the text; words that were given one by one have a space between them.
         stages: the stages that it went through, in order.
         tokens: all its tokens, also those that truncation removed.
-        window: which of them the first row of ids holds: the bounds of a half-open stretch, or of
-            two.
+        window: which of them the first row of ids holds, half-open.
     """
 
     text: str
@@ -316,11 +315,10 @@ class TruncatedTexts(NamedTuple):
     """How truncation cut the texts.
 
     Attributes:
-        strategy: `"longest_first"`, `"only_first"`, `"only_second"`, `"head_tail"` or
-            `"do_not_truncate"`.
+        strategy: `"longest_first"`, `"only_first"`, `"only_second"` or `"do_not_truncate"`.
         max_length: how many tokens a row may have; None for any number.
         stride: how many tokens a row of what did not fit repeats.
-        side: where a text is cut, on the `"right"` or `"left"`, or in the `"middle"`.
+        side: where a text is cut, on the `"right"` or `"left"`.
         removed: how many tokens of each text the first row does not hold.
     """
 

@@ -193,8 +193,7 @@ def notes(explanation: Explained) -> Iterator[str]:
             for number, (count, text) in enumerate(zip(cut.removed, explanation.texts, strict=True))
             if count
         )
-        where = f"{'in' if cut.side == 'middle' else 'on'} the {cut.side}"
-        yield f"{of_texts} removed {where}: {cut.strategy}, max_length {cut.max_length:,}"
+        yield f"{of_texts} removed on the {cut.side}: {cut.strategy}, max_length {cut.max_length:,}"
     if len(explanation.rows) > 1:
         sizes = ", ".join(str(len(row)) for row in explanation.rows[1:11]) + ", …" * (
             len(explanation.rows) > 11

@@ -385,11 +385,38 @@ def write_text(path: Path_, text: str) -> None:
 
 
 # The files of chat templates: chat_template.jinja, and the folder of those with other names.
-# Nothing here runs one.
+# trietok keeps templates and runs none.
 
+Templates = str | dict[str, str] | None
 DEFAULT = "default"  # the name of the template in chat_template.jinja
 MOST_TEMPLATES = 100
 TEMPLATE_ENDING = ".jinja"
+
+
+def named_templates(value: Any) -> Templates:
+    """A list of objects with `name` and `template`, as tokenizer_config.json holds it, as a dict;
+    all else as it is.
+
+    Raises:
+        InputTypeError: it is none of the forms of `chat_template`.
+
+    >>> named_templates([{"name": "default", "template": "a"}]), named_templates("a")
+    ({'default': 'a'}, 'a')
+    """
+    named = value
+    if isinstance(value, (list, tuple)) and all(isinstance(item, Mapping) for item in value):
+        named = {item.get("name"): item.get("template") for item in value}
+    texts = (
+        [text for pair in named.items() for text in pair] if isinstance(named, Mapping) else [named]
+    )
+    if named is not None and not all(isinstance(text, str) for text in texts):
+        raise InputTypeError(
+            "chat_template is a template, a str, or a dict of names and templates, not"
+            f" {value!r:.60}",
+            value=value,
+        )
+    templates: Templates = named
+    return templates
 
 
 def template_files(directory: str | os.PathLike[str]) -> list[str]:
@@ -421,7 +448,7 @@ def checked_count(names: list[str], folder: str) -> list[str]:
     return names
 
 
-def read_templates(found: Mapping[str, str]) -> str | dict[str, str] | None:
+def read_templates(found: Mapping[str, str]) -> Templates:
     """The templates among the files that were found: one alone as a str, several by their names;
     None for none.
     """

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections import UserDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from trietok import log
-from trietok.errors import InputError, NotSupportedError, brief
+from trietok.errors import InputError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.later import TYPE_CHECKING, Any, Literal, Self, overload
 from trietok.named_tuple import NamedTuple
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         @property
         def is_fast(self) -> bool: ...
         def encodings(self, given: Any, input_ids: Any) -> Any: ...
-        def truncated(self, given: Any, too_long: list[str] | None = None) -> list[Truncated]: ...
 
 
 class CharSpan(NamedTuple):
@@ -44,37 +43,6 @@ class TokenSpan(NamedTuple):
 
     start: int
     end: int
-
-
-class Truncated(NamedTuple):
-    """An item of a call that truncation has cut, a text or a pair.
-
-    Attributes:
-        item: its number in the batch; 0 where there is no batch.
-        spans: for each of its texts what was cut out, in code points; a text that stayed whole has
-            none. Where a text is given as words, these are numbers of words, among them a word that
-            has lost only its last tokens.
-        tokens: how many tokens the item had, special ones included.
-        removed: how many of these were cut out.
-    """
-
-    item: int
-    spans: tuple[list[CharSpan], ...]
-    tokens: int
-    removed: int
-
-    def __str__(self) -> str:
-        of_texts = (
-            " and ".join(f"{start}:{end}" for start, end in spans) or "nothing"
-            for spans in self.spans
-        )
-        return (
-            f"{self.removed} of the {self.tokens} tokens of item {self.item}"
-            f" ([{'], ['.join(of_texts)}])"
-        )
-
-
-OnTruncation = Literal["warn", "error"] | Callable[[Truncated], object] | None
 
 
 # The keys of what calls return.
@@ -305,33 +273,6 @@ class BatchEncoding(UserDict[str, Any]):
             raise InputError(f"{method}() is not available: this was not made from texts")
         return encodings[index]
 
-    def truncated(self) -> list[Truncated]:
-        """What truncation has cut: an entry for each text or pair that lost tokens; none where all
-        is there.
-
-        It looks at the first row of each, and so also tells what further rows hold, where the call
-        returned any.
-
-        Raises:
-            InputError: the encoding was not made from texts, or was pickled.
-
-        >>> import trietok
-        >>> text = "The people of New York"
-        >>> encoding = trietok.BertTokenizer.from_pretrained("trietok-en")(
-        ...     text, truncation=True, max_length=4
-        ... )
-        >>> [
-        ...     (cut.removed, [text[start:end] for start, end in cut.spans[0]])
-        ...     for cut in encoding.truncated()
-        ... ]
-        [(3, ['of New York'])]
-        """
-        if self._later is None:
-            raise InputError(
-                "truncated() is not available: this was not made from texts, or was pickled"
-            )
-        return self._later[0].truncated(self._later[1])
-
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The tokens of one text."""
         return self._details("tokens", batch_index).tokens
@@ -413,46 +354,3 @@ class BatchEncoding(UserDict[str, Any]):
         """The number of the word that holds a code point of the text."""
         details, index = self._located("char_to_word", batch_or_char_index, char_index)
         return details.char_to_word(index, sequence_index)
-
-
-def telling(encode: Callable[..., Any], *arguments: Any, options: Mapping[str, Any]) -> Any:
-    """What `encode` gives for the arguments and the options but `on_truncation`, which is told what
-    has been cut.
-    """
-    others = dict(options)
-    on_truncation = others.pop("on_truncation")
-    if not (on_truncation in (None, "warn", "error") or callable(on_truncation)):
-        raise InputError(f"on_truncation is 'warn', 'error' or a function, not {on_truncation!r}")
-    encoding = encode(*arguments, others)
-    if on_truncation is not None:
-        _tell(encoding, on_truncation)
-    return encoding
-
-
-def of_no_text() -> NotSupportedError:
-    """The error of an `on_truncation` for tokens or ids."""
-    return NotSupportedError(
-        "on_truncation tells what part of a text was cut, and tokens and ids are of no text; leave"
-        " it out",
-        name="on_truncation",
-    )
-
-
-def _tell(encoding: Any, on_truncation: OnTruncation) -> None:
-    if not isinstance(encoding, BatchEncoding) or encoding._later is None:
-        raise of_no_text()
-    too_long: list[str] = []
-    found = encoding._later[0].truncated(encoding._later[1], too_long)
-    if too_long and on_truncation == "error":  # the slow profile logs it, and goes on
-        raise InputError(f"truncation cannot cut all: {too_long[0]}")
-    if callable(on_truncation):
-        for truncated in found:
-            on_truncation(truncated)
-    elif found:
-        others = f", and tokens of {len(found) - 1} more" if len(found) > 1 else ""
-        if on_truncation == "error":
-            raise InputError(
-                f"truncation would cut {found[0]}{others}; raise max_length, shorten the texts, or"
-                " see tokenizer.chunks"
-            )
-        log.warning("truncation has cut %s%s", found[0], others)

@@ -10,7 +10,7 @@ of what a call takes stand at the end.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trietok.errors import (
     ExplicitEnum,
@@ -23,10 +23,8 @@ from trietok.errors import (
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
 from trietok.later import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 from trietok.named_tuple import NamedTuple
-from trietok.text.untrusted import SPECIAL_OPTIONS
 
 if TYPE_CHECKING:
-    from trietok.inputs.batch_encoding import OnTruncation
     from trietok.inputs.tensors import Tensors
 
     class Tokenizer(Protocol):
@@ -111,7 +109,7 @@ LARGE_INTEGER = int(1e20)
 Padding = bool | Literal["longest", "max_length", "do_not_pad"] | PaddingStrategy
 Truncation = (
     bool
-    | Literal["longest_first", "only_first", "only_second", "do_not_truncate", "head_tail"]
+    | Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
     | TruncationStrategy
     | None
 )
@@ -161,11 +159,8 @@ _REPLACED = {
 }
 
 # what decides how a text is split, in calls and in `tokenize`
-OF_TEXTS = (
-    "split_special_tokens",
-    *SPECIAL_OPTIONS,
-)
-OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS, "on_truncation")
+OF_TEXTS = ("split_special_tokens",)
+OF_CALLS = ("text", "text_pair", *CallOptions._fields, *OF_TEXTS)
 OF_DECODING = (
     "skip_special_tokens",
     "clean_up_tokenization_spaces",
@@ -358,20 +353,16 @@ class Array(Protocol):
 Text = str | Sequence[str] | Sequence[Sequence[str]] | Sequence[Sequence[Sequence[str]]] | Array
 TextOrIds = Text | Sequence[int]  # also the ids of a text, which the slow profile takes
 TokenIds = int | Sequence[int] | Array
-Specials = Literal["all"] | Collection[str]
 
 
-class PolicyKeywords(TypedDict, total=False):
-    """Which special tokens in texts are special; see `docs/guides/add_tokens.md`."""
-
-    allowed_special: Specials | None
-    disallowed_special: Specials | None
-
-
-class TextKeywords(PolicyKeywords, total=False):
+class TextKeywords(TypedDict, total=False):
     """The keywords that concern the special tokens in texts."""
 
     split_special_tokens: bool | None
+
+
+class OwnKeywords(TypedDict):
+    """No keywords: only a class whose `prepare_for_tokenization` takes some has any."""
 
 
 class ColumnKeywords(TypedDict, total=False):
@@ -387,13 +378,7 @@ class ColumnKeywords(TypedDict, total=False):
     verbose: bool
 
 
-class CallTextKeywords(TextKeywords, total=False):
-    """The keywords of a call that transformers does not have."""
-
-    on_truncation: OnTruncation
-
-
-class EncodeKeywords(CallTextKeywords, ColumnKeywords, total=False):
+class EncodeKeywords(TextKeywords, ColumnKeywords, total=False):
     """The keywords of `encode` beside its parameters."""
 
     is_split_into_words: bool
@@ -417,12 +402,6 @@ class ShapeKeywords(_LengthKeywords, total=False):
     """How a call cuts and pads."""
 
     return_tensors: Tensors
-
-
-class SpanKeywords(ShapeKeywords, ColumnKeywords, total=False):
-    """The keywords of `encode_spans`."""
-
-    add_special_tokens: bool
 
 
 class TokenizeKeywords(ShapeKeywords, EncodeKeywords, total=False):

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from trietok import log
 from trietok.errors import NotSupportedError
-from trietok.inputs.batch_encoding import BatchEncoding, CharSpan, Truncated
+from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
 from trietok.inputs.options import (
     CallOptions,
@@ -29,9 +29,6 @@ from trietok.inputs.truncation import (
     TruncationStrategy,
     check_room,
     check_side,
-    cut_in_the_middle,
-    left_out,
-    size,
     whole,
 )
 from trietok.later import TYPE_CHECKING, Any
@@ -192,48 +189,6 @@ class Plan:
             ]
         return made
 
-    def truncated(self, given: Given, too_long: list[str] | None = None) -> list[Truncated]:
-        """The items of a result that truncation has cut; see `encodings`.
-
-        Why others stay too long is appended to `too_long`.
-        """
-        encoder, texts, _ = given
-        found: list[Truncated] = []
-        for number, text in enumerate(texts if self.strategies.cuts else ()):
-            sample = (text,) if isinstance(text, str) else text
-            ids = [
-                self.rules.ids_of(encoder, each, self.options.is_split_into_words, "")
-                for each in sample
-            ]
-            lengths = tuple(map(len, ids))
-            cut = self._cut(ids)
-            windows = cut.rows[0]
-            left = sum(map(size, windows)) + self._around(len(sample) == 2)
-            if too_long is not None and left > (self.strategies.max_length or 0):
-                too_long.append(
-                    f"item {number} stays {left} tokens long{cut.problem and f': {cut.problem}'}"
-                )
-            if windows != whole(lengths):
-                located = [locate_input(encoder, each) for each in sample]
-                spans = [
-                    [self._span(each, *stretch) for stretch in left_out(window, length)]
-                    for each, window, length in zip(located, windows, lengths, strict=True)
-                ]
-                tokens = sum(lengths) + self._around(len(sample) == 2)
-                found.append(
-                    Truncated(number, tuple(spans), tokens, sum(lengths) - sum(map(size, windows)))
-                )
-        return found
-
-    def _span(self, text: Located, start: int, end: int) -> CharSpan:
-        """What the tokens from `start` to `end` stand for: code points, or words where the text is
-        given as words.
-        """
-        if self.options.is_split_into_words:
-            return CharSpan(text.words[start], text.words[end - 1] + 1)
-        spans = text.spans[start:end]
-        return CharSpan(min(first for first, _ in spans), max(last for _, last in spans))
-
     def rows(self, sample: list[Ids]) -> list[Row]:
         """The rows of a call for one item, with padding; `sample` holds the ids of its one or two
         texts.
@@ -362,12 +317,9 @@ class Plan:
         around, around_one = self._around(len(sample) == 2), self.state.special_counts[False]
         check_room(max_length, around)
         side = self.state.settings.truncation_side
-        in_the_middle = strategy is TruncationStrategy.HEAD_TAIL
-        strategy = TruncationStrategy.LONGEST_FIRST if in_the_middle else strategy
-        cut = self.rules.cut(
+        return self.rules.cut(
             lengths, Cutting(max_length, strategy, self.options.stride, side, around, around_one)
         )
-        return cut_in_the_middle(lengths, cut) if in_the_middle else cut
 
     def _around(self, pair: bool) -> int:
         return self.state.special_counts[pair] if self.options.add_special_tokens else 0

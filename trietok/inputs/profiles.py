@@ -76,17 +76,11 @@ class InputRules(NamedTuple):
 _EMPTY = "the batch is empty; give it at least one text"
 
 
-def _check(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
-    # The Rust tokenizers refuse no combination of options.
-    if options.return_overflowing_tokens and strategies.truncation is TruncationStrategy.HEAD_TAIL:
-        raise InputError(
-            "truncation='head_tail' makes no overflowing tokens; leave return_overflowing_tokens"
-            " out, and ask the result's truncated() for the span that was cut"
-        )
+def _check_nothing(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
+    """The Rust tokenizers refuse no combination of options."""
 
 
 def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
-    _check(options, strategies, is_pair)
     if options.return_token_type_ids and not options.add_special_tokens:
         raise InputError(
             "return_token_type_ids has no meaning with add_special_tokens=False; leave it at None"
@@ -157,7 +151,7 @@ RUST = InputRules(
     is_fast=True,
     ids_of=ids_of_text,
     names_of_pair=("the text", "the text"),
-    check=_check,
+    check=_check_nothing,
     batch_of=_rust_batch,
     cut=cut_to_rows,
     overflows_to_rows=True,

@@ -156,7 +156,6 @@ class QuickPlan(Plan):
                 rules.is_fast
                 and (options.stride or strategies.truncation is TruncationStrategy.ONLY_SECOND)
             )
-            and strategies.truncation is not TruncationStrategy.HEAD_TAIL
             and options.padding_side in (None, *_SIDES)
             and settings.padding_side in _SIDES
             and settings.truncation_side in _SIDES

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from trietok.errors import PositionError
 from trietok.inputs.template import RowPiece
-from trietok.inputs.truncation import Windows, padded, size, taken
+from trietok.inputs.truncation import Windows, padded, size
 from trietok.later import TYPE_CHECKING, Any
 from trietok.text.changes import cached_property
 
@@ -231,7 +231,8 @@ class Row:
             if piece.sequence is None:
                 column.append(special(piece))
             else:
-                column += taken(values[piece.sequence], self.windows[piece.sequence])
+                start, end = self.windows[piece.sequence]
+                column += values[piece.sequence][start:end]
         return padded(column, padding, self.missing, self.pad_left)
 
     def filled(self, value: Callable[[RowPiece], int | None], padding: int) -> list[int]:

@@ -9,33 +9,22 @@ fit. `padded` does the opposite: it fills a row up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
 from trietok.later import Any
 from trietok.named_tuple import NamedTuple
 
-TokenStretch = tuple[int, int]  # of tokens, half-open
-# what is kept of a text: the bounds of one stretch, or of two where its middle is cut out
-Window = tuple[int, ...]
+Window = tuple[int, int]  # tokens of a text, half-open
 Windows = tuple[Window, ...]  # one for each text of a row
 
 
 class TruncationStrategy(ExplicitEnum):
-    """The values of `truncation`; True means `longest_first`, False `do_not_truncate`.
-
-    `head_tail` is trietok's own: it removes as many tokens as `longest_first`, but out of the
-    middle of a text. A quarter of what stays, rounded up, is the text's beginning: of 510 tokens
-    the first 128 and the last 382, as in Sun et al., "How to Fine-Tune BERT for Text
-    Classification?" (arXiv 1905.05583).
-    """
+    """The values of `truncation`; True means `longest_first`, False `do_not_truncate`."""
 
     ONLY_FIRST = "only_first"
     ONLY_SECOND = "only_second"
     LONGEST_FIRST = "longest_first"
     DO_NOT_TRUNCATE = "do_not_truncate"
-    HEAD_TAIL = "head_tail"
 
 
 class Cutting(NamedTuple):
@@ -68,7 +57,7 @@ class ItemCut(NamedTuple):
     """
 
     rows: list[Windows]
-    overflow: tuple[int, TokenStretch] = (0, (0, 0))
+    overflow: tuple[int, Window] = (0, (0, 0))
     problem: str = ""
 
 
@@ -77,43 +66,10 @@ def whole(lengths: tuple[int, ...]) -> Windows:
     return tuple((0, length) for length in lengths)
 
 
-def stretches(window: Window) -> list[TokenStretch]:
-    """The stretches of a window, each from a start to an end."""
-    return list(zip(window[::2], window[1::2], strict=True))
-
-
 def size(window: Window) -> int:
     """How many tokens a window holds."""
-    return sum(window[1::2]) - sum(window[::2])
-
-
-def taken(values: Sequence[Any], window: Window) -> list[Any]:
-    """The values of the tokens of a window."""
-    return [value for start, end in stretches(window) for value in values[start:end]]
-
-
-def left_out(window: Window, length: int) -> list[TokenStretch]:
-    """The stretches of a text of so many tokens that a window leaves out.
-
-    >>> left_out((0, 2), 5), left_out((0, 1, 4, 5), 5), left_out((0, 5), 5)
-    ([(2, 5)], [(1, 4)], [])
-    """
-    return [(start, end) for start, end in stretches((0, *window, length)) if start < end]
-
-
-def cut_in_the_middle(lengths: tuple[int, ...], cut: ItemCut) -> ItemCut:
-    """A cut that keeps as much of each text as another one does, but its beginning and its end.
-
-    >>> cut_in_the_middle((9,), ItemCut([((0, 5),)])).rows
-    [((0, 2, 6, 9),)]
-    """
-    kept = [size(window) for window in cut.rows[0]]
-    heads = [-(-each // 4) for each in kept]
-    windows = [
-        (0, head, length - each + head, length) if each < length else (0, length)
-        for length, each, head in zip(lengths, kept, heads, strict=True)
-    ]
-    return ItemCut([tuple(windows)], problem=cut.problem)
+    start, end = window
+    return end - start
 
 
 def check_room(max_length: int, around: int) -> None:
@@ -186,7 +142,8 @@ def truncate(
     if cut.problem:
         log.error(cut.problem)
     kept = [
-        taken(sequence, window) for sequence, window in zip(sequences, cut.rows[0], strict=True)
+        list(sequence[start:end])
+        for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)
     ]
     chosen, (start, end) = cut.overflow
     return kept[0], None if pair_ids is None else kept[1], sequences[chosen][start:end]
@@ -198,9 +155,6 @@ def remove(
     """Take `to_remove` ids, at least one, from the `side` end of the texts; see `truncate`."""
     _check_stride(stride)
     check_side("truncation_side", side)
-    if strategy is TruncationStrategy.HEAD_TAIL:
-        longest_first = remove(lengths, to_remove, TruncationStrategy.LONGEST_FIRST, stride, side)
-        return cut_in_the_middle(lengths, longest_first)
     if strategy is TruncationStrategy.LONGEST_FIRST and len(lengths) == 2:
         shares = _shares(*lengths, to_remove)
         return ItemCut(
@@ -244,7 +198,7 @@ def _shares(length: int, pair_length: int, to_remove: int) -> tuple[int, int]:
     return rest // 2, from_longer + rest - rest // 2
 
 
-def _kept(length: int, going: int, side: str) -> TokenStretch:
+def _kept(length: int, going: int, side: str) -> Window:
     going = min(going, length)
     return (going, length) if side == "left" else (0, length - going)
 
@@ -355,7 +309,7 @@ def _shares_of_windows(first: int, second: int, size: int) -> tuple[int, int]:
     return (longer, shorter) if first > second else (shorter, longer)
 
 
-def _windows(length: int, size: int, stride: int, side: str) -> list[TokenStretch]:
+def _windows(length: int, size: int, stride: int, side: str) -> list[Window]:
     """Windows of `size` that cover a text: from its beginning, or backwards from its end where the
     left is cut.
     """

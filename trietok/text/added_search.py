@@ -214,10 +214,6 @@ class AddedTokens:
         """What is left of them where special tokens are text."""
         return AddedTokens() if self.basic is None else self._changed(_skipped=self._first_special)
 
-    def hiding(self, contents: Set[str]) -> Self:
-        """These tokens, where texts are not to give some of them."""
-        return self.without(contents) if self.basic is None else self._changed(_skipped=contents)
-
     def with_max_id(self, max_id: int) -> Self:
         """The same tokens with another `max_id`."""
         return self._changed(max_id=max_id)

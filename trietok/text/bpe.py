@@ -7,7 +7,7 @@ of tokenizers 0.22.2 gives for the same vocabulary and merges.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from trietok.errors import VocabularyError
 from trietok.named_tuple import NamedTuple
@@ -154,15 +154,3 @@ class BpeTokenizer(Changeable):
             consider(before[place], place)
             consider(place, after[place])
         return (place for place, is_gone in enumerate(gone) if not is_gone)
-
-    def without(self, entries: Collection[str]) -> BpeTokenizer:
-        """The same without some entries and their merges; the unknown token stays."""
-        gone = set(entries) - {self.unk_token}
-        marked = len(self.continuing_subword_prefix)
-        merges = [
-            pair
-            for pair in self.parts.merges
-            if gone.isdisjoint((*pair, pair[0] + pair[1][marked:]))
-        ]
-        vocab = {token: token_id for token, token_id in self.vocab.items() if token not in gone}
-        return BpeTokenizer(self.parts._replace(vocab=vocab, merges=merges))

@@ -56,11 +56,6 @@ class CharacterTokenizer(Changeable):
         """The characters of a word, each with its span: as many as `tokenize` gives."""
         return _COMPATIBILITY(word) if self.normalize_text else word
 
-    def without(self, entries: Collection[str]) -> CharacterTokenizer:
-        """The same options without some of the entries."""
-        vocab = {entry: value for entry, value in self.vocab.items() if entry not in entries}
-        return CharacterTokenizer(vocab, self.unk_token, self.normalize_text)
-
 
 # ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them ---------
 #
@@ -462,12 +457,6 @@ class JapaneseStages(Stages):
         self._analyzer = analyzer
         self._characters = characters
         self._splits = splits
-        # tokens that no word may be, where a text must not forge them
-        self._refused: frozenset[str] = frozenset()
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
-        characters = None if self._characters is None else self._characters.without(special)
-        return super().untrusted(special, allowed)._with(_characters=characters, _refused=special)
 
     @property
     def order(self) -> tuple[StageName, ...]:
@@ -492,7 +481,7 @@ class JapaneseStages(Stages):
 
     def pieces_of(self, word: str) -> list[str]:
         if not self._splits:
-            return [self.wordpiece.unk_token if word in self._refused else word]
+            return [word]
         return (self._characters or self.wordpiece).tokenize(word)
 
     def words(self, part: AlignedText, watch: Watch = UNWATCHED) -> Iterator[Word]:

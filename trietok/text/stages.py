@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.later import TYPE_CHECKING, Any, Self, copy
+from trietok.later import TYPE_CHECKING, Self, copy
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
@@ -141,34 +141,11 @@ class Stages:
         # Words that basic tokenization leaves as they are.
         self.never_split: frozenset[str] = frozenset() if self.is_fast else frozenset(special)
 
-    def _with(self, **changes: Any) -> Self:
-        """A copy with other attributes."""
-        other = copy.copy(self)
-        other.__dict__.update(changes)
-        return other
-
     def as_text(self) -> Self:
         """The stages for a text in which special tokens are text: `split_special_tokens`."""
-        return self._with(added=self.added.as_text())
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
-        """The stages for a text that can give, of `special`, only the tokens of `allowed`."""
-        added = self.added.hiding(special - allowed)
-        left = tuple(token for token in self.special if token in allowed)
-        wordpiece = self.wordpiece.without(special)
-        return self._with(
-            wordpiece=wordpiece,
-            added=added,
-            _written=added,
-            special=left,
-            never_split=frozenset(),
-            _whole=(),
-        )
-
-    @property
-    def unk_token(self) -> Any:
-        """What stands for a word that has no pieces."""
-        return self.wordpiece.unk_token
+        other = copy.copy(self)
+        other.added = self.added.as_text()
+        return other
 
     @property
     def is_berts(self) -> bool:
@@ -315,18 +292,6 @@ class Stages:
 
     def _pieces_between(self, part: str) -> Iterator[str]:
         return chain.from_iterable(map(self.pieces_of, self.words_of(part)))
-
-    def specials_in(self, text: str) -> Iterator[str]:
-        """The tokens of a text, except for the unknown tokens that stand for unknown words."""
-        require_text(text)
-        unknown = self.unk_token
-        for part, start, end, token_id in self.parts(text):
-            if token_id is None:
-                yield from (
-                    piece for piece in self._pieces_between(part[start:end]) if piece != unknown
-                )
-            elif (content := self.added.decoder[token_id].content) != unknown or not self.is_fast:
-                yield content
 
     def locate(self, text: str, watch: Watch = UNWATCHED) -> Located:
         """The tokens with their ids, spans and words; `watch` is told what each stage does."""

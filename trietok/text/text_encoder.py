@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from trietok.text.stages import Stages
 
 
-MOST_VARIANTS = 16
-
-
 class TextEncoder:
     """Encodes texts by the stages, without a cache; `ChunkEncoder` has one. Apart from the cache,
     neither ever changes.
@@ -38,7 +35,7 @@ class TextEncoder:
 
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
-        self._variants: dict[object, TextEncoder] = {}
+        self._text_variant: TextEncoder | None = None
 
     def ids(self, text: str) -> list[int]:
         """The ids of `text`."""
@@ -142,20 +139,9 @@ class TextEncoder:
 
     def as_text(self) -> TextEncoder:
         """The encoder of texts in which special tokens are text: `split_special_tokens`."""
-        return self._variant(None)
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> TextEncoder:
-        """The encoder of texts that can give, of `special`, only the tokens of `allowed`."""
-        return self._variant((special, allowed))
-
-    def _variant(self, key: tuple[frozenset[str], frozenset[str]] | None) -> TextEncoder:
-        variant = self._variants.get(key)
-        if variant is None:
-            if len(self._variants) >= MOST_VARIANTS:
-                self._variants.clear()
-            stages = self.stages.as_text() if key is None else self.stages.untrusted(*key)
-            variant = self._variants[key] = TextEncoder(stages)
-        return variant
+        if self._text_variant is None:
+            self._text_variant = TextEncoder(self.stages.as_text())
+        return self._text_variant
 
     def info(self, limit: int) -> CacheInfo:
         """What is cached now; `limit` is the most bytes it may take."""

@@ -147,16 +147,6 @@ class WordpieceTokenizer(Changeable):
         other.__setstate__(self.__dict__)  # what has been built too
         return other
 
-    def without(self, entries: Collection[str]) -> WordpieceTokenizer:
-        """The same options without some of the entries."""
-        vocab = {entry: value for entry, value in self.vocab.items() if entry not in entries}
-        return WordpieceTokenizer(
-            vocab,
-            self.unk_token,
-            self.max_input_chars_per_word,
-            continuing_subword_prefix=self.continuing_subword_prefix,
-        )
-
     def __getstate__(self) -> dict[str, Any]:
         # derived: built again when a word needs it
         return {**super().__getstate__(), "_matching": []}

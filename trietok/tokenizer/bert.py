@@ -36,7 +36,6 @@ from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
     from trietok.files.tokenizer_json_content import JsonTruncation as FileTruncation
-    from trietok.tokenizer.unknown_words import UnknownWords
 
 
 def given(arguments: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
@@ -306,17 +305,6 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         if state.split_special_tokens:
             return lowered, [(lowered, False)] if lowered else []
         return lowered, table.added.pieces(lowered)
-
-    def find_unknown(self, texts: Iterable[str], *, positions: int = 3) -> UnknownWords:
-        """What words of `texts` become the unknown token, how often, where, and why.
-
-        >>> found = BertTokenizer.from_pretrained("trietok-en").find_unknown(["Say ☃", "☃ again"])
-        >>> found.words[0].word, found.words[0].count, found.words[0].positions
-        ('☃', 2, ((0, 4, 5), (1, 0, 1)))
-        """
-        from trietok.tokenizer.unknown_words import find_unknown  # not needed to encode
-
-        return find_unknown(self, texts, positions=positions)
 
     # ---- text to tokens to text ------------------------------------------------------------------
 

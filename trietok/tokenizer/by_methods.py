@@ -97,14 +97,6 @@ class OfOneState:
                 ids, pair_ids, overflow = self.truncate_sequences(
                     ids, pair_ids, total - max_length, strategies.truncation, options.stride
                 )
-                left = len(ids) + len(pair_ids or ()) + added
-                if left > max_length and strategies.truncation is TruncationStrategy.HEAD_TAIL:
-                    raise NotSupportedError(
-                        f"truncate_sequences of {self.kind} does not cut out the middle"
-                        f" (truncation='head_tail'): {left} tokens are left of at most"
-                        f" {max_length}; choose another truncation",
-                        name="truncation",
-                    )
         values: dict[str, Any] = {}
         if options.return_overflowing_tokens:
             values["overflowing_tokens"] = overflow

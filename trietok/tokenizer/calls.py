@@ -19,16 +19,16 @@ from trietok.errors import (
     kind_of,
     shorten_traceback,
 )
-from trietok.inputs.batch_encoding import BatchEncoding, telling
+from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input
 from trietok.inputs.options import (
     Array,
     CallOptions,
-    CallTextKeywords,
+    OwnKeywords,
     Padding,
-    PolicyKeywords,
     Side,
     Text,
+    TextKeywords,
     TextOrIds,
     Truncation,
 )
@@ -79,7 +79,7 @@ class CallsMixin(TokenizerState):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text, one pair, or a batch of either.
 
@@ -91,9 +91,7 @@ class CallsMixin(TokenizerState):
             add_special_tokens: put [CLS] and [SEP] (or what the model has) around the ids.
             padding: True or `"longest"` to the longest of the batch, `"max_length"`, False for
                 none.
-            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none;
-                `"head_tail"`, not in transformers, cuts out the middle: of what stays, a quarter is
-                the text's beginning.
+            truncation: True or `"longest_first"`, `"only_first"`, `"only_second"`, False for none.
             max_length: in tokens, special ones included; None for `model_max_length`.
             stride: tokens repeated before the overflowing ones.
             is_split_into_words: the input is words already.
@@ -107,12 +105,7 @@ class CallsMixin(TokenizerState):
             return_length: also `length`.
             verbose: log warnings.
             **kwargs: `split_special_tokens`, to treat special tokens in the text as plain text, as
-                in transformers; `allowed_special` and `disallowed_special`, each `"all"` or a set
-                of special tokens, to let some be special and to refuse others (tiktoken's names;
-                see `docs/guides/add_tokens.md`); `on_truncation`, where truncation cuts tokens off:
-                `"warn"` logs it, `"error"` raises an InputError, and a function is called for each
-                item with what `BatchEncoding.truncated` says of it; and what
-                `prepare_for_tokenization` takes.
+                in transformers; and what `prepare_for_tokenization` takes.
 
         Returns:
             A `BatchEncoding`: lists of length (sequence,) for one text, (batch, sequence) for a
@@ -226,8 +219,6 @@ class CallsMixin(TokenizerState):
         options: CallOptions,
         kwargs: Mapping[str, Any],
     ) -> BatchEncoding:
-        if "on_truncation" in kwargs:
-            return telling(self._encode_item, moment, text, text_pair, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return moment.by_methods(self).encode_item(encoder, text, text_pair, options)
@@ -238,8 +229,6 @@ class CallsMixin(TokenizerState):
     def _encode_batch(
         self, moment: Moment, items: Any, options: CallOptions, kwargs: Mapping[str, Any]
     ) -> BatchEncoding:
-        if "on_truncation" in kwargs:
-            return telling(self._encode_batch, moment, items, options, options=kwargs)  # type: ignore[no-any-return]
         encoder = moment.encoder_for(kwargs, options.is_split_into_words)
         if moment.builds_by_methods:
             return moment.by_methods(self).encode_batch(encoder, items, options)
@@ -269,7 +258,7 @@ class CallsMixin(TokenizerState):
         return_offsets_mapping: bool = False,
         return_length: bool = False,
         verbose: bool = True,
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> BatchEncoding:
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not
         as a batch.
@@ -298,7 +287,7 @@ class CallsMixin(TokenizerState):
         return_length: bool = False,
         verbose: bool = True,
         split_special_tokens: bool | None = None,
-        **kwargs: Unpack[PolicyKeywords],
+        **kwargs: Unpack[OwnKeywords],
     ) -> BatchEncoding:
         """Encode a batch: each item a text, a list of two for a pair, or with `is_split_into_words`
         words or a pair.

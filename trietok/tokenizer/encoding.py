@@ -20,7 +20,6 @@ from trietok.inputs.options import (
     OF_TEXTS,
     Array,
     CallOptions,
-    CallTextKeywords,
     EncodeKeywords,
     Padding,
     Side,
@@ -229,8 +228,7 @@ class EncodingMixin(TokenizerState):
         Args:
             text, text_pair, is_split_into_words: as in a call.
             add_special_tokens: count the special tokens around a text too.
-            **kwargs: `split_special_tokens`, `allowed_special` and `disallowed_special`, as in a
-                call.
+            **kwargs: `split_special_tokens`, as in a call.
 
         Returns:
             An int for one text or pair, a list of ints for a batch. A text that is longer than the
@@ -301,8 +299,7 @@ class EncodingMixin(TokenizerState):
                 there is one. `"sentence"`: behind the last `.`, `!`, `?`, `。`, `！`, `？` or line
                 end that leaves room, else as `"word"`. None: between any two tokens.
             add_special_tokens: `max_tokens` counts the special tokens around a stretch, too.
-            **kwargs: `split_special_tokens`, `allowed_special` and `disallowed_special`, as in a
-                call.
+            **kwargs: `split_special_tokens`, as in a call.
 
         Returns:
             `Chunk`s, with `text`, `start`, `end` and `tokens`.
@@ -343,7 +340,7 @@ class EncodingMixin(TokenizerState):
         *,
         return_token_type_ids: bool = False,
         return_tensors: Literal["np", "pt"] | TensorType = "np",
-        **kwargs: Unpack[CallTextKeywords],
+        **kwargs: Unpack[TextKeywords],
     ) -> FlatIds:
         """The ids of several texts in one array, without padding, for attention over sequences of
         any lengths.
@@ -417,8 +414,8 @@ class EncodingMixin(TokenizerState):
 
         Args:
             text: the text.
-            **kwargs: `split_special_tokens`, `allowed_special` and `disallowed_special`, as in a
-                call; and what `prepare_for_tokenization` takes.
+            **kwargs: `split_special_tokens`, as in a call; and what `prepare_for_tokenization`
+                takes.
 
         Raises:
             InputTypeError: `text` is not a str.

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from trietok.errors import NotSupportedError, SpecialTokenError
+from trietok.errors import NotSupportedError
 from trietok.inputs.options import (
     reject_unknown,
 )
-from trietok.later import Any, Self
+from trietok.later import Any
 from trietok.text.alignment import Span
 from trietok.text.basic_tokenizer import STEPS
 from trietok.text.changes import Changeable, is_replaced
 from trietok.text.stages import Located, Stages, require_text
 from trietok.text.text_encoder import TextEncoder
-from trietok.text.untrusted import SPECIAL_OPTIONS, special_policy
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
 
 # HuggingFace's methods that a user may replace; `HookEncoder` and `OfOneState` call them then. From
@@ -68,7 +67,7 @@ STAGE_HOOKS = (
 )
 
 
-_KNOWN = frozenset({"split_special_tokens", "is_split_into_words", *SPECIAL_OPTIONS})
+_KNOWN = frozenset({"split_special_tokens", "is_split_into_words"})
 
 
 class HookEncoder(TextEncoder):
@@ -151,15 +150,10 @@ class HookEncoder(TextEncoder):
         """
         options = dict(self._options)
         as_text = options.pop("split_special_tokens", self._as_text)
-        policy = special_policy(self._table.special_contents, options) if options else None
         text, unknown = self._tokenizer.prepare_for_tokenization(text, **options)
         reject_unknown(unknown)
         stages = StagesByMethods(self._tokenizer, self._table_now()) if by_methods else self._stages
         assert stages is not None  # called only if there are some
-        if policy is not None:
-            if policy.refused:
-                policy.check(stages.specials_in(text), text)
-            return stages.untrusted(self._table.special_contents, policy.allowed), text
         return stages.as_text() if as_text else stages, text
 
     # ---- where tokens came from ------------------------------------------------------------------
@@ -216,37 +210,19 @@ class StagesByMethods(Stages):
         )
         super().__init__(None, NO_STAGE, {}, table.added, special, unknown_id=None, lowers=lowers)
         self._tokenizer = tokenizer
-        self._refused: frozenset[str] = frozenset()
-
-    def untrusted(self, special: frozenset[str], allowed: frozenset[str]) -> Self:
-        return super().untrusted(special, allowed)._with(_refused=special)
 
     def words_of(self, part: str) -> list[str]:
         return [part]
 
     def pieces_of(self, word: str) -> list[str]:
         tokens: list[str] = self._tokenizer._tokenize(word)
-        for token in tokens if self._refused else ():
-            if token in self._refused and token != self.unk_token:
-                raise SpecialTokenError(
-                    f"{type(self._tokenizer).__name__} cannot take {token!r} for plain text: its"
-                    " _tokenize gives the special token"
-                )
         return tokens
-
-    @property
-    def unk_token(self) -> Any:
-        return self._tokenizer.unk_token
 
 
 class _NoStage(Changeable):
     """Used in place of a basic or WordPiece tokenizer that does not exist or cannot be watched."""
 
     never_split: frozenset[str] = frozenset()
-
-    def without(self, entries: object) -> Self:
-        """The same."""
-        return self
 
 
 NO_STAGE: Any = _NoStage()

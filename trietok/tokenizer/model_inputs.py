@@ -12,7 +12,7 @@ from trietok.errors import (
     InputError,
     brief,
 )
-from trietok.inputs.batch_encoding import BatchEncoding, of_no_text
+from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import (
     CallOptions,
     Padding,
@@ -68,8 +68,6 @@ class ModelInputsMixin(TokenizerState):
         The other arguments are those of a call.
         """
         reject_replaced(kwargs)
-        if "on_truncation" in kwargs:
-            raise of_no_text()
         options = CallOptions.of({**locals(), "is_split_into_words": False})
         with brief:
             moment = self._now()

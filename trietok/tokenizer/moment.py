@@ -26,7 +26,6 @@ from trietok.text.changes import Changeable, Version, is_replaced
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.stages import Stages
 from trietok.text.text_encoder import TextEncoder
-from trietok.text.untrusted import SpecialPolicy, special_policy
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
     INPUT_HOOKS,
@@ -349,15 +348,11 @@ class Moment:
         encoder = self.encoder
         if isinstance(encoder, HookEncoder):
             return encoder.with_options(options, is_split_into_words, known)
-        as_text, policy = self._split_special_tokens, None
+        as_text = self._split_special_tokens
         if options:
             left = {name: value for name, value in options.items() if name != "is_split_into_words"}
             as_text = left.pop("split_special_tokens", as_text)
-            policy = special_policy(self.table.special_contents, left)
             reject_unknown(left, known)
-        if policy is not None:
-            allowed = encoder.untrusted(self.table.special_contents, policy.allowed)
-            return RefusingEncoder(encoder, allowed, policy) if policy.refused else allowed
         return encoder.as_text() if as_text else encoder
 
     def stages_for(
@@ -440,28 +435,6 @@ def _pad_id(tokenizer: Any, table: TokenTable) -> int | None:
         return tokenizer.pad_token_id  # type: ignore[no-any-return]
     pad_token = table.roles.get("pad_token")
     return None if pad_token is None else tokenizer._ids_of_roles(table, str(pad_token))
-
-
-class RefusingEncoder(TextEncoder):
-    """Encodes texts without the refused special tokens, and raises for texts that contain one."""
-
-    def __init__(self, full: TextEncoder, allowed: TextEncoder, policy: SpecialPolicy) -> None:
-        super().__init__(allowed.stages)
-        self._full = full
-        self._policy = policy
-
-    def _checked(self, text: str) -> str:
-        self._policy.check(self._full.stages.specials_in(text), text)
-        return text
-
-    def ids(self, text: str) -> list[int]:
-        return super().ids(self._checked(text))
-
-    def tokens(self, text: str) -> list[str]:
-        return super().tokens(self._checked(text))
-
-    def locate(self, text: str) -> Any:
-        return super().locate(self._checked(text))
 
 
 class _Never:

@@ -1,4 +1,4 @@
-"""The tokenizer that users subclass: what it inherits, explanations, chats, loading and saving.
+"""The tokenizer that users subclass: what it inherits, explanations, loading and saving.
 
 In: a name, a directory or settings. Out: a tokenizer. What it does with texts and ids has a module
 for each noun: `calls`, `encoding` (ids alone), `model_inputs`, `conversion` (tokens to ids and
@@ -8,7 +8,6 @@ back, and decoding), `added`; its settings and its moment are in `state`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 
@@ -20,19 +19,14 @@ from trietok.errors import (
     brief,
     kind_of,
 )
-from trietok.inputs.batch_encoding import BatchEncoding
-from trietok.inputs.options import CallKeywords, CallOptions, SpanKeywords, Text
+from trietok.inputs.options import CallKeywords, CallOptions, Text
 from trietok.later import TYPE_CHECKING, Any, Self, Unpack, importlib
 from trietok.text.added_tokens import convert_added_tokens
-from trietok.text.alignment import Ids
-from trietok.text.untrusted import PLAIN_TEXT, Untrusted
-from trietok.tokenizer import chat
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.calls import CallsMixin
 from trietok.tokenizer.conversion import ConversionMixin
 from trietok.tokenizer.encoding import EncodingMixin
 from trietok.tokenizer.model_inputs import ModelInputsMixin
-from trietok.tokenizer.moment import Moment
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation
@@ -85,7 +79,8 @@ class PreTrainedTokenizer(
         model_input_names: what a call returns by default, the main input first.
         clean_up_tokenization_spaces: whether decoding takes out the spaces before punctuation.
         split_special_tokens: treat special tokens in a text as ordinary text.
-        chat_template: a template for `apply_chat_template`, or a dict name → template.
+        chat_template: a chat template, or a dict name → template. trietok saves it with the
+            tokenizer and does not render it.
         extra_special_tokens: more roles, as a dict role → token; a list of tokens, as in
             transformers 5, gives additional special tokens.
         name_or_path: where the tokenizer was loaded from.
@@ -166,59 +161,6 @@ class PreTrainedTokenizer(
             of = type(self).__name__, self.name_or_path, self.profile, vocabulary
             texts = (first,) if second is None else (first, second)
             return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
-
-    def encode_spans(
-        self,
-        spans: Sequence[str | Untrusted],
-        pair_spans: Sequence[str | Untrusted] | None = None,
-        **options: Unpack[SpanKeywords],
-    ) -> BatchEncoding:
-        """Encode one text, or a pair, made of trusted and untrusted spans.
-
-        Each span is tokenized by itself, so no word crosses a border.
-
-        Args:
-            spans: a str for a span in which special tokens are special, `Untrusted(text)` for one
-                in which they are plain text.
-            pair_spans: the second text, likewise.
-            **options: those of a call for one text.
-
-        Raises:
-            InputTypeError: a span is neither.
-
-        >>> import trietok
-        >>> tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        >>> encoding = tokenizer.encode_spans(["people [SEP] say:", trietok.Untrusted("[SEP]")])
-        >>> tokenizer.convert_ids_to_tokens(encoding.input_ids)
-        ['[CLS]', 'people', '[SEP]', 'say', ':', '[', 'se', '##p', ']', '[SEP]']
-        """
-        with brief:
-            pinned = self._pinned()
-            moment = pinned._now()
-            ids = self._ids_of_spans(moment, spans)
-            pair_ids = None if pair_spans is None else self._ids_of_spans(moment, pair_spans)
-            return pinned.prepare_for_model(ids, pair_ids, prepend_batch_axis=True, **options)
-
-    def _ids_of_spans(self, moment: Moment, spans: Sequence[str | Untrusted]) -> Ids:
-        trusted, untrusted = moment.encoder_for({}), moment.encoder_for(PLAIN_TEXT)
-        ids: Ids = []
-        for number, span in enumerate(spans):
-            if isinstance(span, Untrusted):
-                ids += untrusted.ids(span.text)
-            elif isinstance(span, str):
-                ids += trusted.ids(span)
-            else:
-                raise InputTypeError(
-                    f"span {number} is {kind_of(span)}; a span is a str or Untrusted(text)",
-                    value=span,
-                )
-        return ids
-
-    # ---- truncation, the template, padding -------------------------------------------------------
-
-    apply_chat_template = chat.apply_chat_template
-    encode_message_with_chat_template = chat.encode_message_with_chat_template
-    get_chat_template = chat.get_chat_template
 
     # ---- files -----------------------------------------------------------------------------------
 

@@ -34,6 +34,10 @@ _UPLOADS = (
     "trietok uploads nothing: override save_pretrained, and upload the directory with"
     " huggingface_hub"
 )
+_CHATS = (
+    "render the template with transformers or jinja2, and tokenize the text with"
+    " add_special_tokens=False"
+)
 _LOADS = "override from_pretrained, or __init__"
 _ENCODES = "override encode_plus and batch_encode_plus, through which each call goes then"
 _TARGETS = (
@@ -42,6 +46,9 @@ _TARGETS = (
 # Methods that transformers has and trietok leaves out or never calls, with what to do, or override,
 # instead.
 LEFT_OUT = {
+    "apply_chat_template": _CHATS,
+    "encode_message_with_chat_template": _CHATS,
+    "get_chat_template": "read the attribute chat_template instead",
     "save_chat_templates": "save_pretrained writes them with the other files",
     "backend_tokenizer": (
         "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer"

@@ -15,7 +15,7 @@ from trietok.errors import (
     InputError,
     NotSupportedError,
 )
-from trietok.files.formats import RECORD
+from trietok.files.formats import RECORD, Templates, named_templates
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.options import VERY_LARGE_INTEGER, Side
 from trietok.inputs.profiles import SLOW, Profile
@@ -25,10 +25,9 @@ from trietok.text.changes import is_replaced
 from trietok.text.memory import MEMORY_LIMIT
 from trietok.text.stages import Stages
 from trietok.text.text_encoder import TextEncoder
-from trietok.tokenizer import chat
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.hooks import HookEncoder
-from trietok.tokenizer.moment import NEVER, Derived, Moment, frozen
+from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
 
@@ -95,7 +94,7 @@ class TokenizerState(SpecialTokensMixin):
             setattr(self, name, side)
         self.model_input_names = kwargs.pop("model_input_names", self.model_input_names)
         self.clean_up_tokenization_spaces: bool = kwargs.pop("clean_up_tokenization_spaces", False)
-        self.chat_template: chat.Templates = chat.named_templates(kwargs.pop("chat_template", None))
+        self.chat_template: Templates = named_templates(kwargs.pop("chat_template", None))
         self.split_special_tokens: bool = kwargs.pop("split_special_tokens", False)
         extra = kwargs.pop("extra_special_tokens", None) or {}
         if not isinstance(extra, Mapping):
@@ -174,12 +173,6 @@ class TokenizerState(SpecialTokensMixin):
         """
         pinned: Self = self._now().pinned(self)
         return pinned
-
-    def _frozen(self) -> Any:
-        """The settings, roles and tokens of one state, for a method that makes no calls; see
-        `frozen`.
-        """
-        return frozen(self)
 
     # ---- what each kind of tokenizer defines -----------------------------------------------------
 

@@ -123,12 +123,6 @@ class TokenTable:
         """The tokens of the roles, to look up in."""
         return frozenset(self.special_tokens)
 
-    @cached_property
-    def special_contents(self) -> frozenset[str]:
-        """Every special token: those of the roles, and added ones that are marked."""
-        marked = (token.content for token in self.added.decoder.flat().values() if token.special)
-        return self.special_set.union(marked)
-
     # ---- tokens and ids, where there is a vocabulary ---------------------------------------------
 
     @property

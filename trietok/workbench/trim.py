@@ -143,28 +143,32 @@ def _counted(
     }
     unknown: list[Any] = [unknown_id_of(tokenizer) for tokenizer in (before, after)]
     number = tokens = differing = changed = unknown_before = unknown_after = 0
-
-    def with_more_unknown() -> Iterator[str]:
-        """The texts that have become more unknown, while all are counted."""
-        nonlocal number, tokens, differing, changed, unknown_before, unknown_after
-        for batch in batches(texts):
-            number += len(batch)
-            for text, old, new in zip(
-                batch, ids_of_texts(before, batch), ids_of_texts(after, batch), strict=True
-            ):
-                tokens += len(old)
-                unknown_before += (times := old.count(unknown[0]))
-                unknown_after += (times_now := new.count(unknown[1]))
-                expected = list(map(of_id.get, old, repeat(_NO_ID)))
-                if expected != new:
-                    differing += 1
-                    changed += (Counter(expected) - Counter(new)).total()
-                    if times_now > times:
-                        yield text
-
-    found = after.find_unknown(with_more_unknown(), positions=0).words
-    words = (each for each in found if unknown[0] not in ids_of_texts(before, [each.word])[0])
-    unknown_words = {each.word: each.count for each in islice(words, _MOST_UNKNOWN)}
+    encoder, unk_token = after.text_encoder, after.unk_token
+    unknown_now: Counter[str] = Counter()  # the words of texts that have become more unknown
+    for batch in batches(texts):
+        number += len(batch)
+        for text, old, new in zip(
+            batch, ids_of_texts(before, batch), ids_of_texts(after, batch), strict=True
+        ):
+            tokens += len(old)
+            unknown_before += (times := old.count(unknown[0]))
+            unknown_after += (times_now := new.count(unknown[1]))
+            expected = list(map(of_id.get, old, repeat(_NO_ID)))
+            if expected != new:
+                differing += 1
+                changed += (Counter(expected) - Counter(new)).total()
+                if times_now > times:
+                    unknown_now.update(
+                        word
+                        for word, pieces, _ in encoder.words(text)
+                        if word != unk_token and unknown[1] in encoder.ids_of_tokens(pieces)
+                    )
+    words = (
+        (word, count)
+        for word, count in unknown_now.most_common()
+        if unknown[0] not in ids_of_texts(before, [word])[0]
+    )
+    unknown_words = dict(islice(words, _MOST_UNKNOWN))
     return TextCounts(
         number, tokens, differing, changed, unknown_before, unknown_after, unknown_words
     )

@@ -163,11 +163,6 @@ def fix(
         repair.lost = [
             f.message for f in before.findings if f.code in _OF_JSON and f.message not in corrected
         ]
-    # Templates in files go with the copy as they are; one of the configuration goes if it parses.
-    broken = [f.message for f in before.findings if f.code == "chat-template"]
-    if broken and not _templates(files.path):
-        repair.changes.append(f"{TOKENIZER_CONFIG_FILE}: chat_template is left out: {broken[0]}")
-    repair.keeps_template = not (broken or _templates(files.path))
     id_map = _write(repair, target, renumber)
     return FixResult(os.fspath(output), before, check(target), repair.changes, id_map)
 
@@ -229,7 +224,6 @@ class _Repair:
         self.settings: dict[str, bool | None] = {}
         # what tokenizer.json said otherwise, and says no more where it is written anew
         self.lost: list[str] = []
-        self.keeps_template = True  # of tokenizer_config.json
         self._dropped: set[int] = set()
         # Where texts are split only at whitespace, any placeholder is a word that some text has.
         self._may_replace = bool(files.config.get("do_basic_tokenize", True))
@@ -312,7 +306,7 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
             entries = list(loaded.added_tokens_decoder.items())
         added = _new_ids(repair, entries, id_map)
         config |= repair.settings
-        if not repair.keeps_template:
+        if _templates(files.path):  # which are copied, and come before that of the configuration
             config.pop("chat_template", None)
         config[DECODER] = {token_id: token.__getstate__() for token_id, token in added}
         if renumber and RECORD in config:

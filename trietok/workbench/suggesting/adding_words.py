@@ -284,6 +284,17 @@ class AddingWords:
         """How many of these tokens are unknown."""
         return tokens.count(self.unk_token)
 
+    def unknown_words(self, unit: str) -> list[str]:
+        """The words of a unit that become the unknown token, but for that token itself."""
+        return [
+            word
+            for word in self._words_of(unit)
+            if word != self.unk_token and self.unk_token in self.pieces_of(word)
+        ]
+
+    def _words_of(self, unit: str) -> list[str]:
+        return [unit]
+
     def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
         """The words that are more than one token, or unknown, and how often adding each would
         matter.
@@ -428,6 +439,9 @@ class AddingTokens(AddingWords):
     def extra_in(self, unit: str, tokens: list[str]) -> int:
         words, added = self.words_in(unit)
         return len(tokens) - len(words) - len(added)
+
+    def _words_of(self, unit: str) -> list[str]:
+        return self.words_in(unit)[0]
 
     def candidates(self, counts: Mapping[str, int]) -> dict[str, int]:
         self.counts = counts

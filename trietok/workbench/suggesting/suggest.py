@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import alternatives
@@ -98,8 +98,8 @@ def suggest_tokens(
     >>> for suggestion in suggestions.suggestions:
     ...     print(suggestion.word, suggestion.frequency, suggestion.pieces, suggestion.tokens_saved)
     zoology 5 ['z', '##ool', '##og', '##y'] 15
-    >>> suggestions.tokens_before, suggestions.tokens_after
-    (42, 27)
+    >>> suggestions.tokens_before, suggestions.tokens_after, suggestions.unknown
+    (42, 27, {})
 
     Cost: O(code points of the texts), then for each suggestion the words that begin with it;
     O(max_words) in memory.
@@ -125,8 +125,11 @@ def suggest_tokens(
         raise InputError(
             f"there is no word in the {counts.texts} texts; give texts that hold words"
         )
+    unknown_words: Counter[str] = Counter()
     for unit, count in counts.items():
-        picked.add(unit, count)
+        if picked.add(unit, count):
+            for word in trial.unknown_words(unit):
+                unknown_words[word] += count
     tokens_before, unknown_before = picked.tokens, picked.unknown
     unwanted = frozenset(form for word in leave_out for form in (word, word.lower()))
     ranked = _ranked(trial, counts, min_frequency, unknown_weight, unwanted)
@@ -149,6 +152,8 @@ def suggest_tokens(
         tokens_after=picked.tokens,
         unknown_before=unknown_before,
         unknown_after=picked.unknown,
+        unknown=_by_frequency(unknown_words),
+        most=most,
         milestones=picked.milestones,
         changed=picked.changed(),
         left_out=picked.left_out,
@@ -160,6 +165,11 @@ def suggest_tokens(
         forgotten=counts.pruned_occurrences,
         lost_at_most=counts.pruned_below,
     )
+
+
+def _by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+    """The same counts, the most frequent first; of equals the one whose code points are lower."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _check_options(
@@ -260,11 +270,14 @@ class _Picked:
             self._note_unknown(self.way.unknown_in(added))
         return counts
 
-    def add(self, unit: str, count: int) -> None:
+    def add(self, unit: str, count: int) -> int:
+        """Count the tokens of a unit that occurs so often; return how many of them are unknown."""
         tokens = self.way.cut(unit)
+        unknown = self.way.unknown_in(tokens)
         self.tokens += count * len(tokens)
         self._extra += count * self.way.extra_in(unit, tokens)
-        self._note_unknown(count * self.way.unknown_in(tokens))
+        self._note_unknown(count * unknown)
+        return unknown
 
     def _note_unknown(self, number: int) -> None:
         self.unknown += number

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from trietok.showing.characters import number_of
+from trietok.showing.characters import cut_to, number_of
 from trietok.showing.report import Report, Table
 from trietok.workbench.suggesting.adding_words import (
     ChangedUnit,
@@ -15,6 +15,7 @@ from trietok.workbench.suggesting.adding_words import (
 HEAD_OF_SUGGESTIONS = ("word", "frequency", "tokens saved", "now")
 SAVED_ALREADY = "what it would save, the suggestions before it save"
 _MOST_SHOWN = 20
+_WIDEST = 40  # columns of an unknown word, which may be as long as a text
 
 
 class Suggestion(NamedTuple):
@@ -89,6 +90,9 @@ class Suggestions(Report):
         words: how many words, or chunks between spaces for `"single-word"`, were counted in them.
         tokens_before, tokens_after: the tokens of all texts now, and with all suggestions added.
         unknown_before, unknown_after: the unknown ones among them.
+        unknown: every word that becomes the unknown token now → its frequency, the most frequent
+            first; also those that are not suggested.
+        most: how many suggestions were wanted; the report shows as many unknown words at most.
         milestones: the same for the first 50, 100, 500 and all.
         changed: other words, or chunks, of the texts that get other tokens once all is added.
         left_out: words that would have been suggested but for what they would do to others, or that
@@ -109,6 +113,8 @@ class Suggestions(Report):
     tokens_after: int
     unknown_before: int
     unknown_after: int
+    unknown: dict[str, int]
+    most: int
     milestones: list[Milestone]
     changed: list[ChangedUnit]
     left_out: list[LeftOut]
@@ -193,3 +199,15 @@ class Suggestions(Report):
             yield Table(HEAD_OF_SUGGESTIONS, self.rows()[:_MOST_SHOWN], right=(1, 2), mono=(3,))
         if len(self.suggestions) > _MOST_SHOWN:
             yield f"... and {len(self.suggestions) - _MOST_SHOWN:,} more"
+        yield from self.unknown_parts()
+
+    def unknown_parts(self) -> Iterator[str | Table]:
+        """The section of the report about the unknown words; nothing where there are none."""
+        if not self.unknown:
+            return
+        yield f"{number_of(len(self.unknown), 'unknown word')} in the texts"
+        shown = list(self.unknown.items())[: min(self.most, _MOST_SHOWN)]
+        rows = [(cut_to(word, _WIDEST), f"{frequency:,}") for word, frequency in shown]
+        yield Table(("unknown word", "frequency"), rows, right=(1,))
+        if len(self.unknown) > len(shown):
+            yield f"... and {len(self.unknown) - len(shown):,} more"

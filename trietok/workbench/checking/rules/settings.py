@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from trietok.disk import UNFINISHED
 from trietok.files.formats import (
     ANY_KIND,
-    CHAT_TEMPLATE_FILE,
     CONFIG_FILE,
     GENERIC_FAST,
     JAPANESE,
@@ -21,7 +20,6 @@ from trietok.files.formats import (
 )
 from trietok.files.staging import Staging
 from trietok.text.characters import is_chinese_char, normalize
-from trietok.tokenizer.chat_rendering import syntax_error
 from trietok.tokenizer.wordpiece_vocabulary import is_unused_slot
 from trietok.workbench.checking.facts import (
     AUTO_MAP,
@@ -290,34 +288,6 @@ def sides(facts: Facts) -> Iterator[Finding]:
     ):
         if facts.files.config.get(key) == "left":
             yield Finding(severity, LEFT_SIDE, f"{key} is 'left': {why}", TOKENIZER_CONFIG_FILE)
-
-
-CHAT_TEMPLATE = declare(
-    "chat-template",
-    so="apply_chat_template raises",
-    do="correct the template at the line named",
-)
-
-
-@rule(CHAT_TEMPLATE, needs="vocabulary slow")
-def chat_templates(facts: Facts) -> Iterator[Finding]:
-    """Chat templates that do not parse."""
-    templates = facts.slow.chat_template
-    for name, template in templates.items() if isinstance(templates, dict) else (("", templates),):
-        wrong = syntax_error(template) if isinstance(template, str) else None
-        if wrong is not None:
-            which = f"the chat template {name!r}".removesuffix(" ''")
-            file = (
-                TOKENIZER_CONFIG_FILE
-                if "chat_template" in facts.files.config
-                else CHAT_TEMPLATE_FILE
-            )
-            yield Finding(
-                "warning",
-                CHAT_TEMPLATE,
-                f"{which} does not parse: line {wrong[0]}: {wrong[1]}",
-                file,
-            )
 
 
 # What trietok itself has written: its record in tokenizer_config.json, and what a save has left
