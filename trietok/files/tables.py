@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from trietok.errors import (
     FileFormatError,
@@ -153,52 +152,63 @@ def rows_of_csv(
         FileFormatError: there is no such column, a row is longer than 16 MiB, or a quote is not
             closed.
     """
-    names, delimiter = list(columns), TABLES[file.kind or ""]
-    number = size = 0  # of the rows after the header; bytes of the row that is read
+    names, table = list(columns), iter(_CsvRows(raw, file))
+    header = next(table, [])
+    if not header:
+        told = f"{file.name} is empty: its first row has to name its columns"
+        raise FileFormatError(told, path=file.name)
+    _check_header(header, file.name, names, TABLES[file.kind or ""])
+    places = list(map(header.index, names))
+    for row in table:
+        if len(row) == len(header):
+            yield [row[place].encode("utf-8", "surrogateescape") for place in places]
+        else:
+            told = f"a row of {number_of(len(row), 'value')}, and the header has {len(header)}"
+            yield BadRow(f"{told}; see whether its quotes are closed")
 
-    def lines() -> Iterator[str]:
-        nonlocal size
-        for line in lines_within(file_of_blocks(_blocks_of(raw, file))):
-            size += len(line)
-            if size > _LONGEST_ROW:
-                told = f"{file.name} has a row of more than {_LONGEST_ROW:,} bytes"
-                told += f" behind row {number:,}; see whether its quotes are closed"
+
+class _CsvRows:
+    """The rows of a .csv or .tsv that are not empty, the header first."""
+
+    def __init__(self, raw: BinaryIO, file: TextFile) -> None:
+        self._raw, self._file = raw, file
+        self._number = -1  # of the row that was read last; the header is 0
+        self._size = 0  # bytes of the row that is read
+
+    def __iter__(self) -> Iterator[list[str]]:
+        name, lines = self._file.name, self._lines()
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_ROW))
+        rows = csv.reader(lines, delimiter=TABLES[self._file.kind or ""])
+        begin = 1
+        try:
+            while (row := next(rows)) != [_END]:
+                if row and row[-1].endswith(_END):
+                    told = f"{name}, line {begin}: a quote is not closed before the end of the"
+                    told += " file, and holds all rows behind it; close it, or write it twice"
+                    raise FileFormatError(f"{told} within quotes", path=name)
+                self._number += bool(row)
+                self._size, begin = 0, rows.line_num + 1
+                if row:
+                    yield row
+        except csv.Error as error:
+            told = f"{name}, line {rows.line_num} cannot be read: {error}"
+            raise FileFormatError(told, path=name) from None
+
+    def _lines(self) -> Iterator[str]:
+        file, is_first = self._file, True
+        for line in lines_within(file_of_blocks(_blocks_of(self._raw, file))):
+            self._size += len(line)
+            if self._size > _LONGEST_ROW:
+                told = f"{file.name} has a row of more than {_LONGEST_ROW:,} bytes behind row"
+                told += f" {max(self._number, 0):,}; see whether its quotes are closed"
                 raise FileFormatError(told, path=file.name)
-            # The reader wants no \r in the middle of a line.
+            if is_first:
+                refuse_other_than_text(line, file.name)
+                line, is_first = line.removeprefix(b"\xef\xbb\xbf"), False
+            # The reader refuses a \r in the middle of a line.
             for part in line.splitlines(keepends=True):
                 yield part.decode("utf-8", "surrogateescape")
         yield _END
-
-    checked = lines()
-    first = next(checked)
-    refuse_other_than_text(first.encode("utf-8", "surrogateescape"), file.name)
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_ROW))
-    rows = csv.reader(chain([first.removeprefix("\ufeff")], checked), delimiter=delimiter)
-    try:
-        header = next(filter(None, rows))
-        if header == [_END]:
-            told = f"{file.name} is empty: its first row has to name its columns"
-            raise FileFormatError(told, path=file.name)
-        _check_header(header, file.name, names, delimiter)
-        places = list(map(header.index, names))
-        while True:
-            size, begin = 0, rows.line_num + 1
-            row = next(rows)
-            if row == [_END]:
-                return
-            if row and row[-1].endswith(_END):
-                told = f"{file.name}, line {begin}: a quote is not closed before the end of the"
-                told += " file, and holds all rows behind it; close it, or write it twice within"
-                raise FileFormatError(f"{told} quotes", path=file.name)
-            number += bool(row)
-            if len(row) == len(header):
-                yield [row[place].encode("utf-8", "surrogateescape") for place in places]
-            elif row:
-                told = f"a row of {number_of(len(row), 'value')}, and the header has {len(header)}"
-                yield BadRow(f"{told}; see whether its quotes are closed")
-    except csv.Error as error:
-        told = f"{file.name}, line {rows.line_num} cannot be read: {error}"
-        raise FileFormatError(told, path=file.name) from None
 
 
 def _check_header(header: list[str], path: str, names: list[str], delimiter: str) -> None:
