@@ -25,12 +25,6 @@ CLIENTS = (
     "sentence-transformers setfit keybert langchain-text-splitters docling-core[chunking]"
     " bert_score fastembed onnx semantic-text-splitter nanotoken tokie"
 ).split()
-# mosaicml-streaming brings very many: its own environment
-READERS = (
-    "numpy",
-    "torchdata",
-    "megatron-core",
-)
 SERVICES = ("fastapi", "uvicorn[standard]", "gunicorn", "uvicorn-worker", "httpx")
 NOT_SLOW = (
     "not parity and not engines and not benchmark and not faults and not browser and not clients"
@@ -73,12 +67,9 @@ nox.options.sessions = ["lint", "types", "tests"]
 nox.options.error_on_missing_interpreters = False
 
 
-def _counts(*names: str, **fewer: str) -> dict[str, str]:
-    """How often tests try: as the environment says, or else as `FEWER` or `fewer` does, but at
-    night.
-    """
-    counts = {**{name: FEWER[name] for name in names}, **fewer}
-    return OFTEN if NIGHTLY else {name: os.environ.get(name, counts[name]) for name in counts}
+def _counts(*names: str) -> dict[str, str]:
+    """How often tests try: as the environment says, or else as `FEWER` does, but at night."""
+    return OFTEN if NIGHTLY else {name: os.environ.get(name, FEWER[name]) for name in names}
 
 
 def _install(session: nox.Session, extras: str, *packages: str) -> None:
@@ -314,60 +305,15 @@ def interop(session: nox.Session) -> None:
 
 @nox.session
 def engines(session: nox.Session) -> None:
-    """Ray Data, Spark, HuggingFace datasets, Dask and Polars; and S3, by a server on this
-    machine.
+    """`TokenizeBatch` in Ray Data, Spark, HuggingFace datasets, Dask and Polars; and texts in S3,
+    by a server on this machine.
     """
-    _install(
-        session,
-        "[ray,spark,datasets,s3]",
-        TORCH,
-        *READERS,
-        "dask",
-        "polars",
-        "moto[server]",
-        "boto3",
-        *PYTEST,
-    )
-    corpus = (
-        "tests/corpus/test_corpus_engines.py",
-        "tests/corpus/test_engine_runs.py",
-        "tests/corpus/test_formats_of_others.py",
-        "tests/corpus/test_training_order.py",
-        "tests/corpus/test_s3.py",
-        "tests/corpus/test_output_in_s3.py",
-    )
-    # not in `create_tmp`, which becomes TMPDIR: Ray starts no worker for one within an environment
-    streaming = pathlib.Path(session.virtualenv.location, "streaming").absolute()
-    session.run("uv", "venv", "-q", "--clear", str(streaming), external=True)
-    python = streaming / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    session.run(
-        "uv",
-        "pip",
-        "install",
-        "-q",
-        "--python",
-        str(python),
-        "mosaicml-streaming",
-        TORCH,
-        external=True,
-    )
-    env = {
-        **_counts(TRIETOK_KILLS="5"),  # half as many as elsewhere: clusters start again
-        "TRIETOK_STREAMING_PYTHON": str(python),
-        # Spark starts in half the time
-        "JAVA_TOOL_OPTIONS": ("-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
-    }
-    session.run(
-        "python",
-        "-m",
-        "pytest",
-        "-m",
-        "engines or not faults",
-        *corpus,
-        "-q",
-        *session.posargs,
-        env=env,
-    )
+    more = ("dask", "polars", "moto[server]", "boto3")
+    _install(session, "[ray,spark,datasets,s3]", TORCH, *more, *PYTEST)
+    corpus = ("tests/corpus/test_corpus_engines.py", "tests/corpus/test_s3.py")
+    # Spark starts in half the time
+    env = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    session.run("python", "-m", "pytest", "-m", "engines", *corpus, "-q", *session.posargs, env=env)
 
 
 @nox.session

@@ -56,8 +56,8 @@ def test_dir_lists_public_names_only():
     assert dir(trietok) == sorted(trietok.__all__)
     assert dir(trietok.training) == sorted(trietok.training.__all__)
     program = (
-        "import trietok, trietok.clients, trietok.corpus, rlcompleter\nprint([module.__name__ for"
-        " module in (trietok, trietok.clients, trietok.corpus) if dir(module) !="
+        "import trietok, trietok.clients, rlcompleter\nprint([module.__name__ for"
+        " module in (trietok, trietok.clients) if dir(module) !="
         " sorted(module.__all__)])\ncomplete = rlcompleter.Completer({'trietok':"
         " trietok}).complete\nfound = list(iter(map(lambda n: complete('trietok.', n),"
         " range(1000)).__next__, None))\nprint([each for each in found if 'import_module' in each"

@@ -63,7 +63,6 @@ def test_every_public_name_is_on_a_page_of_the_reference():
     # trietok.training.Bpe is trietok.Bpe
     shown_elsewhere = {f"training.{name}" for name in trietok.__all__}
     assert {
-        "corpus.open_corpus",
         "training.Segmenter",
         "clients.to_rust",
         "BertTokenizer",

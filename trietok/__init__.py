@@ -34,7 +34,7 @@ _HOMES = {
         "errors": (
             """
             FileError FileFormatError InputError InputTypeError MissingDependencyError
-            NotSupportedError OptionError PositionError SpecialTokenError TemporaryError
+            NotSupportedError OptionError PositionError SpecialTokenError
             TokenIdError TokenizerClassError TrietokError UnknownTokenError VocabularyError
         """
         ),

@@ -18,7 +18,6 @@ from trietok.errors import NotSupportedError as NotSupportedError
 from trietok.errors import OptionError as OptionError
 from trietok.errors import PositionError as PositionError
 from trietok.errors import SpecialTokenError as SpecialTokenError
-from trietok.errors import TemporaryError as TemporaryError
 from trietok.errors import TokenIdError as TokenIdError
 from trietok.errors import TokenizerClassError as TokenizerClassError
 from trietok.errors import TrietokError as TrietokError

@@ -7,7 +7,6 @@ error are attributes.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -185,41 +184,6 @@ class FileError(TrietokError, OSError, ValueError):
         self.path = os.fspath(path)
 
 
-class TemporaryError(TrietokError, OSError):
-    """What cannot be done now, and says nothing of the file: a store gives no answer, or too many
-    files are open.
-
-    `path` names what was asked for. The same call may work later.
-    """
-
-    def __init__(self, message: str, *, path: str | os.PathLike[str]) -> None:
-        super().__init__(message, os.fspath(path))
-        self.path = os.fspath(path)
-
-
-_PASSING = {  # errors of the system
-    getattr(errno, name, None)
-    for name in (
-        "EAGAIN EBUSY EMFILE ENFILE ENOBUFS ENOMEM ESTALE ETIMEDOUT ECONNABORTED ECONNREFUSED"
-        " ECONNRESET EHOSTDOWN EHOSTUNREACH ENETDOWN ENETRESET ENETUNREACH"
-    ).split()
-} - {None}
-
-
-def is_passing(error: BaseException) -> bool:
-    """Whether an error is one that the same call may not meet later.
-
-    >>> (
-    ...     is_passing(OSError(errno.EMFILE, "Too many open files")),
-    ...     is_passing(FileNotFoundError(errno.ENOENT, "no file")),
-    ... )
-    (True, False)
-    """
-    return isinstance(error, TemporaryError) or (
-        isinstance(error, OSError) and error.errno in _PASSING
-    )
-
-
 class FileFormatError(TrietokError, ValueError):
     """A file was read but does not hold what it should. `path` and, where known, `line_number`
     (from 1).
@@ -244,17 +208,14 @@ def as_file_error(
 ) -> Iterator[None]:
     """Have an error of the system be a `FileError` that says what cannot be done: "cannot read
     a.txt: ...".
-
-    One that passes, such as too many open files, is a `TemporaryError`.
     """
     try:
         yield
-    except (FileError, TemporaryError):
+    except FileError:
         raise
     except OSError as error:
         file = f" ({error.filename})" if names_file and error.filename else ""
-        kind = TemporaryError if is_passing(error) else FileError
-        raise kind(f"{what}: {error.strerror or error}{file}", path=path) from error
+        raise FileError(f"{what}: {error.strerror or error}{file}", path=path) from error
 
 
 class TokenizerClassError(FileError):
@@ -383,13 +344,11 @@ EXTRAS = {
     "hub": "huggingface_hub",
     "numpy": "numpy",
     "model": "numpy safetensors",
-    "parquet": "pyarrow",
-    "corpus": "click rich pyarrow msgspec zstandard",
-    "remote": "fsspec",
-    "s3": "fsspec s3fs",
-    "ray": "click rich pyarrow msgspec zstandard ray[data]",
-    "spark": "click rich pyarrow msgspec zstandard pyspark[sql]",
-    "datasets": "click rich pyarrow msgspec zstandard datasets",
+    "parquet": "pyarrow fsspec zstandard",
+    "s3": "pyarrow fsspec zstandard s3fs",
+    "ray": "pyarrow fsspec zstandard ray[data]",
+    "spark": "pyarrow fsspec zstandard pyspark[sql]",
+    "datasets": "pyarrow fsspec zstandard datasets",
     "ja": "fugashi ipadic unidic-lite",
 }
 

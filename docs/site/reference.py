@@ -124,7 +124,7 @@ PAGES = {
         " training](../training_batches.md).",
         tuple(
             """
-            encode_files TokenizeBatch corpus.open_corpus corpus.Corpus DataCollatorWithPadding
+            encode_files TokenizeBatch DataCollatorWithPadding
             DataCollatorForLanguageModeling DataCollatorForWholeWordMask
             """.split()
         ),
@@ -157,7 +157,7 @@ PAGES = {
         tuple(
             """
             TrietokError FileError FileFormatError InputError InputTypeError MissingDependencyError
-            NotSupportedError OptionError PositionError SpecialTokenError TemporaryError
+            NotSupportedError OptionError PositionError SpecialTokenError
             TokenIdError TokenizerClassError UnknownTokenError VocabularyError
             """.split()
         ),

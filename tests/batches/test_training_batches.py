@@ -12,7 +12,7 @@ FIRST = ["Parquet to ids", "A batch, in numpy"]  # what the other parts go on fr
 PARTS = {
     "A batch, in numpy": (),
     "A batch, in torch": ("torch",),
-    "Shuffled, from a corpus on disk": ("torch",),
+    "From files of ids": (),
     "Repeatable masks": (),
     "Whole words": (),
 }

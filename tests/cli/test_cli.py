@@ -239,7 +239,7 @@ def test_all_commands_are_in_the_help_in_a_line_each_and_each_is_found():
     [
         ("trietok enc", ["plain,encode", "plain,encode-files"]),
         ("trietok encode --file te", ["file,te"]),
-        ("trietok encode-files --format n", ["plain,npy"]),
+        ("trietok encode-files --on-error s", ["plain,skip"]),
     ],
 )
 def test_the_shell_completes_commands_names_of_files_and_choices(typed, completed):

@@ -30,11 +30,9 @@ from tests.cli.commands import (
     run,
     usage_error,
 )
-from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, write
+from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, table_in, write
 from trietok import encode_files
-from trietok.corpus import open_corpus
 from trietok.corpus.encode_shard import ShardEncoder
-from trietok.corpus.shard_files import FORMATS
 
 
 def test_a_summary(english, tmp_path):
@@ -42,7 +40,7 @@ def test_a_summary(english, tmp_path):
     assert out(
         "encode-files", str(tmp_path / "a.txt"), "-o", str(tmp_path / "ids"), "--workers", "1"
     ) == [
-        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens, 7 rows"
+        f"written to {tmp_path / 'ids'}: 7 texts, {sum(map(len, ids_of(english)))} tokens"
         " in 1 shard"
     ]
     assert rows_in(tmp_path / "ids") == ids_of(english)
@@ -56,23 +54,13 @@ def test_the_options(english, tmp_path, vocab_file):
         result = run(
             "encode-files", path, "-o", str(ids), "--workers", "1", "--column", "body", *options
         )
-        left_out = "trietok: warning: 2 tokens of 34 are left out, since they fill no row\n"
-        assert (result.exit_code, result.stderr) == (
-            0,
-            left_out if "--drop-last" in options else "",
-        )
+        assert (result.exit_code, result.stderr) == (0, "")
         return rows_in(ids)
 
     assert rows() == ids_of(english)
     assert rows("--no-special-tokens") == ids_of(english, add_special_tokens=False)
     assert rows("--max-length", "4") == ids_of(english, truncation=True, max_length=4)
-    assert rows("--format", "npy") == ids_of(english)
-    assert rows("--shard-size", "0.0001", "--format", "bin") == ids_of(english)
-    joined = [token_id for row in ids_of(english) for token_id in row]
-    assert rows("--pack", "8") == [joined[start : start + 8] for start in range(0, len(joined), 8)]
-    assert rows("--pack", "8", "--drop-last") == [
-        joined[at : at + 8] for at in range(0, len(joined) - 7, 8)
-    ]
+    assert rows("--shard-size", "0.0001") == ids_of(english)
     assert rows("--model", str(vocab_file("a"))) != ids_of(english)
 
 
@@ -80,15 +68,9 @@ def test_other_columns(english, tmp_path):
     path = str(write(tmp_path / "a.jsonl"))
     command = ["encode-files", path, "-o", str(tmp_path / "ids"), "--workers", "1"]
     out(*command, "--keep-columns", "id, text", "--include", "attention_mask,special_tokens_mask")
-    corpus = open_corpus(tmp_path / "ids")
-    assert corpus.column_names == (
-        "input_ids",
-        "attention_mask",
-        "special_tokens_mask",
-        "id",
-        "text",
-    )
-    assert corpus.row(4, ["id", "text"]) == {"id": 4, "text": TEXTS[4]}
+    row = table_in(tmp_path / "ids")[4]
+    assert list(row) == ["input_ids", "attention_mask", "special_tokens_mask", "id", "text"]
+    assert (row["id"], row["text"]) == (4, TEXTS[4])
     assert "'offsets' is none of attention_mask, " in usage_error(*command, "--include", "offsets")
 
 
@@ -112,10 +94,8 @@ def test_json(tmp_path):
             "shards": 1,
             "rows": 1,
             "tokens": 3,
-            "texts": 1,
             "text_bytes": 6,
             "rejected": 1,
-            "dropped_tokens": 0,
             "longest_text": 3,
             "set_aside": [],
         }
@@ -148,34 +128,6 @@ def test_what_a_resumed_run_keeps_and_removes(tmp_path, monkeypatch):
     assert told["removed"] == {"a.txt": 1}
 
 
-def test_much_that_is_left_out_is_warned_of(tmp_path):
-    for number in range(100):
-        write(tmp_path / f"{number:03}.txt", ["the people of the United States"] * 3)
-    command = [
-        "encode-files",
-        str(tmp_path / "*.txt"),
-        "--workers",
-        "1",
-        "--pack",
-        "70",
-        "--drop-last",
-        "-o",
-    ]
-    # in one shard, and in fifty: no more than a row of a run
-    for size, dropped in (
-        ("16", 20),
-        ("0.0001", 20),
-    ):
-        result = run(*command, str(tmp_path / size), "--shard-size", size)
-        assert f"left out at the end: {dropped} tokens" in result.stdout
-        assert result.stderr == ""
-    result = run(*command[:4], "--pack", "2000", "--drop-last", "-o", str(tmp_path / "much"))
-    assert (
-        "trietok: warning: 400 tokens of 2,400 are left out, since they fill no row\n"
-        in result.stderr
-    )
-
-
 def test_a_bad_row(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
     command = [
@@ -203,7 +155,7 @@ def test_force_replaces_a_run_that_was_interrupted(english, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         encode_files(path, ids, english, workers=1, progress=stop)
     assert [each.name for each in ids.iterdir()] == [".trietok-encode"]
-    command = ("encode-files", str(path), "-o", str(ids), "--workers", "1", "--pack", "4")
+    command = ("encode-files", str(path), "-o", str(ids), "--workers", "1", "--max-length", "4")
     assert "replace it (--force)" in error(*command)
     out(*command, "--force")
     assert ".trietok-encode" not in contents(ids)
@@ -251,16 +203,18 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
         == "trietok: warning: the longest text has 602 tokens, more than the 512 the model takes;"
         " --truncation truncates\n"
     )
-    for options in (["--truncation"], ["--pack", "512"]):
-        assert run(*command, str(tmp_path / options[0]), *options).stderr == ""
-    assert len(rows_in(tmp_path / "--truncation")[0]) == 512
+    assert run(*command, str(tmp_path / "cut"), "--truncation").stderr == ""
+    assert len(rows_in(tmp_path / "cut")[0]) == 512
 
 
 def test_what_is_written_is_written_here(tmp_path, monkeypatch):
-    """But for ids, which `tests/corpus/test_run_in_store.py` is about."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("a\n")
-    for command in (("train", "wordpiece", "a.txt", "-o"), ("rows", "a", "-o")):
+    for command in (
+        ("train", "wordpiece", "a.txt", "-o"),
+        ("rows", "a", "-o"),
+        ("encode-files", "a.txt", "-o"),
+    ):
         assert "s3://bucket/ids is not on this machine" in usage_error(*command, "s3://bucket/ids")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
@@ -272,10 +226,8 @@ def test_usage_errors(tmp_path):
         assert "--shard-size" in usage_error(
             "encode-files", "a.txt", "-o", str(tmp_path), "--shard-size", size
         )
-    choices = {"--format": FORMATS, "--on-error": ("fail", "skip")}
-    for option, known in choices.items():
-        said = usage_error("encode-files", "a.txt", "-o", str(tmp_path), option, "csv")
-        assert f"'{option}': 'csv' is not one of {', '.join(map(repr, known))}." in said
+    said = usage_error("encode-files", "a.txt", "-o", str(tmp_path), "--on-error", "csv")
+    assert "'--on-error': 'csv' is not one of 'fail', 'skip'." in said
     assert "no room for a token beside the 2 special ones" in usage_error(
         "encode-files", "a.txt", "-o", str(tmp_path / "ids"), "--max-length", "1"
     )
@@ -437,12 +389,12 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_unfinished(tmp_path, kernel
         "--shard-size",
         "0.1",
     ]
-    command += ["--workers", "2", "-q", "--format", "npy"]
+    command += ["--workers", "2", "-q"]
     done = process(*command, env={**environment(), "TRIETOK_KERNEL": kernel}, preexec_fn=limited)
     said = done.communicate()[1].decode()
     assert done.returncode == 2
     assert re.fullmatch(
-        r"trietok: error: cannot write \S+/[0-9a-f]{40}: File too large\. \d finished shards?"
+        r"trietok: error: cannot write \S+/[0-9a-f]{40}\.parquet: File too large\. \d finished shards?"
         r" stays? in .*\n",
         said,
     )

@@ -25,7 +25,6 @@ OWN_WORDS = {
     "--output",
     "--most",
     "--with",
-    "--format",
     "--min-frequency",
     "--vocab-size",
     "--terms",

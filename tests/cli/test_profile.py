@@ -8,9 +8,9 @@ import re
 import pytest
 
 from tests.cli.commands import WHY, WHY_OF_CLASS, run_saying_all, usage_error
+from tests.corpus.shards import rows_in
 from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
 from trietok.cli.app import COMMANDS
-from trietok.corpus import open_corpus
 from trietok.tokenizer.auto import choose
 
 TEXT = "cafe\u0301 hello"  # of which only the slow profile composes a character
@@ -89,7 +89,7 @@ def test_commands_and_auto_tokenizer_give_the_same_ids(directory, tmp_path, prof
         "encode-files", *model, str(tmp_path / "texts.txt"), "-o", str(tmp_path / "ids")
     )
     assert on_error == shown
-    assert list(open_corpus(tmp_path / "ids").row(0, ["input_ids"])["input_ids"]) == ids
+    assert rows_in(tmp_path / "ids")[0] == ids
     assert said("encode", "--quiet", *model, TEXT)[1] == ""
     assert said("encode", "-v", *model, TEXT)[1] == f"trietok: profile: {line}\n"
     assert said("encode", TEXT)[1] == ""  # a built-in vocabulary

@@ -5,6 +5,7 @@ be none.
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -50,8 +51,17 @@ def test_tables_lines_of_json_and_of_text_hold_the_same_terms(tmp_path):
     ]
 
 
+def test_a_table_is_read_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "a.csv").write_text(TABLE, encoding="utf-8")
+    assert len(added(tmp_path / "a.csv", "--column", "term")) == 4
+    (tmp_path / "b.csv").write_bytes(b"text\nzoology\ncaf\xe9\n")
+    assert f"{tmp_path / 'b.csv'}, row 2: byte 0xe9 at offset 3 of the text in 'text'" in error(
+        "add", "-m", "trietok-en", "--terms", str(tmp_path / "b.csv"), "-o", str(tmp_path / "new")
+    )
+
+
 def test_the_row_of_a_term_that_is_left_out(tmp_path):
-    pytest.importorskip("pyarrow")
     (tmp_path / "a.csv").write_text("text\nzoology\n\u200d\n", encoding="utf-8")
     result = run(
         "add", "-m", "trietok-en", "--terms", str(tmp_path / "a.csv"), "-o", str(tmp_path / "out")

@@ -286,40 +286,6 @@ def test_options_that_do_not_go_together(text):
         assert "'--limit-alphabet': 0 is not in the range x>=1." in message
 
 
-@pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
-def test_words_are_counted_on_an_engine(text, monkeypatch, kind):
-    asked = []
-    monkeypatch.setattr("trietok.corpus.engines.map_on", lambda *names: asked.append(names) or map)
-    monkeypatch.setattr("trietok.training.word_counts._JOB_BYTES", 30)
-    out("train", kind, text, "-o", "here", "--vocab-size", "50")
-    out(
-        "train",
-        kind,
-        text,
-        "-o",
-        "there",
-        "--vocab-size",
-        "50",
-        "--engine",
-        "spark",
-        "--address",
-        "local[2]",
-    )
-    assert asked == [("spark", "local[2]")]
-    assert files_in("here") == files_in("there")
-    for name in files_in("here"):
-        assert pathlib.Path("here", name).read_bytes() == pathlib.Path("there", name).read_bytes()
-    assert "--address needs --engine" in usage_error(
-        "train", kind, text, "-o", "a", "--address", "auto"
-    )
-    assert "--workers is of this machine" in usage_error(
-        "train", kind, text, "-o", "a", "--engine", "ray", "--workers", "2"
-    )
-    assert "cannot read standard input" in error(
-        "train", kind, "-", "-o", "a", "--engine", "ray", stdin="low"
-    )
-
-
 def test_too_many_different_words_are_pruned_with_a_warning(text, monkeypatch):
     result = run("train", "wordpiece", text, "-o", "out", "--max-words", "6", "--json")
     assert result.exit_code == 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from array import array
-from itertools import pairwise
 
 import pytest
 
@@ -50,21 +48,16 @@ def manifest_in(out):
     return with_parts(read_manifest(path), path, lambda name: (out / name).read_bytes())
 
 
+def table_in(out):
+    """The rows of all shards, in order, as a list of dicts."""
+    shards = manifest_in(out)["shards"]
+    paths = [out / shard["file"]["name"] for shard in shards if "file" in shard]
+    return [row for path in paths for row in pq.read_table(path).to_pylist()]
+
+
 def rows_in(out):
-    """The rows of all shards, in order, whatever their format."""
-    rows = []
-    for shard in manifest_in(out)["shards"]:
-        paths = [out / file["name"] for file in shard["files"]]
-        if not paths:
-            continue
-        if paths[0].suffix == ".parquet":
-            rows += pq.read_table(paths[0]).column("input_ids").to_pylist()
-            continue
-        skip = 128 if paths[0].suffix == ".npy" else 0
-        ids = array("i", paths[0].read_bytes()[skip:])
-        index = array("q", paths[1].read_bytes()[skip:])
-        rows += [ids[start:end].tolist() for start, end in pairwise(index)]
-    return rows
+    """The ids of all rows, in order."""
+    return [row["input_ids"] for row in table_in(out)]
 
 
 def finished(out):

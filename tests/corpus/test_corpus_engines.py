@@ -17,7 +17,6 @@ import sys
 import pytest
 
 from tests.corpus.counted import CountedTokenizer, reads
-from tests.corpus.test_engine_runs import LATE_IS_NOT_DEAD, patiently
 from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch
 
 pa = pytest.importorskip("pyarrow")
@@ -26,6 +25,11 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.engines
 
 ROOT = pathlib.Path(__file__).parents[2]
+LATE_IS_NOT_DEAD = {  # of Ray's machines
+    "RAY_health_check_timeout_ms": "60000",
+    "RAY_health_check_failure_threshold": "10",
+    "RAY_worker_register_timeout_seconds": "600",
+}
 OPTIONS = {
     "truncation": True,
     "max_length": 12,
@@ -122,6 +126,18 @@ def read_once_a_process(counted_reads, most_processes):
 
 
 # ---- Ray Data ------------------------------------------------------------------------------------
+
+
+def patiently(start):
+    """What a function starts of Ray, which gives a machine 30 seconds for that; a busy one may need
+    more, and gets it.
+    """
+    for _ in range(4):
+        try:
+            return start()
+        except Exception as error:
+            print(f"once more, after {error!r}")
+    return start()
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def test_killed_again_and_again(files, tmp_path, kernel):
     assert whole.wait() == 0, whole.stderr.read()
     expected = contents(tmp_path / "unbroken")
     manifest = manifest_in(tmp_path / "unbroken")
-    assert manifest["totals"]["texts"] == 6000 * 3 + 100 + 2
+    assert manifest["totals"]["rows"] == 6000 * 3 + 100 + 2
     assert manifest["totals"]["rejected"] == 1
     assert len(manifest["shards"]) > 20
 

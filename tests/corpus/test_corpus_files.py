@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import os
-from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from tests.corpus.shards import TEXTS, contents, ids_of, manifest_in, rows_in, write
 from trietok import encode_files
-from trietok.corpus import open_corpus
 from trietok.corpus.shard_plan import stretches_of
 from trietok.corpus.text_inputs import Read, find_inputs, read_texts
 from trietok.files.text_files import compression_of
@@ -47,7 +45,7 @@ def test_every_kind_of_file(english, tmp_path, name, shard_bytes):
     manifest = encode_files([tmp_path / name], out, english, workers=1, shard_bytes=shard_bytes)
     assert rows_in(out) == ids_of(english)
     assert manifest == manifest_in(out)
-    assert manifest["totals"]["texts"] == manifest["totals"]["rows"] == len(TEXTS)
+    assert manifest["totals"]["rows"] == len(TEXTS)
     assert manifest["totals"]["tokens"] == sum(map(len, ids_of(english)))
     is_packed = name.endswith((".gz", ".zst"))  # then it is read as a whole
     assert (len(manifest["shards"]) == 1) == (shard_bytes == 10**6 or is_packed)
@@ -62,13 +60,13 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
     raw = path.read_bytes()
     names = {"manifest.json", "shards-00000.jsonl", "sources-00000.jsonl"}
     for shard in manifest["shards"]:
-        for file in shard["files"]:
-            content = (out / file["name"]).read_bytes()
-            assert (len(content), hashlib.sha256(content).hexdigest()) == (
-                file["bytes"],
-                file["sha256"],
-            )
-            names.add(file["name"])
+        file = shard["file"]
+        content = (out / file["name"]).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (
+            file["bytes"],
+            file["sha256"],
+        )
+        names.add(file["name"])
     assert set(contents(out)) == names
     small = json.loads((out / "manifest.json").read_text())
     assert small == {
@@ -96,7 +94,7 @@ def test_the_manifest_says_what_is_there(english, tmp_path):
         end = raw.index(b"\n", source["end"] - 1) + 1  # of the last line that begins in the stretch
         read = {
             "sha256": hashlib.sha256(raw[at:end]).hexdigest(),
-            "texts": shard["texts"],
+            "rows": shard["rows"],
             "rejected": 0,
         }
         assert source == {**told, "start": source["start"], "end": source["end"], **read}
@@ -119,8 +117,6 @@ def test_small_files_share_shards_in_the_order_given(english, tmp_path):
     (shard,) = manifest["shards"]
     assert [source["name"] for source in shard["sources"]] == [str(path) for path in files]
     assert rows_in(tmp_path / "out") == ids_of(english, texts)
-    corpus = open_corpus(tmp_path / "out")
-    assert [corpus.source(number) for number in range(20)] == [(str(path), 1) for path in files]
     encode_files(files[::-1], tmp_path / "back", english, workers=1, shard_bytes=30)
     assert rows_in(tmp_path / "back") == ids_of(english, texts)[::-1]
 
@@ -134,7 +130,7 @@ def test_the_last_line_of_a_file_is_not_joined_with_the_next_file(english, tmp_p
     manifest = encode_files(tmp_path / "*.*", tmp_path / "out", english, workers=1)
     texts = ["one", "two", "", "three\r", "four\r", "café", "five", "six"]
     assert rows_in(tmp_path / "out") == ids_of(english, texts)
-    assert [source["texts"] for source in manifest["shards"][0]["sources"]] == [
+    assert [source["rows"] for source in manifest["shards"][0]["sources"]] == [
         2,
         0,
         1,
@@ -160,21 +156,6 @@ def test_shards_of_many_small_files_have_the_size_asked_for(english, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("file_format", ["npy", "bin"])
-def test_flat_files(english, tmp_path, file_format):
-    encode_files(
-        [write(tmp_path / "a.txt")], tmp_path / "out", english, workers=1, file_format=file_format
-    )
-    assert rows_in(tmp_path / "out") == ids_of(english)
-    if file_format == "npy":
-        numpy = pytest.importorskip("numpy")
-        ids, index = (
-            numpy.load(tmp_path / "out" / f"part-00000{kind}") for kind in (".npy", ".index.npy")
-        )
-        assert (ids.dtype, index.dtype) == (numpy.int32, numpy.int64)
-        assert [ids[start:end].tolist() for start, end in pairwise(index)] == ids_of(english)
-
-
 def test_options_of_the_call(english, tmp_path):
     path = write(tmp_path / "a.txt")
     for number, options in enumerate(
@@ -193,14 +174,14 @@ def test_no_rows_at_all(english, tmp_path):
     write(tmp_path / "a.txt.gz", [])
     write(tmp_path / "a.parquet", [])
     manifest = encode_files([tmp_path / "a.*"], tmp_path / "out", english, workers=1)
-    assert [shard["files"] for shard in manifest["shards"]] == [[]]
+    assert ["file" in shard for shard in manifest["shards"]] == [False]
     assert [os.path.basename(entry["name"]) for entry in manifest["inputs"]] == [
         "a.parquet",
         "a.txt",
         "a.txt.gz",
     ]
     assert manifest["totals"]["rows"] == 0
-    assert len(open_corpus(tmp_path / "out")) == 0
+    assert rows_in(tmp_path / "out") == []
 
 
 def test_a_last_line_without_an_end_and_lines_that_end_in_something_else(english, tmp_path):
@@ -242,13 +223,9 @@ def test_long_texts_and_many_blocks(english, tmp_path):
         *(f"x{number}" for number in range(10_000)),
     ]
     write(tmp_path / "a.txt", texts)
-    manifest = encode_files(
-        [tmp_path / "a.txt"], tmp_path / "out", english, workers=1, file_format="bin", pack=10**9
-    )
-    assert manifest["totals"]["texts"] == len(texts)
-    assert rows_in(tmp_path / "out")[0] == [
-        token_id for row in english(texts).input_ids for token_id in row
-    ]
+    manifest = encode_files([tmp_path / "a.txt"], tmp_path / "out", english, workers=1)
+    assert manifest["totals"]["rows"] == len(texts)
+    assert rows_in(tmp_path / "out") == english(texts).input_ids
 
 
 @examples(40)
@@ -281,59 +258,3 @@ def test_however_lines_are_cut_they_come_once_and_in_order(
             assert line.decode() == text
         except UnicodeDecodeError:
             assert "is not UTF-8" in text.reason
-
-
-# ---- blocks --------------------------------------------------------------------------------------
-
-
-def naive_blocks(shards, length, drop_last):
-    """With `drop_last`, what is left of each shard is joined behind all of them."""
-    rows, rest = [], []
-    for ids in shards:
-        joined = [token_id for row in ids for token_id in row]
-        cut = [joined[start : start + length] for start in range(0, len(joined), length)]
-        if drop_last and cut and len(cut[-1]) < length:
-            rest += cut.pop()
-        rows += cut
-    return rows + [
-        rest[start : start + length] for start in range(0, len(rest) - length + 1, length)
-    ]
-
-
-@pytest.mark.parametrize("drop_last", [False, True])
-@pytest.mark.parametrize("pack", [1, 3, 8, 1000])
-def test_packed(english, tmp_path, pack, drop_last):
-    write(tmp_path / "a.txt")
-    options = {"workers": 1, "shard_bytes": 40}
-    plain = encode_files([tmp_path / "a.txt"], tmp_path / "plain", english, **options)
-    rows = iter(rows_in(tmp_path / "plain"))
-    shards = [[next(rows) for _ in range(shard["rows"])] for shard in plain["shards"]]
-    out = tmp_path / "out"
-    options |= {"return_special_tokens_mask": True}
-    manifest = encode_files(
-        [tmp_path / "a.txt"], out, english, pack=pack, drop_last=drop_last, **options
-    )
-    assert rows_in(out) == naive_blocks(shards, pack, drop_last)
-    masks = iter(english(TEXTS, return_special_tokens_mask=True)["special_tokens_mask"])
-    shards = [[next(masks) for _ in range(shard["rows"])] for shard in plain["shards"]]
-    corpus, number = open_corpus(out), range(manifest["totals"]["rows"])
-    assert [corpus.row(one)["special_tokens_mask"] for one in number] == naive_blocks(
-        shards, pack, drop_last
-    )
-    assert (
-        encode_files(
-            [tmp_path / "a.txt"],
-            out,
-            english,
-            pack=pack,
-            drop_last=drop_last,
-            resume=True,
-            **options,
-        )
-        == manifest
-    )
-    totals = manifest["totals"]
-    assert totals["texts"] == len(TEXTS)
-    assert totals["tokens"] + totals["dropped_tokens"] == plain["totals"]["tokens"]
-    assert totals["dropped_tokens"] < pack
-    assert totals["dropped_tokens"] == (plain["totals"]["tokens"] % pack if drop_last else 0)

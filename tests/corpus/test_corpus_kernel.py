@@ -237,8 +237,7 @@ def files(tmp_path):
     "options",
     [
         {},
-        {"file_format": "npy", "shard_bytes": 9000},
-        {"pack": 16, "drop_last": True},
+        {"shard_bytes": 9000, "return_special_tokens_mask": True},
         {"truncation": True, "max_length": 6},
     ],
     ids=str,

@@ -229,13 +229,7 @@ def test_files_that_are_not_there(english, tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        (
-            {"file_format": "csv"},
-            InputError,
-            r"file_format is 'csv'; select one of \['parquet', 'npy', 'bin', 'megatron', 'mds'\]",
-        ),
         ({"on_error": "ignore"}, InputError, "on_error is 'ignore'"),
-        ({"pack": 0}, InputError, "pack is 0; it is a whole number from 1"),
         ({"workers": 0}, InputError, "workers is 0"),
         *(
             (
@@ -245,7 +239,6 @@ def test_files_that_are_not_there(english, tmp_path):
             )
             for size in (0, 1.5, float("inf"), float("nan"), True, "9")
         ),
-        ({"drop_last": True}, InputError, "drop_last needs pack"),
         ({"return_length": True}, OptionError, "leave out what asks for length"),
         ({"colour": "red"}, OptionError, "no such option"),
         (
@@ -308,8 +301,16 @@ def test_the_size_of_a_parquet_shard_is_that_of_the_encoded_column(english, tmp_
         assert len(manifest["shards"]) == (1 if dictionary else 4)
 
 
-@pytest.mark.parametrize("file_format", ["parquet", "npy", "bin"])
-def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format):
+@pytest.mark.parametrize("output", ["s3://bucket/ids", "memory://ids", "file:///tmp/ids"])
+def test_the_output_is_a_local_directory(english, tmp_path, output):
+    with pytest.raises(
+        InputError,
+        match=f"a local directory, not '{output}'; write to a directory and copy it there",
+    ):
+        encode_files([write(tmp_path / "a.txt")], output, english)
+
+
+def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch):
     path = write(tmp_path / "a.txt")
     out = tmp_path / "out"
     original = os.fsync
@@ -322,7 +323,7 @@ def test_a_full_disk_names_the_file(english, tmp_path, monkeypatch, file_format)
         original(handle)
 
     monkeypatch.setattr(os, "fsync", full)
-    options = {"workers": 1, "file_format": file_format}
+    options = {"workers": 1}
     with pytest.raises(
         FileError,
         match=r"cannot write .*/[0-9a-f]{40}.*: No space left on device\. 0 .*resume continues",
@@ -361,5 +362,5 @@ def test_two_objects_on_a_line_of_json_are_no_text(english, tmp_path, between):
     manifest = encode_files(
         tmp_path / "a.jsonl", tmp_path / "out", english, workers=1, on_error="skip"
     )
-    assert (manifest["totals"]["texts"], manifest["totals"]["rejected"]) == (1, 1)
+    assert (manifest["totals"]["rows"], manifest["totals"]["rejected"]) == (1, 1)
     assert manifest_in(tmp_path / "out") == manifest

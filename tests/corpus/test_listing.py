@@ -4,14 +4,12 @@ for it.
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
 
 from tests.corpus.shards import ids_of, manifest_in, rows_in, write
 from trietok import FileError, encode_files
-from trietok.corpus import open_corpus
 from trietok.corpus.shard_plan import key_of, planned
 from trietok.corpus.text_inputs import find_inputs
 
@@ -119,22 +117,6 @@ def test_lists_that_change_keep_the_other_shards(english, tmp_path):
     assert manifest_in(tmp_path / "out") == manifest_in(tmp_path / "unbroken")
 
 
-def test_a_folder_that_moves_keeps_its_shards(english, tmp_path):
-    """What has other names is read, and is not encoded where it is the same."""
-    (tmp_path / "a").mkdir()
-    for number in range(20):
-        write(tmp_path / "a" / f"{number:02}.txt", [f"the people of {number}"])
-    encode_files(tmp_path / "a" / "*", tmp_path / "out", english, workers=1, shard_bytes=100)
-    (tmp_path / "a").rename(tmp_path / "b")
-    seen = []
-    options = {"workers": 1, "shard_bytes": 100, "resume": True, "progress": seen.append}
-    encode_files(tmp_path / "b" / "*", tmp_path / "out", english, **options)
-    assert (seen[-1].kept, dict(seen[-1].removed)) == (seen[-1].shards, {})
-    corpus = open_corpus(tmp_path / "out")
-    names = [str(tmp_path / "b" / f"{row:02}.txt") for row in range(20)]
-    assert [corpus.source(row).file for row in range(20)] == names
-
-
 def test_a_file_that_changes_in_a_shard_with_others(english, tmp_path, monkeypatch):
     for name in ("a.txt", "b.txt", "c.txt"):
         write(tmp_path / name, [f"the people of {name}"])
@@ -156,17 +138,3 @@ def test_a_file_that_changes_in_a_shard_with_others(english, tmp_path, monkeypat
     assert rows_in(tmp_path / "out") == ids_of(
         english, ["the people of a.txt", "the people of c.txt"]
     )
-
-
-def test_a_corpus_of_the_former_format_is_read(english, tmp_path):
-    write(tmp_path / "a.txt", ["the people", "of the states"])
-    manifest = encode_files(tmp_path / "a.txt", tmp_path / "out", english, workers=1)
-    (shard,) = manifest["shards"]
-    counts = {name: value for name, value in shard.items() if name not in ("key", "sources")}
-    former = {name: value for name, value in manifest.items() if name != "inputs"}
-    former |= {"format": "trietok-corpus-2", "shards": [{"input": "a.txt", **counts}]}
-    former |= {"inputs": [{**manifest["inputs"][0], "copy": 0, "shards": 1}]}
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(former))
-    corpus = open_corpus(tmp_path / "out")
-    assert list(corpus) == ids_of(english, ["the people", "of the states"])
-    assert corpus.source(1) == ("a.txt", 2)

@@ -58,18 +58,10 @@ def test_a_long_line_has_the_ids_of_a_call(tmp_path, short, no_call, case, kind,
     raw = f"{text}\n{text}x".encode()
     path.write_bytes(gzip.compress(raw) if suffix else raw)
     expected = tokenizer([text, f"{text}x"]).input_ids
-    for file_format in ("parquet", "npy"):
-        manifest = encode_files(
-            path, tmp_path / file_format, tokenizer, workers=1, file_format=file_format
-        )
-        assert rows_in(tmp_path / file_format) == expected
-        assert manifest["totals"]["longest_text"] == len(expected[1])
-        assert manifest["totals"]["text_bytes"] == len(raw)
-    encode_files(path, tmp_path / "packed", tokenizer, workers=1, pack=7)
-    joined = [token_id for row in expected for token_id in row]
-    assert rows_in(tmp_path / "packed") == [
-        joined[start : start + 7] for start in range(0, len(joined), 7)
-    ]
+    manifest = encode_files(path, tmp_path / "out", tokenizer, workers=1)
+    assert rows_in(tmp_path / "out") == expected
+    assert manifest["totals"]["longest_text"] == len(expected[1])
+    assert manifest["totals"]["text_bytes"] == len(raw)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -129,7 +121,7 @@ def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
     objects = [json.dumps({"text": "the people " * number}) for number in (1, 60, 100)]
     (tmp_path / "b.jsonl").write_text("\n".join(objects))
     files, out = [tmp_path / "a.txt", tmp_path / "b.jsonl"], tmp_path / "out"
-    manifest = encode_files(files, out, english, workers=1, on_error="skip", file_format="npy")
+    manifest = encode_files(files, out, english, workers=1, on_error="skip")
     expected = ["the", long.decode(), long.decode(), "people", "the people ", "the people " * 60]
     assert rows_in(out) == english(expected).input_ids
     rejects = [json.loads(line) for line in (out / "rejects.jsonl").read_text().splitlines()]
@@ -146,18 +138,16 @@ def test_long_lines_that_hold_no_text(english, tmp_path, short, monkeypatch):
 
 
 def test_a_text_too_long_for_a_row_of_parquet(english, tmp_path, short, monkeypatch):
-    monkeypatch.setattr(shard_files.ParquetShard, "most_ids", 100)
+    monkeypatch.setattr(shard_files, "_MOST_IDS", 100)
     texts = ["the people " * 8, "the people " * 60, "the people " * 9, "the"]
     (tmp_path / "a.txt").write_text("\n".join(texts))
     out = tmp_path / "out"
     encode_files(tmp_path / "a.txt", out, english, workers=1, on_error="skip")
     assert rows_in(out) == english([texts[0], *texts[2:]]).input_ids
     assert (
-        "more than 100 tokens, too long for a row of a Parquet file"
+        "more than 100 tokens, too long for a row of a Parquet file; truncate it"
         in (out / "rejects.jsonl").read_text()
     )
-    encode_files(tmp_path / "a.txt", tmp_path / "flat", english, workers=1, file_format="bin")
-    assert rows_in(tmp_path / "flat") == english(texts).input_ids
     encode_files(
         tmp_path / "a.txt", tmp_path / "cut", english, workers=1, truncation=True, max_length=50
     )

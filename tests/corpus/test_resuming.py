@@ -144,10 +144,9 @@ def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     before = contents(out)
     for tokenizer, more, said in [
         (BertTokenizer(vocab_file("a")), {}, "was made with tokenizer fingerprint trietok-1:"),
-        (english, {"pack": 8}, "was made without pack; this call has 8; encode into another"),
         (english, {"shard_bytes": 501}, "was made with shard_bytes 400; this call has 501"),
         (english, {"add_special_tokens": False}, "call; this call has add_special_tokens=False"),
-        (english, {"file_format": "npy"}, "was made with file_format parquet; this call has npy"),
+        (english, {"return_attention_mask": True}, "made without masks and type ids; this call"),
     ]:
         with pytest.raises(InputError, match=said):
             encode_files(files, out, tokenizer, resume=True, **{**options, **more})
@@ -162,8 +161,8 @@ def test_a_run_that_has_finished_nothing_may_become_another(english, tmp_path, c
     (tmp_path / "0.txt").write_bytes(b"\xff\n")
     with pytest.raises(FileError, match=r"0.txt, row 1: byte 0xff"):
         encode_files([tmp_path / "0.txt", *files], tmp_path / "out", english, **options)
-    encode_files(files, tmp_path / "out", english, pack=8, **options)
-    encode_files(files, tmp_path / "other", english, pack=8, **options)
+    encode_files(files, tmp_path / "out", english, max_length=8, truncation=True, **options)
+    encode_files(files, tmp_path / "other", english, max_length=8, truncation=True, **options)
     assert contents(tmp_path / "out") == contents(tmp_path / "other")
 
 
@@ -185,7 +184,7 @@ def test_files_of_a_finished_run_that_are_gone_are_made_again(english, tmp_path,
         for name in gone:
             (out / name).unlink()
         with pytest.raises(InputError, match="was made with"):
-            encode_files(files, out, english, resume=True, pack=8, **options)
+            encode_files(files, out, english, resume=True, max_length=8, **options)
         encode_files(files, out, english, resume=True, **options)
         assert contents(out) == expected
     (out / "part-00001.parquet").write_bytes(b"short")
@@ -208,7 +207,7 @@ def test_files_of_another_run_are_never_among_those_of_this_one(english, tmp_pat
         r" more; encode into "
         "another directory, or remove them"
     )
-    for more in ({"shard_bytes": 10**6}, {"resume": True}, {"file_format": "npy", "resume": True}):
+    for more in ({"shard_bytes": 10**6}, {"resume": True}):
         with pytest.raises(InputError, match=said):
             encode_files(files, out, english, **{**options, **more})
     assert contents(out) == before
@@ -307,19 +306,15 @@ def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path,
     (out / ".trietok-encode").mkdir()
     (out / ".trietok-encode" / "x.record.json").write_text("{}")
     manifest = out / "manifest.json"
-    for form in ("trietok-corpus-1", "trietok-corpus-2", "trietok-corpus-4"):
+    for form in ("trietok-corpus-1", "trietok-corpus-3", "trietok-corpus-5"):
         if manifest.exists():
             manifest.rename(out / what)
             manifest = out / what
         manifest.write_text(json.dumps({"format": form, "shards": "?", "files": "?"}))
         before = contents(out)
-        told = (
-            "; open_corpus reads it as it is; encode into"
-            if form == "trietok-corpus-2"
-            else "; encode into"
-        )
         with pytest.raises(
-            InputError, match=rf"was made with format {form}; this call has trietok-corpus-3{told}"
+            InputError,
+            match=f"was made with format {form}; this call has trietok-corpus-4; encode into",
         ):
             encode_files(path, out, english, workers=1, resume=True)
         assert {**before, **contents(out)} == contents(out) == before

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.corpus.shards import contents, ids_of, rows_in
+from tests.corpus.shards import contents, ids_of, rows_in, table_in
 from trietok import FileFormatError, encode_files
-from trietok.corpus import encode_shard, open_corpus
+from trietok.corpus import encode_shard
 from trietok.corpus import shard_plan as parquet_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -50,11 +50,10 @@ def test_the_rows_around_and_other_columns(english, tmp_path, large, workers):
     encode_files(large, tmp_path / "out", english, workers=workers, **options)
     encode_files(large, tmp_path / "one", english, workers=1, **options)
     assert contents(tmp_path / "out") == contents(tmp_path / "one")
-    corpus = open_corpus(tmp_path / "out")
-    assert list(corpus) == ids_of(english, TEXTS)
+    rows = table_in(tmp_path / "out")
+    assert [row["input_ids"] for row in rows] == ids_of(english, TEXTS)
     for number in (0, 5, 6, 200, 389, 390, 399):
-        assert corpus.row(number, ["id", "more"]) == {"id": number, "more": {"a": TEXTS[number]}}
-        assert corpus.source(number) == (str(large), number + 1)
+        assert (rows[number]["id"], rows[number]["more"]) == (number, {"a": TEXTS[number]})
 
 
 def test_rows_without_text_have_their_numbers(english, tmp_path):

@@ -1,16 +1,11 @@
-"""Objects of S3, by a server of that protocol on this machine, in several time zones."""
+"""Objects of S3, read from a server of that protocol on this machine."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.cli.commands import environment
 from tests.corpus.shards import ids_of, rows_in
-from trietok import FileError, encode_files
-from trietok.corpus import open_corpus
+from trietok import FileError, TextFiles, encode_files
 
 pytestmark = pytest.mark.engines
 
@@ -63,38 +58,22 @@ def _connected(address, monkeypatch):
     return client
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
-def test_the_command_in_a_time_zone(english, tmp_path, s3, zone):
+def test_objects_and_a_glob(english, tmp_path, s3):
     for number, names in enumerate(
-        (["s3://bucket/*.txt"], ["s3://bucket/a.txt", "s3://bucket/b.txt"])
+        ("s3://bucket/*.txt", ["s3://bucket/a.txt", "s3://bucket/b.txt"])
     ):
-        out = tmp_path / str(number)
-        command = [
-            sys.executable,
-            "-m",
-            "trietok",
-            "encode-files",
-            *names,
-            "-o",
-            str(out),
-            "--workers",
-            "1",
-        ]
-        for more in ([], ["--resume"]):
-            done = subprocess.run(
-                [*command, *more],
-                env=environment(TZ=zone),
-                capture_output=True,
-                text=True,
-                timeout=600,
-            )
-            assert done.returncode == 0, done.stderr
+        out, seen = tmp_path / str(number), []
+        for more in ({}, {"resume": True, "progress": seen.append}):
+            manifest = encode_files(names, out, english, workers=1, **more)
+        assert seen[-1].kept == 1
         assert rows_in(out) == ids_of(english, TEXTS.values())
-        manifest = open_corpus(out).manifest
         assert [entry["name"] for entry in manifest["inputs"]] == [
             "s3://bucket/a.txt",
             "s3://bucket/b.txt",
         ]
+        assert list(TextFiles(names)) == [*TEXTS.values()]
+    with pytest.raises(FileError, match=r"cannot read s3://bucket/c\.txt: No such file"):
+        encode_files("s3://bucket/c.txt", tmp_path / "none", english, workers=1)
 
 
 def test_an_object_that_changes_after_it_was_listed(english, tmp_path, s3):

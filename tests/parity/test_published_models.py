@@ -66,7 +66,7 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
     """
     transformers = pytest.importorskip("transformers")
     from tests.cli.commands import run_saying_all
-    from trietok.corpus import open_corpus
+    from tests.corpus.shards import rows_in
 
     texts = tmp_path / "texts.txt"
     texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
@@ -79,10 +79,7 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
         assert done.exit_code == 0, done.stderr
         chosen = "trietok: profile: fast, because tokenizer.json is there"
         assert (chosen in done.stderr.splitlines()) == (profile is None)  # said where it was chosen
-        corpus = open_corpus(ids)
-        made = [
-            list(corpus.row(number, ["input_ids"])["input_ids"]) for number in range(len(TEXTS))
-        ]
+        made = rows_in(ids)
         for library in (transformers, sys.modules["trietok"]):
             tokenizer = library.AutoTokenizer.from_pretrained(folder, use_fast=profile != "slow")
             assert [tokenizer.encode(text) for text in TEXTS] == made

@@ -1,4 +1,4 @@
-"""`trietok encode-files`: a corpus of files to files of ids, on all cores, to be resumed."""
+"""`trietok encode-files`: files of texts to Parquet files of ids, on all cores, to be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import FOUND, on_one_line, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
-from trietok.files.stores import is_elsewhere
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1_000_000
 _MOST_NAMED = 20  # files
-_MUCH = 0.01  # of the tokens: a warning says that they are left out
 _COLUMNS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 
 
@@ -39,13 +37,9 @@ def _finite(ctx: click.Context, parameter: click.Parameter, size: float | None) 
 @options.command()
 @click.argument("files", nargs=-1, required=True, type=options.PATH)
 @options.model
-@options.writes("The directory to write, also in a store: s3://bucket/ids.", type=options.PATH)
+@options.writes("The directory to write.")
 @options.column
 @options.workers
-@options.cluster
-@options.format(known=["parquet", "npy", "bin", "megatron", "mds"], default="parquet")
-@options.number("--pack", help="Join the texts and cut them every N ids.")
-@options.flag("--drop-last", help="With --pack: leave out the last block if it is shorter.")
 @options.max_length
 @options.flag("--truncation", help="Truncate to the longest sequence that the model takes.")
 @options.no_special_tokens
@@ -85,12 +79,9 @@ def encode_files(
     files: tuple[str, ...],
     output: str,
     model: str,
-    pack: int | None,
     max_length: int | None,
     truncation: bool,
     no_special_tokens: bool,
-    engine: str | None,
-    address: str | None,
     keep_columns: list[str] | None,
     include: list[str] | None,
     resume: bool,
@@ -98,7 +89,7 @@ def encode_files(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Encode files of texts into files of ids.
+    """Encode files of texts into Parquet files of ids.
 
     FILES are .txt (one text a line), .jsonl, .csv, .tsv or .parquet files, or quoted globs; all but
     .parquet may be compressed with gzip or zstd. They are listed first and read by the workers, so
@@ -110,26 +101,19 @@ def encode_files(
     \b
     Examples:
       trietok encode-files 'corpus/*.parquet' -o ids --max-length 512
-      trietok encode-files texts.txt -o ids --pack 512 --drop-last
-      trietok encode-files texts.txt -o ids --pack 512 --drop-last --resume
-      trietok encode-files 's3://corpus/*.jsonl' -o /shared/ids --engine ray --address ray://head:10001
+      trietok encode-files texts.txt -o ids --keep-columns id --resume
+      trietok encode-files 's3://corpus/*.jsonl' -o ids
     """
-    map_shards = options.map_of(engine, address, how["workers"])
     if how["verify"] and not resume:
         raise click.UsageError("--verify needs --resume.")
     if options.STANDARD_INPUT in files:
         raise click.UsageError(
             "Workers read FILES, so standard input is none of them; write it to a file first."
         )
-    if output.startswith("memory:"):
-        warn(
-            f"{output} is memory of this process, and gone with it; a directory or s3://bucket/ids"
-            " stays"
-        )
     before = _names_in(output)
 
     def left() -> str:
-        if resume or is_elsewhere(output) or _names_in(output) != before:
+        if resume or _names_in(output) != before:
             where = on_one_line(output)
             return f"finished shards stay in {where}, and --resume continues with the rest"
         return "nothing was written"
@@ -148,19 +132,15 @@ def encode_files(
             settings["add_special_tokens"] = False
         EncodingOptions(None, no_special_tokens, max_length).check_length(tokenizer)
         settings.update({f"return_{name}": True for name in include or ()})
-        if engine:  # the workers are in directories of their own
-            files = tuple(file if is_elsewhere(file) else os.path.abspath(file) for file in files)
         with _progress() as (noted, seen):
             manifest = encode(
                 files,
                 output,
                 tokenizer,
-                pack=pack,
                 keep_columns=keep_columns or (),
                 resume=resume,
                 shard_bytes=None if shard_size is None else max(int(shard_size * _MEGABYTE), 1),
                 progress=noted,
-                map_shards=map_shards,
                 **how,
                 **settings,
             )
@@ -175,14 +155,8 @@ def encode_files(
         values |= {"removed": removed} if resume else {}
         kept = sum(state.kept for state in seen) if resume else None
         write_result(values, as_json, lambda: _summary(output, manifest, kept, removed))
-        dropped = totals["dropped_tokens"]
-        if dropped > _MUCH * (totals["tokens"] + dropped):
-            warn(
-                f"{number_of(dropped, 'token')} of {totals['tokens'] + dropped:,} are left out,"
-                " since they fill no row"
-            )
         limit = tokenizer.model_max_length
-        if not settings.get("truncation") and pack is None and totals["longest_text"] > limit:
+        if not settings.get("truncation") and totals["longest_text"] > limit:
             warn(
                 f"the longest text has {totals['longest_text']:,} tokens, more than the {limit:,}"
                 " the model takes; --truncation truncates"
@@ -194,13 +168,13 @@ def encode_files(
 def _names_in(directory: str) -> set[str]:
     try:
         return set(os.listdir(directory))
-    except (OSError, ValueError):  # it is not there, in a store, or no directory can have that name
+    except (OSError, ValueError):  # it is not there, or no directory can have that name
         return set()
 
 
 def _shards_in(manifest: dict[str, Any]) -> int:
     """How many shards have rows."""
-    return sum(bool(shard["files"]) for shard in manifest["shards"])
+    return sum("file" in shard for shard in manifest["shards"])
 
 
 def _summary(
@@ -210,11 +184,8 @@ def _summary(
     `removed` by file.
     """
     totals = manifest["totals"]
-    texts, tokens, rows = (number_of(totals[f"{one}s"], one) for one in ("text", "token", "row"))
-    yield (
-        f"written to {output}: {texts}, {tokens}, {rows} in"
-        f" {number_of(_shards_in(manifest), 'shard')}"
-    )
+    texts, tokens = number_of(totals["rows"], "text"), number_of(totals["tokens"], "token")
+    yield f"written to {output}: {texts}, {tokens} in {number_of(_shards_in(manifest), 'shard')}"
     if kept is not None:
         yield f"kept from earlier runs: {number_of(kept, 'shard')}"
     for name, number in itertools.islice(removed.items(), _MOST_NAMED):
@@ -227,8 +198,6 @@ def _summary(
             f"removed: the shards of {len(removed) - _MOST_NAMED:,} more files that are not among"
             " the files any more"
         )
-    if totals["dropped_tokens"]:
-        yield f"left out at the end: {number_of(totals['dropped_tokens'], 'token')}"
     if totals["rejected"]:
         yield (
             f"kept aside: {number_of(totals['rejected'], 'row')} without text, listed in"

@@ -169,7 +169,13 @@ def conform(
 @options.files_if_any
 @options.required_model
 @options.profile
-@options.format(known=EXPORT_FORMATS, required=True)
+@options.choice(
+    "--format",
+    "file_format",
+    known=EXPORT_FORMATS,
+    required=True,
+    help="The kind of file to write",
+)
 @options.writes(
     "The file to write.",
     metavar="FILE",

@@ -21,7 +21,7 @@ from click.shell_completion import CompletionItem
 import trietok
 from trietok.cli.output import reporting, say_choice
 from trietok.files.model_files import BUILT_IN_NAMES
-from trietok.files.stores import is_elsewhere
+from trietok.files.stores import is_url
 from trietok.files.text_files import expanded
 from trietok.files.texts import STANDARD_INPUT as STANDARD_INPUT
 from trietok.inputs.profiles import Profile
@@ -41,7 +41,7 @@ class _OutputPath(click.Path):
     """A path to write to, on this machine."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if is_elsewhere(str(value)):
+        if is_url(str(value)):
             self.fail(
                 f"{value} is not on this machine; write to a directory here, and copy it there.",
                 param,
@@ -179,8 +179,8 @@ def section(title: str, *options: Decorator) -> Decorator:
 
 NEW_DIRECTORY = "The directory to write."
 # One of these is in each directory that trietok writes.
-_WRITTEN = {"vocab.txt", "tokenizer.json", "tokenizer_config.json", "merges.txt", ".trietok-encode"}
-_WRITTEN |= {f"part-00000.{kind}" for kind in ("parquet", "npy", "bin")}
+_WRITTEN = {"vocab.txt", "tokenizer.json", "tokenizer_config.json", "merges.txt"}
+_WRITTEN |= {".trietok-encode", "part-00000.parquet"}
 
 
 def writes(
@@ -188,7 +188,6 @@ def writes(
     *,
     metavar: str = "DIR",
     required: bool = True,
-    type: click.Path = OUTPUT,
     is_resumed: bool = True,
     **settings: Any,
 ) -> Decorator:
@@ -220,7 +219,7 @@ def writes(
                 return command(*args, output=output, **rest)
 
         option = click.option(
-            "--output", "-o", type=type, metavar=metavar, required=required, help=help, **settings
+            "--output", "-o", type=OUTPUT, metavar=metavar, required=required, help=help, **settings
         )
         return together(option, flag("--force", help="Replace what is at --output."))(with_output)
 
@@ -258,13 +257,6 @@ def place_to_write(
     A directory that the body does not come to write, and what the command reads (`read`), are left
     as they were.
     """
-    if is_elsewhere(path):  # what is there, the body sees
-        if force:
-            raise trietok.FileError(
-                f"--force replaces nothing elsewhere; remove what is in {path} there", path=path
-            )
-        yield
-        return
     place = above = os.path.realpath(path)
     # A killed command may have left hidden files, and links that lead nowhere: who writes clears
     # them away, or refuses.
@@ -343,21 +335,6 @@ def _set_aside(place: str) -> Iterator[None]:
             os.rename(aside, place)
 
 
-def map_of(engine: str | None, address: str | None, workers: int | None) -> Any:
-    """The map of the cluster that `cluster` names; None where there is none."""
-    if address and not engine:
-        raise click.UsageError("--address needs --engine.")
-    if engine and workers is not None:
-        raise click.UsageError(
-            "--workers is of this machine; with --engine the cluster has as many as it has cores."
-        )
-    if not engine:
-        return None
-    from trietok.corpus.engines import map_on  # seldom needed
-
-    return map_on(engine, address)
-
-
 def _ask_nobody(ctx: click.Context, parameter: click.Parameter, is_set: bool) -> None:
     if is_set:  # read when huggingface_hub is imported, in processes that a command starts, too
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -418,15 +395,6 @@ no_special_tokens = flag(
 max_length = number("--max-length", help="Truncate to N tokens, special ones included.")
 json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
-cluster = together(
-    choice("--engine", known=["ray", "spark"], help="Read the texts on the workers of a cluster"),
-    click.option(
-        "--address",
-        metavar="ADDRESS",
-        help="With --engine: where the cluster is, such as HOST:PORT.",
-    ),
-)
-format = partial(choice, "--format", "file_format", help="The kind of file to write")
 most = partial(number, "--most", "-n")
 dry_run = flag("--dry-run", help="Show what would be done, and write nothing.")
 save_plan = file(

@@ -20,7 +20,6 @@ import click
 
 import trietok
 from trietok.cli.interrupts import exit_code
-from trietok.errors import is_passing
 from trietok.showing.report import json_line as json_line
 
 # On a terminal these turn the direction of what stands around them, beyond the text they are in.
@@ -73,7 +72,7 @@ def writing() -> Iterator[None]:
     """
     try:
         yield
-    except (BrokenPipeError, trietok.FileError, trietok.TemporaryError):
+    except (BrokenPipeError, trietok.FileError):
         raise
     except OSError as error:
         raise trietok.FileError(
@@ -242,7 +241,7 @@ def _called(ctx: click.Context, typed: Sequence[str]) -> click.Context:
 # something was found.
 
 
-FOUND, TROUBLE, _PASSING, _READER_GONE = 1, 2, 75, 141  # 75: what others call EX_TEMPFAIL
+FOUND, TROUBLE, _READER_GONE = 1, 2, 141
 
 
 @contextlib.contextmanager
@@ -304,14 +303,10 @@ def say_error(message: str) -> None:
     _say("error", message)
 
 
-def _code_of(error: OSError | trietok.TrietokError) -> int:
-    return _PASSING if is_passing(error) else TROUBLE
-
-
 def _fail(message: str, error: OSError | trietok.TrietokError) -> NoReturn:
     say_error(message)
     _write_if_json(message, error)
-    raise click.exceptions.Exit(_code_of(error)) from None
+    raise click.exceptions.Exit(TROUBLE) from None
 
 
 def _write_if_json(message: str, error: BaseException) -> None:

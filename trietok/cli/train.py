@@ -79,22 +79,15 @@ def _training(command: Callable[..., Any]) -> Callable[..., Any]:
         output: str,
         read: FileOpener,
         workers: int | None,
-        engine: str | None,
-        address: str | None,
         max_words: int,
         as_json: bool,
         **rest: Any,
     ) -> None:
-        map_files = options.map_of(engine, address, workers)
-        run = _Training(
-            command.__name__, files, output, read, workers, map_files, max_words, as_json
-        )
+        run = _Training(command.__name__, files, output, read, workers, max_words, as_json)
         with stop_said(run.left):
             command(run, **rest)
 
-    counting = options.together(
-        options.workers, options.cluster, options.max_words(default=MAX_WORDS)
-    )
+    counting = options.together(options.workers, options.max_words(default=MAX_WORDS))
     return options.together(options.reading, counting, options.json_lines, options.offline)(in_run)
 
 
@@ -306,7 +299,6 @@ class _Training:
     output: str
     read: FileOpener
     workers: int | None
-    map_files: Any
     max_words: int
     as_json: bool
     saving: bool = False
@@ -320,17 +312,9 @@ class _Training:
     def counted(
         self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any
     ) -> trietok.WordCounts:
-        """The words of texts: counted on a cluster, or by as many processes as are asked for, or
-        kept busy.
-        """
-        worth = (
-            1 if self.map_files else min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
-        )
-        how |= {
-            "workers": self.workers or worth,
-            "max_words": self.max_words,
-            "map_files": self.map_files,
-        }
+        """The words of texts: counted by as many processes as are asked for, or kept busy."""
+        worth = min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
+        how |= {"workers": self.workers or worth, "max_words": self.max_words}
         return trietok.count_words(texts, progress=progress, **how)
 
     def left(self) -> str:

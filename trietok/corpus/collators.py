@@ -5,8 +5,8 @@ In: a list of encoded texts, as a data loader hands them over. Out: one `BatchEn
 of shape (batch, sequence), with `labels`. The parameters are those of transformers 4.57.6; the
 masks are not the same.
 
-Rows of several texts have `document_ids`, as `Corpus.torch_dataset(pack=...)` gives them; a batch
-of such has what attention to each text alone needs.
+Packed rows, which hold several texts, have `document_ids`: the number of the text of each token. A
+batch of such rows has what attention to each text alone needs.
 """
 
 from __future__ import annotations

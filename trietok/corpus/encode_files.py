@@ -12,12 +12,12 @@ the directory has of its files.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -33,10 +33,8 @@ from trietok.corpus.encode_shard import (
 from trietok.corpus.manifest import MANIFEST_FORMAT
 from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_options_of
 from trietok.corpus.run_directory import RunDirectory
-from trietok.corpus.run_in_store import RunInStore, place_of
-from trietok.corpus.shard_files import FORMATS
 from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
-from trietok.corpus.shard_pool import MapShards, run_by_map, run_in_pool, run_in_threads
+from trietok.corpus.shard_pool import run_in_pool, run_in_threads
 from trietok.corpus.text_inputs import changed_since, find_inputs
 from trietok.errors import (
     FileError,
@@ -44,11 +42,9 @@ from trietok.errors import (
     InputError,
     InputTypeError,
     OptionError,
-    TemporaryError,
     TrietokError,
-    is_passing,
 )
-from trietok.files.stores import is_elsewhere
+from trietok.files.stores import is_url
 from trietok.files.tables import import_pyarrow
 from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
@@ -86,9 +82,6 @@ def encode_files(
     *,
     column: str = DEFAULT_COLUMN,
     workers: int | None = None,
-    file_format: str = "parquet",
-    pack: int | None = None,
-    drop_last: bool = False,
     keep_columns: Sequence[str] = (),
     on_error: str = "fail",
     most_skipped: int | str | None = None,
@@ -96,48 +89,35 @@ def encode_files(
     verify: bool = False,
     shard_bytes: int | None = None,
     progress: Callable[[RunProgress], None] | None = None,
-    map_shards: MapShards | None = None,
     **call_options: Any,
 ) -> dict[str, Any]:
-    """Encode the texts of files into files of ids.
+    """Encode the texts of files into Parquet files of ids.
 
     Args:
         files: paths and globs, or one: `.parquet`; `.csv`, `.tsv`, `.jsonl` and `.txt`, also as
             `.gz` or `.zst`.
-        output: an empty or a new directory, or a place in a store, such as `s3://bucket/ids`; with
-            `resume`, that of a run.
+        output: an empty or a new local directory; with `resume`, that of a run.
         tokenizer: encodes the texts.
         column: the column of Parquet files, or the field of JSON objects, with the texts.
         workers: how many shards are encoded at once; None for one per core. They are threads where
             the compiled kernel encodes the texts, else processes, for which a script calls this
             under `if __name__ == "__main__":`.
-        file_format: `"parquet"`, `"npy"`, `"bin"`, `"megatron"` or `"mds"`; see
-            `trietok.corpus.shard_files`.
-        pack: join the texts of a shard, with their special tokens, and cut them into rows of so
-            many ids.
-        drop_last: with `pack`, have no shorter row: what shards have behind their last whole rows
-            is joined in a shard at the end, and what is left there is left out.
         keep_columns: columns of Parquet files, or keys of JSON objects, whose values go with the
             rows of ids.
         on_error: `"fail"`, or `"skip"` to set aside rows that hold no text and files that cannot be
-            read. A store that gives no answer is asked again for about a minute, and fails the run
-            then, whatever is given here.
+            read.
         most_skipped: with `"skip"`, how many rows may be set aside, a number, or a share of all
             such as `"1%"`; a run with more fails. A file counts as many rows as others have in as
             many bytes, one at least.
-        resume: continue the run that `output` holds. Its shards stay whose files hold the same,
-            whatever their names; other shards go. `on_error` and `most_skipped` may differ from
-            that run's.
-        verify: with `resume`, compare the checksums of the shards that are there, and compute those
-            of all files anew.
+        resume: continue the run that `output` holds. Its shards stay whose files have the same
+            names, sizes and times of the last change; other shards go. `on_error` and
+            `most_skipped` may differ from that run's.
+        verify: with `resume`, compare the checksums of the shards that are there, and of all files.
         shard_bytes: about how much text a shard has, in bytes; of Parquet, as the file encodes it,
             so more where it holds repeated texts once. None for 16 MB, from 2 GB of text on for 128
             MB, from 1 TB on for 512 MB; with `resume` for as many as that run has.
         progress: called after each finished shard, and at the end where shards of other files were
             removed.
-        map_shards: a function like `map`, by which an engine encodes the shards on its own workers:
-            it takes a function that can be pickled and an iterator of shards, and gives back what
-            that returns for each, in any order.
         **call_options: `add_special_tokens`, `truncation`, `max_length`, ... of the tokenizer's
             call. Masks and type ids are written where they are asked for: `return_attention_mask`,
             `return_token_type_ids` and `return_special_tokens_mask`.
@@ -149,7 +129,6 @@ def encode_files(
     Raises:
         FileError, FileFormatError: a file cannot be read or written, a row holds no text, or more
             than `most_skipped` are set aside; finished shards stay.
-        TemporaryError: a store gives no answer, or too many files are open; finished shards stay.
         InputError: the files, the options or what is in `output` do not fit, or the workers cannot
             be started.
         TrietokError: a worker process has died.
@@ -163,19 +142,20 @@ def encode_files(
     (2, 10)
     """
     import_pyarrow()
-    choices = ("file_format", file_format, FORMATS), ("on_error", on_error, ("fail", "skip"))
-    _check_values(choices, (("pack", pack), ("shard_bytes", shard_bytes), ("workers", workers)))
+    if on_error not in ("fail", "skip"):
+        raise InputError(f"on_error is {on_error!r}; select one of ['fail', 'skip']")
+    for name, number in (("shard_bytes", shard_bytes), ("workers", workers)):
+        if number is not None and (type(number) is not int or number < 1):
+            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
     limit = _limit_of(most_skipped)
     if limit is not None and on_error != "skip":
         raise InputError("most_skipped needs on_error='skip' (--most-skipped, --on-error skip)")
-    if drop_last and pack is None:
-        raise InputError("drop_last needs pack (--drop-last, --pack)")
     if verify and not resume:
         raise InputError("verify needs resume")
-    if map_shards is not None and workers is not None:
-        raise InputError("map_shards has workers of its own, the engine's; leave workers out")
-    out, store = place_of(output, map_shards is not None)
-    workers = workers or (1 if map_shards else cores())
+    if is_url(os.fspath(output)):
+        told = f"the output is a local directory, not {os.fspath(output)!r:.200}"
+        raise InputError(f"{told}; write to a directory and copy it there")
+    workers = workers or cores()
     none = dict.fromkeys(("return_token_type_ids", "return_attention_mask"), False)
     options = {**none, **call_options, "verbose": False}
     with may_mean_options_of(encode_files):
@@ -184,45 +164,27 @@ def encode_files(
     in_threads = workers > 1 and encoder.make_kernel()
     if workers > 1 and not in_threads:
         refuse_while_starting()
-    _check_columns(names, keep_columns, pack, file_format)
+    _check_columns(names, keep_columns)
     masks = [name for name in names if name in SMALL_COLUMNS]
     from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,
-        out=out,
-        store=store,
+        out=Path(output),
         column=column,
         call_options=options,
-        file_format=file_format,
-        pack=pack,
-        drop_last=drop_last,
         keep=tuple(dict.fromkeys(keep_columns)),
         skip_bad_rows=on_error == "skip",
         fingerprint=fingerprint(tokenizer),
     )
-    run = _Run(job, files, progress, map_shards, limit)
+    run = _Run(job, files, progress, limit)
     plan = _plan_of(job, masks, call_options, shard_bytes)
-    given = (job, plan, run.inputs)
-    directory = RunDirectory(*given) if store is None else RunInStore(store, *given)
+    directory = RunDirectory(job, plan, run.inputs)
     with directory.opened(resume, verify):
         return run.run(directory, workers, in_threads)
 
 
-def _check_values(
-    choices: Iterable[tuple[str, Any, Collection[str]]], numbers: Iterable[tuple[str, Any]]
-) -> None:
-    for name, value, known in choices:
-        if value not in known:
-            raise InputError(f"{name} is {value!r}; select one of {list(known)}")
-    for name, number in numbers:
-        if number is not None and (type(number) is not int or number < 1):
-            raise InputError(f"{name} is {number!r}; it is a whole number from 1")
-
-
-def _check_columns(
-    names: Collection[str], keep_columns: Any, pack: int | None, file_format: str
-) -> None:
+def _check_columns(names: Collection[str], keep_columns: Any) -> None:
     """Raise where the files cannot hold the columns of a call, or those to keep beside them."""
     for name in names:
         if name not in (IDS, *SMALL_COLUMNS):
@@ -232,14 +194,6 @@ def _check_columns(
     if isinstance(keep_columns, str):
         told = f"keep_columns is {keep_columns!r}; it is a list of columns: [{keep_columns!r}]"
         raise InputTypeError(told, value=keep_columns)
-    if keep_columns and pack is not None:
-        raise InputError(
-            "keep_columns does not work with pack: a row of packed ids has parts of several texts"
-        )
-    if keep_columns and file_format == "mds":
-        raise InputError(
-            "keep_columns does not work with mds; select another file_format (--format)"
-        )
     for name in keep_columns:
         if name in names:
             told = f"keep_columns has {name!r}, which the ids' own columns have too"
@@ -256,9 +210,6 @@ def _plan_of(
         "tokenizer": {"class": type(job.tokenizer).__name__, "fingerprint": job.fingerprint},
         "options": {
             "column": job.column,
-            "file_format": job.file_format,
-            "pack": job.pack,
-            "drop_last": job.drop_last,
             **({"columns": [*columns]} if columns else {}),
             **({"keep": [*job.keep]} if job.keep else {}),
             "shard_bytes": shard_bytes,
@@ -301,24 +252,16 @@ class _Run:
         job: ShardJob,
         files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
         progress: Callable[[RunProgress], None] | None,
-        map_shards: MapShards | None,
         limit: int | Fraction | None,
     ) -> None:
-        self._job, self._map_shards, self._limit = job, map_shards, limit
-        self._progress = progress
+        self._job, self._progress, self._limit = job, progress, limit
         self._given = [files] if isinstance(files, (str, os.PathLike)) else [*files]
         self._aside: dict[str, TrietokError] = {}  # why a file is left out
         self.inputs = self._readable(
             find_inputs(self._given, self._aside.setdefault if job.skip_bad_rows else None)
         )
-        # workers are in other directories
-        for file in self.inputs if map_shards is not None else ():
-            if not (is_elsewhere(file.name) or os.path.isabs(file.name)):
-                told = f"{file.name} is a path from this directory, and workers have another"
-                raise InputError(f"{told}; give Path(...).resolve()")
         self._order: list[str] = []  # the keys of the shards
         self._made: set[str] = set()  # those of them that were not there before
-        self._anew: set[str] = set()  # those to be encoded, though there is a shard of the same
         self._failures: list[Outcome] = []
         self._state = RunProgress(0, sum(file.size for file in self.inputs), 0, 0, 0)
         self._sizes = {file.name: file.size for file in self.inputs}
@@ -349,20 +292,9 @@ class _Run:
 
     def run(self, directory: RunDirectory, workers: int, in_threads: bool) -> dict[str, Any]:
         """Encode what the directory lacks; return its manifest."""
-        self._directory = directory
-        try:
-            return self._finish(workers, in_threads)
-        except OSError as error:
-            if not is_passing(error):
-                raise
-            raise TemporaryError(
-                f"{error}. {self._what_stays()}; {GOES_ON}", path=self._job.name
-            ) from error
-
-    def _finish(self, workers: int, in_threads: bool) -> dict[str, Any]:
-        directory, job, is_left = self._directory, self._job, True
+        self._directory, job, is_left = directory, self._job, True
         while is_left:  # once, but where a file is set aside: its shard is made without it
-            number = len(self._aside), len(self._anew)
+            number = len(self._aside)
             self._order.clear()
             self._state = self._state._replace(done_bytes=0, shards=0, kept=0)
             self._read = self._rejected = 0
@@ -373,11 +305,9 @@ class _Run:
                         f"{error}. {self._what_stays()}; {GOES_ON}", path=error.path
                     ) from error
                 self._aside.setdefault(error.path, error)
-            is_left = number != (len(self._aside), len(self._anew))
+            is_left = number != len(self._aside)
             self.inputs = self._not_aside(self.inputs)
         self._heed_limit(self._rejected + self._rows_aside())
-        if job.drop_last:
-            self._encode_rests()
         aside = [
             {"name": name, "reason": str(error)} for name, error in sorted(self._aside.items())
         ]
@@ -386,22 +316,11 @@ class _Run:
             self._progress(self._state._replace(removed=directory.removed))
         return manifest
 
-    def _encode_rests(self) -> None:
-        """Make one more shard of what the others have behind their last whole blocks."""
-        directory = self._directory
-        key = hashlib.sha256(" ".join(self._order).encode()).hexdigest()[:40]
-        rests = (directory.kept[one].get("rest") for one in self._order)
-        if key not in directory.kept:
-            directory.add(key, ShardEncoder(self._job).encode_rests(key, filter(None, rests)))
-        self._order.append(key)
-
     def _encode(self, todo: Iterator[Shard], workers: int, in_threads: bool) -> None:
         job = self._job
         first_two = list(itertools.islice(todo, 2))
         todo = self._until_failure(itertools.chain(first_two, todo))
-        if self._map_shards is not None and first_two:
-            run_by_map(self._map_shards, job, todo, self._finished)
-        elif workers == 1 or len(first_two) < 2:
+        if workers == 1 or len(first_two) < 2:
             encoder = ShardEncoder(job)
             for shard in todo:
                 self._finished(shard, encoder.encode(shard))
@@ -409,9 +328,7 @@ class _Run:
             (run_in_threads if in_threads else run_in_pool)(job, todo, workers, self._finished)
         if self._failures:
             first = min(self._failures, key=lambda outcome: outcome.number)
-            if first.is_temporary:
-                raise TemporaryError(str(first.error), path=job.name)
-            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.name)
+            raise _ReadError(f"{first.error}. {self._what_stays()}; {first.advice}", path=job.out)
         if self._has_too_many():
             self._heed_limit(self._rejected + len(self._aside))
 
@@ -452,7 +369,7 @@ class _Run:
         raise _ReadError(
             f"set aside: {what}; most_skipped (--most-skipped) allows {allowed}:"
             f" {'; '.join(reasons)}. {self._what_stays()}; {advice}",
-            path=self._job.name,
+            path=self._job.out,
         )
 
     # ---- what becomes of the shards --------------------------------------------------------------
@@ -463,11 +380,9 @@ class _Run:
             self._made.add(shard.key)
             directory.add(shard.key, outcome.record)
             self._note(shard, outcome.record)
-        elif outcome.same is not None:
-            if directory.adopt(shard, outcome.same):
-                self._note(shard)
-            else:  # another one has taken it meanwhile
-                self._anew.add(shard.key)
+        elif outcome.is_same:
+            directory.keep(shard.key)
+            self._note(shard)
         elif outcome.unreadable and self._job.skip_bad_rows:
             for name, reason in outcome.unreadable:
                 self._aside.setdefault(name, _ReadError(reason, path=name))
@@ -476,7 +391,7 @@ class _Run:
 
     def _what_stays(self) -> str:
         shards = self._directory.finished
-        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.name}"
+        return f"{shards} finished shard{' stays' if shards == 1 else 's stay'} in {self._job.out}"
 
     def _shards_to_do(self) -> Iterator[Shard]:
         """The shards that the directory lacks; planning continues while they are encoded."""
@@ -491,8 +406,7 @@ class _Run:
             if shard.key in directory.kept:
                 self._note(shard)
             else:
-                known = () if shard.key in self._anew else directory.similar(shard)
-                yield shard._replace(known=known)
+                yield shard._replace(known=directory.known(shard))
 
     def _unplanned(self, file: TextFile, error: FileError | FileFormatError) -> None:
         if not self._job.skip_bad_rows:
@@ -503,7 +417,7 @@ class _Run:
     def _note(self, shard: Shard, record: dict[str, Any] | None = None) -> None:
         """Count a shard that was made now, or that was there already, and tell of it."""
         state, kept = self._state, self._directory.kept[shard.key]
-        self._read += kept["texts"] + kept["rejected"]
+        self._read += kept["rows"] + kept["rejected"]
         self._rejected += kept["rejected"]
         made = record or {"text_bytes": 0, "tokens": 0}
         self._state = state._replace(

@@ -6,7 +6,6 @@ source of one. Out: all of it as one dict, checked.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
@@ -17,28 +16,26 @@ from itertools import accumulate, chain, count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trietok.corpus.shard_files import FORMATS, suffixes_of
-from trietok.errors import FileFormatError, imported
+from trietok.errors import FileFormatError
 from trietok.files.json_files import read_json_object
 from trietok.files.text_files import KINDS
 
-MANIFEST_FORMAT, FORMER_FORMAT = "trietok-corpus-3", "trietok-corpus-2"
-FORMATS_READ = (MANIFEST_FORMAT, FORMER_FORMAT)
+MANIFEST_FORMAT = "trietok-corpus-4"
 SHARDS, SOURCES = "shards", "sources"  # how the names of the manifest's parts begin
 _MOST_LINES = 100_000  # of a part
-_COUNTS = ("rows", "tokens", "texts", "text_bytes", "rejected", "dropped_tokens")
+_COUNTS = ("rows", "tokens", "text_bytes", "rejected")
 REJECTS = "rejects.jsonl"
-PART = "part-"  # how the names of a shard's files begin
-_STEM = re.compile(f"{PART}(?:[0-9]{{5,}}|[0-9a-f]{{40}})")
+PART = "part-"  # how the name of a shard's file begins
+_PART_NAME = re.compile(f"{PART}[0-9]{{5,}}[.]parquet")
 
 
 def named_in(shards: Iterable[dict[str, Any]]) -> set[str]:
     """The names of the files of shards of a manifest."""
-    return {file["name"] for shard in shards for file in shard["files"]}
+    return {shard["file"]["name"] for shard in shards if "file" in shard}
 
 
 def totals_of(shards: list[dict[str, Any]]) -> dict[str, int]:
-    totals = {name: sum([shard.get(name, 0) for shard in shards]) for name in _COUNTS}
+    totals = {name: sum([shard[name] for shard in shards]) for name in _COUNTS}
     return totals | {"longest_text": max((shard["longest_text"] for shard in shards), default=0)}
 
 
@@ -79,7 +76,7 @@ def _are_sha256(values: Sequence[str]) -> bool:
     return {*map(len, values)} <= {64} and bool(re.fullmatch("[0-9a-f]*", "".join(values)))
 
 
-_TEXT, _TRUTH = _Kind("a text", _all_of(str)), _Kind("true or false", _all_of(bool))
+_TEXT = _Kind("a text", _all_of(str))
 _NUMBER = _Kind("a whole number", _all_of(int))
 _COUNT = _Kind("a whole number from 0", _all_from(0))
 _SIZE = _Kind("a whole number from 1", _all_from(1))
@@ -97,26 +94,21 @@ _READ = {
     "kind": _one_of(*dict.fromkeys(KINDS.values())),
 }
 _OF_PARTS = [name for name in _READ if name != "sha256"]
-# How often each is counted; one that a shard may lack has a question mark.
-_NUMBERS = {**dict.fromkeys((*_COUNTS[:-1], "longest_text"), _COUNT), f"{_COUNTS[-1]}?": _COUNT}
-_COUNTED = {"name": _TEXT, "texts": _COUNT, "rejected": _COUNT}
-_REJECTS = [{"row": _COUNT, "reason": _TEXT}]
+# A key with a question mark may be missing; a shard without rows has no file.
+_NUMBERS = dict.fromkeys((*_COUNTS, "longest_text"), _COUNT)
+_COUNTED = {"name": _TEXT, "rows": _COUNT, "rejected": _COUNT}
+_REJECTS = [{"file": _TEXT, "row": _COUNT, "reason": _TEXT}]
 _RECORD = {
     "sources": [{**_READ, **_COUNTED, "start?": _COUNT, "end?": _COUNT}],
     **_NUMBERS,
-    "files": [{"suffix": _TEXT, "bytes": _COUNT, "sha256": _SHA256}],
+    "file?": {"bytes": _COUNT, "sha256": _SHA256},
     "rejects?": _REJECTS,
 }
 _MANIFEST = {
     **dict.fromkeys(("trietok", "pyarrow"), _TEXT),
     "tokenizer": {"class": _TEXT, "fingerprint": _TEXT},
     "options": {
-        **{"column": _TEXT, "drop_last": _TRUTH, "shard_bytes": _SIZE},
-        **{"columns?": [_TEXT], "keep?": [_TEXT]},
-        "file_format": _one_of(*FORMATS),
-        "pack": _Kind(
-            "null or a whole number from 1", lambda values: values == [None] or _SIZE.fits(values)
-        ),
+        **{"column": _TEXT, "shard_bytes": _SIZE, "columns?": [_TEXT], "keep?": [_TEXT]},
         "call": _Kind(
             "an object of texts",
             lambda values: (
@@ -125,8 +117,8 @@ _MANIFEST = {
         ),
     },
     "set_aside": [{"name": _TEXT, "reason": _TEXT}],
-    "totals": dict.fromkeys((*_COUNTS, "longest_text"), _COUNT),
-    "shards": [{"sources": [_COUNTED], **_NUMBERS, "files": [_FILE]}],
+    "totals": _NUMBERS,
+    "shards": [{"key": _KEY, "sources": [_COUNTED], **_NUMBERS, "file?": _FILE}],
 }
 
 
@@ -176,35 +168,28 @@ def is_size(value: Any) -> bool:
 
 def _check_sums(manifest: dict[str, Any]) -> None:
     """Raise ValueError where numbers or names that follow from each other do not agree."""
-    options, shards, totals = manifest["options"], manifest["shards"], manifest["totals"]
+    shards, totals = manifest["shards"], manifest["totals"]
     for name, total in totals_of(shards).items():
         if totals[name] != total:
             told = f"its total of {name} is {totals[name]:,}, and the shards have {total:,}"
             raise ValueError(told)
-    ends = suffixes_of(options)
     for number, shard in enumerate(shards):
-        stem = stem_of(shard)
-        names = [stem + end for end in ends]
-        named = [file["name"] for file in shard["files"]]
-        if named and not _STEM.fullmatch(stem):
-            raise ValueError(f"shard {number} has the file {named[0]!r:.60}, not {PART}NUMBER")
-        if named and named != names:
-            raise ValueError(f"shard {number} names other files than {', '.join(names)}")
-        check_counts(shard, options["pack"], f"shard {number}")
+        for name in named_in([shard]):
+            if not _PART_NAME.fullmatch(name):
+                told = f"shard {number} has the file {name!r:.60}, not {PART}NUMBER.parquet"
+                raise ValueError(told)
+        check_counts(shard, f"shard {number}")
+    files = sum("file" in shard for shard in shards)
+    if len(named_in(shards)) < files or len({shard["key"] for shard in shards}) < len(shards):
+        raise ValueError("two of its shards have the same file or key")
 
 
-def check_counts(shard: dict[str, Any], pack: int | None, where: str) -> None:
-    for name in ("texts", "rejected"):
+def check_counts(shard: dict[str, Any], where: str) -> None:
+    for name in ("rows", "rejected"):
         if sum([source[name] for source in shard["sources"]]) != shard[name]:
             raise ValueError(f"{where} has {shard[name]:,} {name}, and its sources have others")
-    if (_COUNTS[-1] in shard) != (pack is not None):
-        raise ValueError(f"{where} has {_COUNTS[-1]} where it has no pack, or the other way round")
-    if shard["rows"] and not shard["files"]:
-        raise ValueError(f"{where} has {shard['rows']:,} rows, and no files")
-    rows = shard["texts"] if pack is None else -(-shard["tokens"] // pack)
-    if shard["rows"] != rows:
-        told = f"{where} has {shard['rows']:,} rows"
-        raise ValueError(f"{told}, and its options and counts make {rows:,}")
+    if shard["rows"] and "file" not in shard:
+        raise ValueError(f"{where} has {shard['rows']:,} rows, and no file")
 
 
 def rejected_rows(lines: list[bytes]) -> list[dict[str, Any]]:
@@ -247,15 +232,8 @@ def with_parts(
 ) -> dict[str, Any]:
     """A manifest with its shards and inputs, checked; `read` gives the bytes of a part."""
     try:
-        if manifest["format"] == FORMER_FORMAT:
-            shards = [
-                {**shard, "sources": [{**shard, "name": shard["input"]}]}
-                for shard in manifest["shards"]
-            ]
-        else:
-            _check_value([manifest.get("parts")], [_FILE], lambda _: "the manifest.parts")
-            shards = _shards_in(manifest["parts"], read)
-            _check_value([shards], [{"key": _KEY}], lambda _: "the manifest.shards")
+        _check_value([manifest.get("parts")], [_FILE], lambda _: "the manifest.parts")
+        shards = _shards_in(manifest["parts"], read)
         whole = {
             **{name: value for name, value in manifest.items() if name != "parts"},
             "shards": shards,
@@ -281,22 +259,13 @@ def _shards_in(parts: list[dict[str, Any]], read: Callable[[str], bytes]) -> lis
         if part != described_part(name, raw):
             told = f"its part {name} does not have the size and the checksum that it says"
             raise ValueError(told)
-        lines[begin] += _values_of(raw)
+        lines[begin] += json.loads(b"[%s]" % b",".join(raw.splitlines()))
     if sum(shard["sources"] for shard in lines[SHARDS]) != len(lines[SOURCES]):
         raise ValueError("its parts do not go together")
     sources = iter(lines[SOURCES])
     for shard in lines[SHARDS]:
         shard["sources"] = [*islice(sources, shard["sources"])]
     return lines[SHARDS]
-
-
-def _values_of(lines: bytes) -> list[Any]:
-    """The values of lines of JSON, by msgspec, in half the time, where that reads them."""
-    with contextlib.suppress(ImportError):
-        msgspec = imported("msgspec", "corpus")
-        with contextlib.suppress(msgspec.MsgspecError):
-            return list(msgspec.json.Decoder().decode_lines(lines))
-    return list(json.loads(b"[%s]" % b",".join(lines.splitlines())))
 
 
 def inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -307,17 +276,3 @@ def inputs_of(shards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             names = _OF_PARTS if "end" in source else _READ
             inputs[source["name"]] = {name: source[name] for name in names if name in source}
     return [*inputs.values()]
-
-
-def record_of(shard: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The key of a shard of a manifest, and its record."""
-    files = [{**file, "suffix": "." + file["name"].partition(".")[2]} for file in shard["files"]]
-    return shard["key"], {
-        **{name: value for name, value in shard.items() if name != "key"},
-        "files": files,
-    }
-
-
-def stem_of(shard: dict[str, Any]) -> str:
-    """How the names of a shard's files begin; nothing where there are none."""
-    return str(shard["files"][0]["name"]).partition(".")[0] if shard["files"] else ""

@@ -1,10 +1,10 @@
 """The directory of a run: what an earlier run has left in it, and how finished shards become its
 files, all or none.
 
-In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*` files in
-their order, `rejects.jsonl` where rows were skipped, `shards-*.jsonl` and `sources-*.jsonl` with a
-line for each shard and for each stretch of a file that it was made of, and `manifest.json`, which
-names those.
+In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*.parquet`
+files in their order, `rejects.jsonl` where rows were skipped, `shards-*.jsonl` and
+`sources-*.jsonl` with a line for each shard and for each stretch of a file that it was made of, and
+`manifest.json`, which names those.
 
 While a run is at work its shards are in a folder of the directory, each under its key with a record
 of it, so that they are found again in whatever order the next run wants them. At the end they are
@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 
 from trietok.corpus.encode_shard import GOES_ON, RECORD_SUFFIX, STATE_FOLDER, ShardJob
 from trietok.corpus.manifest import (
-    FORMER_FORMAT,
     MANIFEST_FORMAT,
     PART,
     REJECTS,
@@ -42,13 +41,10 @@ from trietok.corpus.manifest import (
     parts_in,
     parts_of,
     read_manifest,
-    record_of,
     rejected_rows,
-    stem_of,
     totals_of,
     with_parts,
 )
-from trietok.corpus.shard_files import mds_index, suffixes_of
 from trietok.corpus.shard_plan import Shard, text_bytes_of
 from trietok.disk import FULL, UNFINISHED, checksum, flush_directory, put_in_place, replacing
 from trietok.errors import FileError, InputError
@@ -58,26 +54,15 @@ from trietok.files.text_files import TextFile
 from trietok.showing.characters import first_few
 from trietok.worker_pool import interrupts_held
 
-MANIFEST, PLAN, MDS_INDEX = "manifest.json", "plan.json", "index.json"
+MANIFEST, PLAN = "manifest.json", "plan.json"
 # How much text a shard has where nobody says it: by how much all files have, in bytes. So a small
 # corpus has shards for many workers, and a large one thousands of files, not hundreds of thousands.
 _SHARD_BYTES = ((1_000_000_000_000, 512_000_000), (2_000_000_000, 128_000_000), (0, 16_000_000))
-_MOST_SIMILAR = 16  # shards of which one may be what a planned one would be
-_Checksums = tuple[str, ...]  # of what a shard was made of
-
-
-def _path_of(stem: Path, file: dict[str, Any]) -> Path:
-    return stem.with_name(stem.name + file["suffix"])
 
 
 class KeptShard(NamedTuple):
     record: dict[str, Any]
-    stem: Path  # the path of each of its files, without the suffix that the record names
-    key: str  # under which it was made
-
-    def paths(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        for file in self.record["files"]:
-            yield _path_of(self.stem, file), file
+    path: Path | None  # of its file; None if it has no rows, and so no file
 
 
 class RunDirectory:
@@ -94,14 +79,10 @@ class RunDirectory:
         self.removed: dict[str, int] = {}
         self._job, self._plan = job, plan
         self._out, self._state = job.out, job.state
-        self._suffixes = suffixes_of(plan["options"])
         self._manifest: dict[str, Any] | None = None  # of an earlier run, which is finished
-        self._earlier: list[KeptShard] = []  # its shards, whole or not
-        self._shards: dict[str, KeptShard] = {}
-        self._inputs = {(file.name, file.size, file.mtime_ns) for file in inputs}
+        self._earlier: dict[str, KeptShard] = {}  # its shards, whole or not, by key
+        self._shards: dict[str, KeptShard] = {}  # those that are there, by key
         self._text_bytes = sum(map(text_bytes_of, inputs))
-        # Those that no shard of this run is by its key, to be adopted, by shape and checksums.
-        self._free: dict[tuple[Any, ...], dict[_Checksums, list[KeptShard]]] = {}
         self._rejects: dict[str, list[dict[str, Any]]] = {}  # what `_earlier` ones skipped, by key
 
     # ---- what is there already -------------------------------------------------------------------
@@ -110,8 +91,8 @@ class RunDirectory:
     def opened(self, resume: bool, verify: bool) -> Iterator[None]:
         """Be alone in the directory for a `with` block, with what it holds of this run.
 
-        With `verify`, the checksums of the shards that are there are compared, and those of the
-        files not known.
+        With `verify`, the checksums of the shards that are there are compared, and none of them is
+        kept before those of its files are.
         """
         self._make()
         try:
@@ -125,14 +106,14 @@ class RunDirectory:
                         raise
                     path = error.filename or self._out
                     told = f"cannot write {path}: {error.strerror}. Finished shards stay in"
-                    raise FileError(f"{told} {self._job.name}; {GOES_ON}", path=path) from error
+                    raise FileError(f"{told} {self._out}; {GOES_ON}", path=path) from error
                 finally:
                     with interrupts_held():
                         self._clear()
                         if {path.name for path in self._state.glob("*")} == {PLAN}:
                             shutil.rmtree(self._state, ignore_errors=True)
         except DirectoryBusyError as error:
-            told = f"another run is at work in {self._job.name}, {error}; wait for its end"
+            told = f"another run is at work in {self._out}, {error}; wait for its end"
             raise InputError(told) from None
 
     def _make(self) -> None:
@@ -158,7 +139,7 @@ class RunDirectory:
         advice = "remove it, or give an empty directory"
         if self._state.is_symlink():
             raise InputError(f"{self._state} is not a folder; {advice}")
-        ours = (PART, SHARDS, SOURCES, MANIFEST, REJECTS, MDS_INDEX)
+        ours = (PART, SHARDS, SOURCES, MANIFEST, REJECTS)
         for folder, beginnings in ((self._out, ours), (self._state, "")):
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -173,7 +154,8 @@ class RunDirectory:
         begun = (state / MANIFEST).exists()
         if (out / MANIFEST).exists() or begun or any(state.glob(f"*{RECORD_SUFFIX}")):
             if not resume:
-                raise self._is_taken()
+                how = "go on with its run (resume=True, --resume), give another directory, or"
+                raise InputError(f"{out} is there already; {how} replace it (--force)")
             if begun:
                 self._put_in_place(self._read_manifest(state / MANIFEST))
             if (out / MANIFEST).exists():
@@ -185,20 +167,13 @@ class RunDirectory:
             least = (size for of_all, size in _SHARD_BYTES if self._text_bytes >= of_all)
             self._plan["options"]["shard_bytes"] = next(least)
         self._refuse_other_files()
-        self._begin(resume)
+        if self._manifest is None:
+            write_whole(self._state / PLAN, json.dumps(self._plan).encode())
 
     @property
     def shard_bytes(self) -> Any:
         """About how many bytes of text a shard has, where need be as in an earlier run."""
         return self._plan["options"]["shard_bytes"]
-
-    def _is_taken(self) -> InputError:
-        how = "go on with its run (resume=True, --resume), give another directory, or"
-        return InputError(f"{self._out} is there already; {how} replace it (--force)")
-
-    def _begin(self, resume: bool) -> None:
-        if self._manifest is None:
-            write_whole(self._state / PLAN, json.dumps(self._plan).encode())
 
     def _read_manifest(self, path: Path) -> dict[str, Any]:
         manifest = read_manifest(path)
@@ -218,9 +193,7 @@ class RunDirectory:
         for name, value in self._plan.items():
             if earlier.get(name) != value:
                 difference = _first_difference(name, earlier.get(name), value)
-                if earlier.get(name) == FORMER_FORMAT:
-                    difference += "; open_corpus reads it as it is"
-                told = f"{self._job.name} holds a run that {difference}"
+                told = f"{self._out} holds a run that {difference}"
                 raise InputError(f"{told}; encode into another directory")
 
     def _refuse_other_files(self) -> None:
@@ -242,25 +215,16 @@ class RunDirectory:
             try:
                 record = json.loads(path.read_text(encoding="utf-8"))
                 check_record(record)
-                check_counts(record, self._job.pack, "record")
-                has_files = [file["suffix"] for file in record["files"]] in ([], self._suffixes)
-                if len(record.pop("rejects", ())) != record["rejected"] or not has_files:
+                check_counts(record, "record")
+                if len(record.pop("rejects", ())) != record["rejected"]:
                     continue
             except (ValueError, RecursionError):  # the system stopped before it was on the disk
                 continue
-            kept = KeptShard(record, self._made(key), key)
-            if self._is_there(kept, verify):
+            kept = self._made(key, record)
+            if _is_there(kept, verify):
                 self._shards[key] = kept
         if self._manifest is not None:
             self._find_earlier(self._manifest, verify)
-        for kept in self._shards.values():
-            sources, checksums = kept.record["sources"], _checksums_of(kept)
-            versions = {(one["name"], one["size"], one["mtime_ns"]) for one in sources}
-            if checksums and not versions <= self._inputs:
-                places = ((one.get("start", 0), one.get("end")) for one in sources)
-                kinds = ((one["kind"], one["size"]) for one in sources)
-                shape = tuple((*kind, *place) for kind, place in zip(kinds, places, strict=True))
-                self._free.setdefault(shape, {}).setdefault(checksums, []).append(kept)
         self.kept = {} if verify else {key: kept.record for key, kept in self._shards.items()}
 
     def _find_earlier(self, manifest: dict[str, Any], verify: bool) -> None:
@@ -269,67 +233,38 @@ class RunDirectory:
             rejects = rejected_rows((self._out / REJECTS).read_bytes().splitlines())
         left = iter(rejects if len(rejects) == manifest["totals"]["rejected"] else ())
         for shard in manifest["shards"]:
-            key, record = record_of(shard)
-            earlier = KeptShard(record, self._out / stem_of(shard), key)
-            self._earlier.append(earlier)
+            key, record = shard["key"], {name: shard[name] for name in shard if name != "key"}
+            path = self._out / record["file"]["name"] if "file" in record else None
+            earlier = self._earlier[key] = KeptShard(record, path)
             # A process may have moved it that was killed before the new order was there.
-            moved = earlier._replace(stem=self._made(key))
+            moved = self._made(key, record)
             rows = [*islice(left, record["rejected"])]
             if key not in self._shards and len(rows) == record["rejected"]:
-                is_moved = moved.stem != earlier.stem and self._is_there(moved, True)
-                kept = moved if is_moved else earlier
-                if self._is_there(kept, verify):
+                kept = moved if _is_there(moved, True) else earlier
+                if _is_there(kept, verify):
                     self._shards[key], self._rejects[key] = kept, rows
 
-    def _made(self, key: str) -> Path:
-        """Where a shard is that was made, without the suffixes of its files."""
-        return self._state / key
-
-    def _is_there(self, kept: KeptShard, by_checksum: bool) -> bool:
-        for path, file in kept.paths():
-            if not path.is_file() or path.stat().st_size != file["bytes"]:
-                return False
-            if by_checksum and checksum(path) != file["sha256"]:
-                return False
-        return True
+    def _made(self, key: str, record: dict[str, Any]) -> KeptShard:
+        """A shard whose file is still in the folder of the run."""
+        return KeptShard(record, self._job.made(key) if "file" in record else None)
 
     @property
     def finished(self) -> int:
         """How many finished shards there are."""
-        return len({kept.stem for kept in self._shards.values()})
+        return len(self._shards)
 
-    def similar(self, shard: Shard) -> tuple[_Checksums, ...]:
-        """The checksums of what shards were made of that a planned one may be the same as."""
-        own = self._shards.get(shard.key)  # to be verified
-        free = islice(self._free.get(_shape_of(shard), ()), _MOST_SIMILAR)
-        return tuple(filter(None, ((), *free) if own is None else (_checksums_of(own), *free)))
-
-    def adopt(self, shard: Shard, checksums: _Checksums) -> bool:
-        """Have a shard be one that is there, of the same bytes; False if it is taken or damaged.
-
-        It is its own, or one whose files are not in the run as they were: so no two shards are one.
-        """
+    def known(self, shard: Shard) -> tuple[str, ...]:
+        """The checksums of the files that a shard was made of, which are to be verified."""
         kept = self._shards.get(shard.key)
-        if kept is None or _checksums_of(kept) != checksums:
-            free = self._free[_shape_of(shard)]
-            if checksums not in free:
-                return False
-            kept = free[checksums].pop()
-            if not free[checksums]:
-                del free[checksums]
-        if not self._is_there(kept, True):  # its files were read, so this costs little beside
-            return False
-        sources = [
-            {**source, "name": one.file.name, "mtime_ns": one.file.mtime_ns}
-            for source, one in zip(kept.record["sources"], shard.stretches, strict=True)
-        ]
-        self._shards[shard.key] = kept._replace(record={**kept.record, "sources": sources})
-        self.kept[shard.key] = self._shards[shard.key].record
-        return True
+        return () if kept is None else _checksums_of(kept)
+
+    def keep(self, key: str) -> None:
+        """Have a shard that is there, whose files have the known checksums."""
+        self.kept[key] = self._shards[key].record
 
     def add(self, key: str, record: dict[str, Any]) -> None:
         """Have a shard that was made now."""
-        self._shards[key] = KeptShard(record, self._made(key), key)
+        self._shards[key] = self._made(key, record)
         self._rejects.pop(key, None)
         self.kept[key] = record
 
@@ -346,14 +281,14 @@ class RunDirectory:
         self._refuse_other_files()
         self._require_all_there(order)
         places = self._places(order)
-        shards = [self._entry(key, place) for key, place in places.items()]
+        shards = [self._entry(key, places.get(key)) for key in order]
         listed = {source["name"] for shard in shards for source in shard["sources"]}
         self.removed = self._not_wanted(listed | {file["name"] for file in set_aside}, order)
         totals = totals_of(shards)
         whole = {**self._plan, "set_aside": set_aside, "totals": totals, "shards": shards}
         whole["inputs"] = inputs_of(shards)
-        is_elsewhere = any(self._shards[key].stem != place for key, place in places.items())
-        if whole != self._manifest or is_elsewhere:
+        is_moved = any(self._shards[key].path != place for key, place in places.items())
+        if whole != self._manifest or is_moved:
             if totals["rejected"]:
                 with replacing(self._state / REJECTS) as rejects:
                     for row in self.rejected(order):
@@ -361,7 +296,7 @@ class RunDirectory:
             self._make_room(places)
             parts = []
             for begin, number, raw in parts_of(shards):
-                name = f"{begin}-{self._mark(number, raw)}.jsonl"
+                name = f"{begin}-{number:05}.jsonl"
                 write_whole(self._state / name, raw)
                 parts.append(described_part(name, raw))
             small = {**self._plan, "set_aside": set_aside, "totals": totals, "parts": parts}
@@ -369,75 +304,50 @@ class RunDirectory:
             # by the next one.
             write_whole(self._state / MANIFEST, (json.dumps(small, indent=1) + "\n").encode())
             self._put_in_place(whole)
-        self._end(whole)
+        shutil.rmtree(self._state, ignore_errors=True)
         return whole
 
     def _require_all_there(self, order: list[str]) -> None:
-        """Raise where a file is not there, has another size, or would be of two shards.
+        """Raise where a file is not there, or has another size.
 
         The checksum of what was there before is compared with `verify` only: it takes as long as to
         read all of it.
         """
-        seen: set[Path] = set()
         for kept in map(self._shards.__getitem__, order):
-            paths = {path for path, _ in kept.paths()}
-            if seen & paths or not self._is_there(kept, False):
-                told = f"{min(paths)} has gone, or changed, while the run was at work; {GOES_ON}"
-                raise FileError(told, path=min(paths))
-            seen |= paths
-
-    def _end(self, manifest: dict[str, Any]) -> None:
-        """Take away what the run needs no more; for MDS, list the shards."""
-        index = self._index(manifest)
-        if index is not None:
-            write_whole(self._out / MDS_INDEX, index)
-        shutil.rmtree(self._state, ignore_errors=True)
-
-    def _index(self, manifest: dict[str, Any]) -> bytes | None:
-        options = manifest["options"]
-        is_mds = options["file_format"] == "mds"
-        return mds_index(manifest["shards"], options.get("columns", ())) if is_mds else None
-
-    def _mark(self, number: int, part: bytes) -> str:
-        """What tells the name of a part of the manifest from those of others."""
-        return f"{number:05}"
+            if kept.path is not None and not _is_there(kept, False):
+                told = f"{kept.path} has gone, or changed, while the run was at work; {GOES_ON}"
+                raise FileError(told, path=kept.path)
 
     def _places(self, order: list[str]) -> dict[str, Path]:
-        """Where each shard's files shall be, without suffixes; only those with files have one."""
+        """Where the file of each shard shall be that has one."""
         numbers = count()
-        has_files = {key: bool(self._shards[key].record["files"]) for key in order}
         return {
-            key: self._out / (f"{PART}{next(numbers):05}" if has_files[key] else "")
+            key: self._out / f"{PART}{next(numbers):05}.parquet"
             for key in order
+            if self._shards[key].path is not None
         }
 
     def _not_wanted(self, listed: set[str], order: list[str]) -> dict[str, int]:
         """How many shards go of each file that is not listed any more, by its name."""
-        stay = {self._shards[key].stem for key in order}
-        there = {kept.stem: kept for kept in (*self._earlier, *self._shards.values())}
-        gone = (kept.record["sources"] for stem, kept in there.items() if stem not in stay)
+        there, stay = {**self._earlier, **self._shards}, set(order)
+        gone = (kept.record["sources"] for key, kept in there.items() if key not in stay)
         names = chain.from_iterable({source["name"] for source in sources} for sources in gone)
         return dict(Counter(name for name in names if name not in listed))
 
-    def _entry(self, key: str, place: Path) -> dict[str, Any]:
+    def _entry(self, key: str, place: Path | None) -> dict[str, Any]:
         """What the manifest says of a shard."""
-        record = self._shards[key].record
-        files = [
-            {"name": place.name + file["suffix"], "bytes": file["bytes"], "sha256": file["sha256"]}
-            for file in record["files"]
-        ]
-        return {"key": key, **record, "files": files}
+        entry = {"key": key, **self._shards[key].record}
+        if place is not None:
+            file = entry["file"]
+            entry["file"] = {"name": place.name, "bytes": file["bytes"], "sha256": file["sha256"]}
+        return entry
 
     def rejected(self, order: list[str]) -> Iterator[dict[str, Any]]:
         """The rows without text of the shards with some keys, as far as these are finished."""
-        for kept in filter(None, map(self._shards.get, order)):
-            if kept.record["rejected"]:
-                rows = self._rejects.get(kept.key)
-                record = self._job.record(kept.key)
-                left = iter(rows or json.loads(record.read_bytes())["rejects"])
-                for source in kept.record["sources"]:  # a file may have another name now
-                    for row in islice(left, source["rejected"]):
-                        yield {**row, "file": source["name"]}
+        for key in order:
+            if key in self._shards and self._shards[key].record["rejected"]:
+                record = self._job.record(key)
+                yield from self._rejects.get(key) or json.loads(record.read_bytes())["rejects"]
 
     def _make_room(self, places: dict[str, Path]) -> None:
         """Take the shards of an earlier run from where they do not stay.
@@ -445,17 +355,15 @@ class RunDirectory:
         What is renamed later replaces a file of its name; the other files of shards that are not
         wanted go.
         """
-        placed = (self._shards[key]._replace(stem=place) for key, place in places.items())
-        stay = {path for kept in placed for path, _ in kept.paths()}
+        stay = set(places.values())
         for key, place in places.items():
-            kept = self._shards[key]
-            if kept.stem not in (place, self._state / key):
-                stay |= {path for path, _ in kept.paths()}
-                for path, file in kept.paths():
-                    os.replace(path, _path_of(self._state / key, file))
-        for path in (path for earlier in self._earlier for path, _ in earlier.paths()):
-            if path not in stay:
-                path.unlink(missing_ok=True)
+            path, made = self._shards[key].path, self._job.made(key)
+            if path is not None and path not in (place, made):
+                stay.add(path)
+                os.replace(path, made)
+        for earlier in self._earlier.values():
+            if earlier.path is not None and earlier.path not in stay:
+                earlier.path.unlink(missing_ok=True)
         flush_directory(self._out)
 
     def _put_in_place(self, manifest: dict[str, Any]) -> None:
@@ -463,8 +371,7 @@ class RunDirectory:
         out, state, parts = self._out, self._state, parts_in(self._state / MANIFEST)
         named = {name: name for name in (REJECTS, *parts)}
         for shard in manifest["shards"]:
-            key = shard["key"]
-            named |= {f"{key}.{name.partition('.')[2]}": name for name in named_in([shard])}
+            named |= {self._job.made(shard["key"]).name: name for name in named_in([shard])}
         for made, name in named.items():
             if (state / made).exists():
                 put_in_place(state / made, out / name)
@@ -484,7 +391,17 @@ def write_whole(path: Path, raw: bytes) -> None:
         file.write(raw)
 
 
-def _checksums_of(kept: KeptShard) -> _Checksums:
+def _is_there(kept: KeptShard, by_checksum: bool) -> bool:
+    """Whether the file of a shard is whole; one without a file is."""
+    if kept.path is None:
+        return True
+    file = kept.record["file"]
+    if not kept.path.is_file() or kept.path.stat().st_size != file["bytes"]:
+        return False
+    return not by_checksum or checksum(kept.path) == file["sha256"]
+
+
+def _checksums_of(kept: KeptShard) -> tuple[str, ...]:
     """What says whether a shard is the same; nothing where that depends on what is elsewhere.
 
     Rows without text are told by their numbers: those depend on the lines before.
@@ -493,11 +410,6 @@ def _checksums_of(kept: KeptShard) -> _Checksums:
     in_middle = any(one.get("start") and one["kind"] != "parquet" for one in sources)
     has_numbers = kept.record["rejected"] and in_middle
     return () if has_numbers else tuple(one["sha256"] for one in sources)
-
-
-def _shape_of(shard: Shard) -> tuple[Any, ...]:
-    """What the files of shards must have in common to be looked into whether they are the same."""
-    return tuple((one.file.kind, one.file.size, *one[1:3]) for one in shard.stretches)
 
 
 def _first_difference(name: str, was: Any, now: Any) -> str:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from trietok.corpus.shard_files import check_text_type
-from trietok.errors import FileError, FileFormatError, InputError, TemporaryError, is_passing
+from trietok.errors import FileError, FileFormatError, InputError
 from trietok.files.packed import import_zstandard
 from trietok.files.tables import import_pyarrow, open_parquet, type_of_column
 from trietok.files.text_files import TABLES, TextFile
@@ -97,12 +97,12 @@ class FileStretch(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """The texts of one file of the result."""
+    """The texts of one file of the output."""
 
     number: int  # in the order of this run, from 0
     key: str  # follows from the stretches
     stretches: tuple[FileStretch, ...]
-    known: tuple[tuple[str, ...], ...] = ()  # checksums of which there is a shard already
+    known: tuple[str, ...] = ()  # the checksums that its files had when it was made before
 
 
 def key_of(stretches: Iterable[FileStretch]) -> str:
@@ -213,19 +213,17 @@ def _of_parquet(file: TextFile, column: str, most: int) -> Iterator[FileStretch]
 
 
 @contextlib.contextmanager
-def damage_told(name: str, advice: str = "") -> Iterator[None]:
+def damage_told(name: str) -> Iterator[None]:
     """Have an error of reading a Parquet file say which file it is."""
     try:
         yield
     except InputError as error:
         raise FileFormatError(str(error), path=name) from None
     except (import_pyarrow().ArrowException, OSError) as error:
-        if isinstance(error, (FileError, TemporaryError)):  # it says so
+        if isinstance(error, FileError):  # it says so
             raise
         reason = "; ".join(line.rstrip(".") for line in str(error).splitlines() if line.strip("."))
-        if is_passing(error):
-            raise TemporaryError(f"cannot read {name}: {reason}", path=name) from error
-        raise FileFormatError(f"{name} cannot be read: {reason}{advice}", path=name) from error
+        raise FileFormatError(f"{name} cannot be read: {reason}", path=name) from error
 
 
 def _leaf_of(table: Any, file: TextFile, column: str) -> int:

@@ -13,9 +13,9 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -32,7 +32,7 @@ from trietok.errors import (
 )
 from trietok.files import text_rows
 from trietok.files.packed import decompressed
-from trietok.files.stores import Status, identity, is_elsewhere, open_bytes
+from trietok.files.stores import Status, identity, is_url, open_bytes
 from trietok.files.tables import column_of, import_pyarrow, open_parquet, rows_of_csv, texts_of
 from trietok.files.text_files import (
     FIRST_BYTES,
@@ -42,9 +42,10 @@ from trietok.files.text_files import (
     files_listed,
     refuse_other_than_text,
 )
-from trietok.files.text_rows import NONE_BAD, BadRow, TextOrBad, decoded
+from trietok.files.text_rows import BadRow, TextOrBad, decoded
 
 _BLOCK = 1 << 20  # bytes
+_MOST_ROWS = 1 << 13  # of a table, held at a time
 _LITTLE = 1 << 16  # bytes that are read behind a stretch, where its last line goes on
 SetAside = Callable[[str, TrietokError], object]  # is told of a file, and why it is left out
 _ENDS = "files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also with .gz or .zst"
@@ -72,7 +73,7 @@ def find_inputs(
     found: dict[tuple[str, str], TextFile | None] = {}
     real_folder = lru_cache(os.path.realpath)
     for path, told in files_listed(paths):
-        is_direct = not (is_elsewhere(path) or os.path.islink(path))
+        is_direct = not (is_url(path) or os.path.islink(path))
         folder, name = os.path.split(path if is_direct else identity(path))
         real = real_folder(folder) if is_direct else folder, name
         if real in found:
@@ -85,7 +86,7 @@ def find_inputs(
             set_aside(path, error)
             found[real] = None
             continue
-        if not file.size and not is_elsewhere(path) and not os.path.isfile(path):
+        if not file.size and not is_url(path) and not os.path.isfile(path):
             what = f"{path} is no regular file, and texts are read more than once"
             raise InputError(f"{what}; copy them to a file")
         if file.kind is None:
@@ -103,9 +104,7 @@ def changed_since(
     """What is to be said of the files that are not what they were, by listing all of them again."""
     told: dict[str, Status | None] = {}  # a glob may find no file any more
     with contextlib.suppress(FileError):
-        told.update(
-            files_listed((path for path in paths if is_elsewhere(os.fspath(path))), fresh=True)
-        )
+        told.update(files_listed(path for path in paths if is_url(os.fspath(path))))
     for file in files:
         try:
             check_unchanged(file, told.get(file.name))
@@ -266,7 +265,7 @@ def read_texts(
             numbers = [one.count(b"\n") for one in whole]
         rows, kept = lines, None
         if file.kind == "jsonl":
-            rows, kept = rows_of_json(block, lines, file.name, column, keep)
+            rows, kept = rows_of_json(lines, file.name, column, keep)
         return TextBatch(rows, held, kept), [*zip(reads_of, numbers, strict=True)]
 
     for read in reads:
@@ -304,8 +303,8 @@ def read_blocks(
                 yield from _of_parquet(read, column, keep)
             elif file.kind in TABLES:
                 with open_bytes(file.name) as raw:
-                    batches = rows_of_csv(raw, file, [column, *keep])
-                    yield from _of_batches(read, batches, column, keep)
+                    summed: Any = _SummedReading(read.digest, raw)
+                    yield from _of_csv(rows_of_csv(summed, file, [column, *keep]), keep, file.name)
             else:
                 yield from _of_lines(read, cut_characters, keep)
     except (FileError, FileFormatError):
@@ -321,7 +320,7 @@ def _small_file(read: Read) -> bytes | None:
     """All of a small file of lines; None for others, and where it is not what it was."""
     file = read.stretch.file
     is_small = read.stretch.end is None and file.compression is None and file.size < _BLOCK
-    if not is_small or file.kind not in ("txt", "jsonl") or is_elsewhere(file.name):
+    if not is_small or file.kind not in ("txt", "jsonl") or is_url(file.name):
         return None
     try:
         with open(file.name, "rb", buffering=0) as raw:
@@ -485,36 +484,55 @@ def _long_line(
         yield LongText(file.name, start, start + size - lines.has_ended, alone, size)
 
 
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _of_csv(
+    rows: Iterable[list[bytes] | BadRow], keep: tuple[str, ...], name: str
+) -> Iterator[TextBatch]:
+    """Batches of the rows of a table, each of which has its text, then the values to keep."""
+    batch: list[tuple[Any, ...]] = []  # a text, or what is wrong with it, and the values to keep
+    text_bytes = held = 0
+
+    def joined() -> TextBatch:
+        texts, *values = map(list, zip(*batch, strict=True))
+        return TextBatch(texts, text_bytes, table_of(dict(zip(keep, values, strict=True)), name))
+
+    for row in rows:
+        if isinstance(row, BadRow):
+            batch.append((row, *[None] * len(keep)))
+        else:
+            text, *values = map(decoded, row)
+            for key, value in zip(keep, values, strict=True):
+                if isinstance(value, BadRow):
+                    text = BadRow(f"{key!r} cannot be kept: {value.reason}")
+            batch.append((text, *(values if isinstance(text, str) else [None] * len(keep))))
+            text_bytes += len(row[0])
+            held += sum(map(len, row))
+        if held > _BLOCK or len(batch) > _MOST_ROWS:
+            yield joined()
+            batch, text_bytes, held = [], 0, 0
+    if batch:
+        yield joined()
+
+
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
 def _of_parquet(read: Read, column: str, keep: tuple[str, ...]) -> Iterator[TextBatch]:
     file, start, end, _ = read.stretch
-    with damage_told(file.name), open_parquet(file.name) as table:
-        check_table(table, file, column, keep)
-        batches = read_batches(file, table, start, end, list(dict.fromkeys([column, *keep])))
-        yield from _of_batches(read, zip(batches, repeat(NONE_BAD)), column, keep)
-
-
-_Batches = Iterable[tuple[Any, Mapping[int, BadRow]]]
-
-
-def _of_batches(
-    read: Read, batches: _Batches, column: str, keep: tuple[str, ...]
-) -> Iterator[TextBatch]:
     pyarrow, ipc = import_pyarrow(), import_pyarrow("pyarrow.ipc")
     lengths_of = import_pyarrow("pyarrow.compute").binary_length
     writer = None
-    for batch, bad in batches:
-        if writer is None:
-            writer = ipc.new_stream(
-                pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
-            )
-        writer.write_batch(batch)
-        rows = texts = column_of(batch, column).cast("large_string")
-        size = lengths_of(texts).sum(min_count=0).as_py()
-        if bad:
-            read.digest.update(repr(bad).encode())
-            rows = [bad.get(place, text) for place, text in enumerate(texts_of(texts))]
-        kept = pyarrow.Table.from_batches([batch]).select(keep) if keep else None
-        yield TextBatch(rows, size, kept)
+    with damage_told(file.name), open_parquet(file.name) as table:
+        check_table(table, file, column, keep)
+        for batch in read_batches(file, table, start, end, list(dict.fromkeys([column, *keep]))):
+            if writer is None:
+                writer = ipc.new_stream(
+                    pyarrow.PythonFile(_SummedReading(read.digest), "w"), batch.schema
+                )
+            writer.write_batch(batch)
+            texts = column_of(batch, column).cast("large_string")
+            size = lengths_of(texts).sum(min_count=0).as_py()
+            kept = pyarrow.Table.from_batches([batch]).select(keep) if keep else None
+            yield TextBatch(texts, size, kept)

@@ -36,7 +36,7 @@ from trietok.disk import (
     is_running,
     process_number,
 )
-from trietok.errors import FileError, FileFormatError, TemporaryError, as_file_error, told_as
+from trietok.errors import FileError, FileFormatError, as_file_error, told_as
 from trietok.files import directory_lock
 from trietok.files.directory_lock import DirectoryBusyError, alone
 from trietok.files.formats import JOURNAL, write_text
@@ -361,7 +361,7 @@ def save_into(
                 new_directory(directory) as staging,
             ):
                 return [Path(directory, path.relative_to(staging)) for path in save(staging)]
-        except (FileError, TemporaryError):
+        except FileError:
             # Another process has made the directory meanwhile, or the file system renames none;
             # else it fails again, with the name that the user gave.
             pass

@@ -73,9 +73,8 @@ def _of_gzip(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
 
 def import_zstandard(file: TextFile) -> Any:
     """The package that unpacks a file; where it is not installed, an error says how to have it."""
-    return imported(
-        "zstandard", "corpus", f"to read {file.name}, {installing('corpus', 'zstandard')}"
-    )
+    how = f"to read {file.name}, {installing('parquet', 'zstandard')}"
+    return imported("zstandard", "parquet", how)
 
 
 def _of_zstd(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:

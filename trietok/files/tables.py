@@ -6,20 +6,17 @@ str, None, or `BadRow`. A batch of a .csv is held at a time.
 
 from __future__ import annotations
 
-import contextlib
 import csv
-from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from trietok.errors import (
     FileFormatError,
     as_file_error,
     imported,
 )
-from trietok.files import stores, text_rows
+from trietok.files import stores
 from trietok.files.packed import BLOCK, decompressed, file_of_blocks
-from trietok.files.stores import is_elsewhere
+from trietok.files.stores import is_url
 from trietok.files.text_files import TABLES, TextFile, refuse_other_than_text
 from trietok.files.text_rows import (
     BY_COLUMN,
@@ -33,14 +30,12 @@ from trietok.later import Any, BinaryIO
 from trietok.showing.characters import number_of
 
 
-def import_pyarrow(module: str = "pyarrow", extra: str = "corpus") -> Any:
-    """pyarrow, or a module of it; where it is not installed, an error says that `extra` brings
-    it.
-    """
-    return imported(module, extra)
+def import_pyarrow(module: str = "pyarrow") -> Any:
+    """pyarrow, or a module of it; where it is not installed, an error says how to install it."""
+    return imported(module, "parquet")
 
 
-def open_parquet(path: str, extra: str = "corpus") -> Any:
+def open_parquet(path: str) -> Any:
     """A Parquet file, to be read stretch by stretch; a page that is not as its checksum says is an
     OSError of reading.
 
@@ -48,11 +43,10 @@ def open_parquet(path: str, extra: str = "corpus") -> Any:
         FileError, FileFormatError: it cannot be read, or is none.
         MissingDependencyError: pyarrow is not installed.
     """
-    pyarrow = import_pyarrow(extra=extra)
-    parquet = import_pyarrow("pyarrow.parquet", extra)
+    pyarrow, parquet = import_pyarrow(), import_pyarrow("pyarrow.parquet")
     try:
         with as_file_error(f"cannot read {path}", path):
-            source = stores.open_bytes(path) if is_elsewhere(path) else path
+            source = stores.open_bytes(path) if is_url(path) else path
             return parquet.ParquetFile(
                 source, buffer_size=BLOCK, pre_buffer=False, page_checksum_verification=True
             )
@@ -142,144 +136,95 @@ _PARTED = {
 }
 
 
-_END = (  # the values of a row behind the last one: a quote that is not closed takes it in
-    "\x1eend of the rows\x1e"
-)
+# The only value of a row behind the last one: a quote that is not closed takes it in.
+_END = "\x1eend of the rows\x1e"
 
 
 def rows_of_csv(
     raw: BinaryIO, file: TextFile, columns: Iterable[str]
-) -> Iterator[tuple[Any, dict[int, BadRow]]]:
-    """Columns of a .csv or .tsv with a header, in batches of strings, of which nobody has looked
-    whether it is UTF-8.
+) -> Iterator[list[bytes] | BadRow]:
+    """Columns of a .csv or .tsv with a header: the values of each row, in UTF-8 if the file is.
 
     A value may stand between quotes, where it may hold line ends, and two quotes are one. Empty
-    lines are no rows. A row that has more values than the header, or fewer, is null in each column;
-    the places of such rows go with a batch.
+    lines are no rows. A row that has more values than the header, or fewer, is a `BadRow`.
 
     Raises:
         FileFormatError: there is no such column, a row is longer than 16 MiB, or a quote is not
             closed.
     """
-    pyarrow, reader = import_pyarrow(extra="parquet"), import_pyarrow("pyarrow.csv", "parquet")
-    names, delimiter = list(dict.fromkeys(columns)), TABLES[file.kind or ""]
-    try:
-        lines = (line.decode("utf-8-sig", "replace") for line in _lines_read(raw, file))
-        header: list[str] = next(filter(None, csv.reader(lines, delimiter=delimiter)), [])
-    except csv.Error as error:
-        raise FileFormatError(
-            f"{file.name} has no header that can be read: {error}", path=file.name
-        ) from None
+    names, table = list(columns), iter(_CsvRows(raw, file))
+    header = next(table, [])
     if not header:
-        raise FileFormatError(
-            f"{file.name} is empty: its first row has to name its columns", path=file.name
-        )
+        told = f"{file.name} is empty: its first row has to name its columns"
+        raise FileFormatError(told, path=file.name)
+    _check_header(header, file.name, names, TABLES[file.kind or ""])
+    places = list(map(header.index, names))
+    for row in table:
+        if len(row) == len(header):
+            yield [row[place].encode("utf-8", "surrogateescape") for place in places]
+        else:
+            told = f"a row of {number_of(len(row), 'value')}, and the header has {len(header)}"
+            yield BadRow(f"{told}; see whether its quotes are closed")
+
+
+class _CsvRows:
+    """The rows of a .csv or .tsv that are not empty, the header first."""
+
+    def __init__(self, raw: BinaryIO, file: TextFile) -> None:
+        self._raw, self._file = raw, file
+        self._number = -1  # of the row that was read last; the header is 0
+        self._size = 0  # bytes of the row that is read
+
+    def __iter__(self) -> Iterator[list[str]]:
+        name, lines = self._file.name, self._lines()
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_ROW))
+        rows = csv.reader(lines, delimiter=TABLES[self._file.kind or ""])
+        begin = 1
+        try:
+            while (row := next(rows)) != [_END]:
+                if row and row[-1].endswith(_END):
+                    told = f"{name}, line {begin}: a quote is not closed before the end of the"
+                    told += " file, and holds all rows behind it; close it, or write it twice"
+                    raise FileFormatError(f"{told} within quotes", path=name)
+                self._number += bool(row)
+                self._size, begin = 0, rows.line_num + 1
+                if row:
+                    yield row
+        except csv.Error as error:
+            told = f"{name}, line {rows.line_num} cannot be read: {error}"
+            raise FileFormatError(told, path=name) from None
+
+    def _lines(self) -> Iterator[str]:
+        file, is_first = self._file, True
+        for line in lines_within(file_of_blocks(_blocks_of(self._raw, file))):
+            self._size += len(line)
+            if self._size > _LONGEST_ROW:
+                told = f"{file.name} has a row of more than {_LONGEST_ROW:,} bytes behind row"
+                told += f" {max(self._number, 0):,}; see whether its quotes are closed"
+                raise FileFormatError(told, path=file.name)
+            if is_first:
+                refuse_other_than_text(line, file.name)
+                line, is_first = line.removeprefix(b"\xef\xbb\xbf"), False
+            # The reader refuses a \r in the middle of a line.
+            for part in line.splitlines(keepends=True):
+                yield part.decode("utf-8", "surrogateescape")
+        yield _END
+
+
+def _check_header(header: list[str], path: str, names: list[str], delimiter: str) -> None:
     parted = ""
     # one column of which the name has other marks: what some spreadsheets save
     if len(header) == 1 and any(mark in header[0] for mark in ",;\t|"):
         parted = f"; {_PARTED[delimiter]}: save it so"
     for name in names:
         how = BY_COLUMN if name == names[0] else BY_KEEPING
-        _check_names(header, file.name, name, f"{how}{parted}")
-    raw.seek(0)
-    types = dict.fromkeys(names, pyarrow.string())
-    # rows of another width, by their numbers, that are in no batch yet
-    wrong: deque[tuple[int, BadRow]] = deque()
-    number = 2  # of the row that comes next, as Arrow counts: the header is the first
-
-    def note(row: Any) -> str:
-        told = (
-            f"a row of {number_of(row.actual_columns, 'value')}, and the header has"
-            f" {row.expected_columns}"
-        )
-        wrong.append((row.number, BadRow(f"{told}; see whether its quotes are closed")))
-        return "skip"
-
-    try:
-        batches: Any = reader.open_csv(
-            file_of_blocks(
-                chain(
-                    _blocks_of(raw, file), [f"\n{delimiter.join([_END] * len(header))}\n".encode()]
-                )
-            ),
-            reader.ReadOptions(use_threads=False, block_size=_LONGEST_ROW),
-            reader.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note
-            ),
-            reader.ConvertOptions(include_columns=names, column_types=types, check_utf8=False),
-        )
-        batches = iter(batches)
-        last = next(batches, None)  # it is handed out once it is seen that it ends as it should
-        while last is not None:
-            batch, last = last, next(batches, None)
-            if last is None:
-                if not len(batch) or batch.column(0)[-1].as_buffer().to_pybytes() != _END.encode():
-                    raise _not_closed(raw, file, delimiter)
-                batch = batch.slice(0, len(batch) - 1)
-            whole, bad = _with_nulls(batch, wrong, number)
-            number += len(whole)
-            if len(whole):
-                yield whole, bad
-    except pyarrow.ArrowInvalid as error:
-        told = f"{file.name} cannot be read: {error}"
-        if "straddl" in str(error):
-            told = (
-                f"{file.name} has a row of more than {_LONGEST_ROW:,} bytes behind row"
-                f" {number - 2:,}"
-            )
-            told += "; see whether its quotes are closed"
-        raise FileFormatError(told, path=file.name) from None
-
-
-def _not_closed(raw: BinaryIO, file: TextFile, delimiter: str) -> FileFormatError:
-    """What is to be said of a file that ends within quotes, with the line at which they begin."""
-    raw.seek(0)
-    lines = (line.decode("utf-8", "replace") for line in _lines_read(raw, file))
-    rows, first = csv.reader(lines, delimiter=delimiter, strict=True), 0
-    with contextlib.suppress(csv.Error, StopIteration):
-        while True:
-            first = rows.line_num + 1
-            next(rows)
-    told = (
-        f"{file.name}, line {first}: a quote is not closed before the end of the file, and holds"
-        " all rows behind it"
-    )
-    return FileFormatError(f"{told}; close it, or write it twice within quotes", path=file.name)
-
-
-def _with_nulls(
-    batch: Any, wrong: deque[tuple[int, BadRow]], first: int
-) -> tuple[Any, dict[int, BadRow]]:
-    """A batch whose first row has a number, with a null for each row that is `wrong` there; the
-    places of those.
-    """
-    bad: dict[int, BadRow] = {}
-    while wrong and wrong[0][0] <= first + len(batch) + len(bad):
-        number, why = wrong.popleft()
-        bad[number - first] = why
-    if bad:
-        good = iter(range(len(batch)))
-        places = [None if place in bad else next(good) for place in range(len(batch) + len(bad))]
-        batch = batch.take(import_pyarrow().array(places, "int64"))
-    return batch, bad
+        _check_names(header, path, name, f"{how}{parted}")
 
 
 def _blocks_of(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
     return (
         iter(lambda: raw.read(BLOCK), b"") if file.compression is None else decompressed(raw, file)
     )
-
-
-def _lines_read(raw: BinaryIO, file: TextFile) -> Iterator[bytes]:
-    """The lines of a file, of which one that is too long is an error."""
-    for number, line in enumerate(lines_within(file_of_blocks(_blocks_of(raw, file))), start=1):
-        if number == 1:
-            refuse_other_than_text(line, file.name)
-        if len(line) > text_rows.LONGEST_TEXT_LINE:
-            raise FileFormatError.at_line(
-                file.name, number, f": {text_rows.TOO_LONG.format(text_rows.LONGEST_TEXT_LINE)}"
-            )
-        yield line
 
 
 def check_column(schema: Any, path: str, column: str) -> None:

@@ -9,7 +9,7 @@ import contextlib
 import glob
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from trietok.errors import (
@@ -18,7 +18,7 @@ from trietok.errors import (
     as_file_error,
 )
 from trietok.files import stores
-from trietok.files.stores import Status, is_elsewhere
+from trietok.files.stores import Status, is_url
 
 KINDS = {
     ".parquet": "parquet",
@@ -49,22 +49,21 @@ FIRST_BYTES = max(map(len, _FIRST_BYTES))
 class TextFile(NamedTuple):
     """A file with texts."""
 
-    # its path, as it was given or as a glob found it, or its name elsewhere, such as
-    # `"s3://bucket/a.txt"`
+    # its path, as it was given or as a glob found it, or its URL, such as `"s3://bucket/a.txt"`
     name: str
     # `"parquet"`, `"jsonl"`, `"csv"`, `"tsv"` or `"txt"`; None where the name does not say it
     kind: str | None
     # of the file as a whole: `"gzip"` or `"zstd"`; the first bytes count before the name
     compression: str | None
     size: int  # in bytes
-    mtime_ns: int  # when it was last changed; elsewhere a number that changes with it
+    mtime_ns: int  # when it was last changed; with a URL, a number that changes with the file
 
     @classmethod
     def at(cls, path: str) -> TextFile:
         """The file at a path."""
         file, first = cls.listed(path), b""
         with contextlib.suppress(OSError):  # who reads the file says so
-            if is_elsewhere(path):
+            if is_url(path):
                 first = stores.first_bytes(path, FIRST_BYTES)
             elif os.path.isfile(path):
                 with open(path, "rb") as raw:
@@ -79,15 +78,13 @@ class TextFile(NamedTuple):
         read.
         """
         if told is None:
-            told = stores.status(path) if is_elsewhere(path) else _status_here(path)
+            told = stores.status(path) if is_url(path) else _status_here(path)
         return cls(path, *_kind_of(stores.path_in(path), b""), *told)
 
     def is_changed(self, told: Status | None = None) -> bool:
         """Whether it is another one by now, by what a list has `told` of it, or by asking."""
-        if is_elsewhere(self.name):
-            return not (told or stores.status(self.name, fresh=True)).is_of(
-                Status(self.size, self.mtime_ns)
-            )
+        if is_url(self.name):
+            return (told or stores.status(self.name)) != self[3:]
         try:
             status = os.stat(self.name)
         except OSError:
@@ -161,22 +158,15 @@ def expanded(paths: Iterable[str | os.PathLike[str]]) -> Iterator[str]:
 
 
 def files_listed(
-    paths: Iterable[str | os.PathLike[str]], fresh: bool = False
+    paths: Iterable[str | os.PathLike[str]],
 ) -> Iterator[tuple[str, Status | None]]:
-    """The files as `expanded` gives them, each with what a list of files tells of it.
-
-    `fresh`: lists that are remembered are asked for again.
-    """
+    """The files as `expanded` gives them, each with what a list of files tells of it."""
     for given in paths:
         path, hint = os.fspath(given), ""
-        found: dict[str, Status | None] | None = None
-        if is_elsewhere(path):
-            found = stores.files_matching(path, fresh)
-            hint = (
-                "; a name elsewhere that holds a [ is a glob, where [[] stands for it"
-                if "[" in path
-                else ""
-            )
+        found: Mapping[str, Status | None] | None = None
+        if is_url(path):
+            found = stores.files_matching(path)
+            hint = "; a URL with a [ is a glob, where [[] stands for it" if "[" in path else ""
         elif glob.has_magic(path) and not os.path.exists(path):
             found = {}
             for each in sorted(glob.glob(path, recursive=True)):

@@ -6,9 +6,8 @@ In: bytes, or a line of JSON. Out: a str, None for a null, or a `BadRow`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from trietok.showing.characters import first_few
@@ -28,9 +27,6 @@ class BadRow(NamedTuple):
 
 
 TextOrBad = str | BadRow
-
-
-NONE_BAD: Mapping[int, BadRow] = MappingProxyType({})
 
 
 def decoded(raw: bytes, errors: str = "strict", *, of: str = "text", offset: int = 0) -> TextOrBad:

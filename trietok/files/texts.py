@@ -10,7 +10,7 @@ In: paths and globs. Out: the texts, one after the other. A line is held at a ti
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from trietok import log
@@ -40,7 +40,6 @@ from trietok.files.text_files import (
     refuse_other_than_text,
 )
 from trietok.files.text_rows import (
-    NONE_BAD,
     BadRow,
     decoded,
     lines_within,
@@ -192,11 +191,11 @@ class TextReader:
                         yield from self._rows_of_lines(raw, file, path)
         self.bytes_read = before + file.size
 
-    def rows_of_stream(self, raw: Any, name: str, kind: str | None = "txt") -> Iterator[TextRow]:
-        """The texts of lines: of what has no name, such as standard input, unpacked where they are
-        packed, or some.
+    def rows_of_stream(self, raw: Any, name: str) -> Iterator[TextRow]:
+        """The texts of the lines of what has no name, such as standard input; unpacked where they
+        are packed.
         """
-        yield from self._rows_of_lines(raw, TextFile(name, kind, None, 0, 0), name)
+        yield from self._rows_of_lines(raw, TextFile(name, "txt", None, 0, 0), name)
 
     def _rows_of_lines(self, raw: BinaryIO, file: TextFile, name: str) -> Iterator[TextRow]:
         # a pipe can be looked into only where it is read
@@ -251,18 +250,23 @@ class TextReader:
                 yield TextRow(text, number)
 
     def _rows_of_csv(self, raw: BinaryIO, file: TextFile, column: str) -> Iterator[TextRow]:
-        number, before = 0, self.bytes_read
-        for batch, bad in rows_of_csv(raw, file, [column]):
+        before = self.bytes_read
+        for number, row in enumerate(rows_of_csv(raw, file, [column]), start=1):
             self.bytes_read = before + raw.tell()
-            texts, repair = batch.column(0), "save the file in UTF-8"
-            yield from self._rows_of_column(texts, file.name, column, number, bad, repair)
-            number += batch.num_rows
+            text: Any = row
+            if not isinstance(row, BadRow):
+                text = decoded(row[0], self._errors, of=f"text in {column!r}")
+            if isinstance(text, BadRow):
+                repair = "" if text is row else f"save the file in UTF-8{self._or_replace()}"
+                self._refuse(f"{file.name}, row {number}", text, file.name, None, repair)
+            else:
+                yield TextRow(text, number)
 
     def _rows_of_parquet(self, file: TextFile, column: str) -> Iterator[TextRow]:
         path, before, number = file.name, self.bytes_read, 0
-        pyarrow = import_pyarrow(extra="parquet")
+        pyarrow = import_pyarrow()
         try:
-            with open_parquet(path, "parquet") as table:
+            with open_parquet(path) as table:
                 check_column(table.schema_arrow, path, column)
                 for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
                     self.bytes_read = (
@@ -279,28 +283,19 @@ class TextReader:
         except pyarrow.ArrowInvalid as error:
             raise FileFormatError(f"{path} cannot be read: {error}", path=path) from None
 
-    def _rows_of_column(
-        self,
-        texts: Any,
-        path: str,
-        column: str,
-        before: int,
-        bad: Mapping[int, BadRow] = NONE_BAD,
-        repair: str = "write the file anew with texts",
-    ) -> Iterator[TextRow]:
-        """The texts of a column of a table, in a batch with so many rows before it, some of which
-        may be bad.
-        """
+    def _rows_of_column(self, texts: Any, path: str, column: str, before: int) -> Iterator[TextRow]:
+        """The texts of a column of a table, in a batch with so many rows before it."""
         for row, text in enumerate(
             texts_of(texts, self._errors, of=f"text in {column!r}"), start=before + 1
         ):
-            if row - before - 1 in bad:
-                self._refuse(f"{path}, row {row}", bad[row - before - 1], path, None)
-            elif isinstance(text, BadRow):
-                or_replace = _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
-                self._refuse(f"{path}, row {row}", text, path, None, f"{repair}{or_replace}")
+            if isinstance(text, BadRow):
+                repair = f"write the file anew with texts{self._or_replace()}"
+                self._refuse(f"{path}, row {row}", text, path, None, repair)
             elif text is not None:
                 yield TextRow(text, row)
+
+    def _or_replace(self) -> str:
+        return _OR_REPLACE if self._repair.endswith(_OR_REPLACE) else ""
 
     def _refuse(
         self, where: str, bad: BadRow, path: str, line_number: int | None, repair: str = ""

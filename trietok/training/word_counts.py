@@ -6,28 +6,20 @@ texts and the different words; above a limit on these the rarest are dropped.
 
 from __future__ import annotations
 
-import glob
 import logging
 import os
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import (
-    FileFormatError,
     InputError,
     InputTypeError,
     TrietokError,
-    as_file_error,
     one_column,
 )
-from trietok.files.stores import is_elsewhere, open_bytes
-from trietok.files.text_files import TextFile
-from trietok.files.text_rows import LONGEST_TEXT_LINE
-from trietok.files.texts import TextFiles, TextReader
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import CHINESE_CLASS
@@ -64,7 +56,6 @@ MAX_WORDS = 5_000_000  # different words held, at about 130 bytes each
 _CHUNKS_AT_ONCE = (
     1_000  # of text between spaces, in which few characters stop the fast ways through ASCII
 )
-_JOB_BYTES = 16_000_000  # of files, which a worker of an engine counts at once
 # characters; the batches, and so what is pruned, are the same on any number of processes
 _BATCH = 1 << 20
 
@@ -72,8 +63,6 @@ _CHINESE = f"[{CHINESE_CLASS}]"
 _AROUND_CHINESE = f"{_CHINESE}|[^{CHINESE_CLASS} ]+"
 _compiled = cache(re.compile)
 ToWords = Callable[[str], Iterable[str]]
-CountPart = Callable[["CountJob"], "CountedJob"]
-MapFiles = Callable[[CountPart, "Iterator[CountJob]"], "Iterable[CountedJob]"]
 
 logger = logging.getLogger("trietok")
 
@@ -151,7 +140,6 @@ def count_words(
     workers: int | None = 1,
     max_words: int = MAX_WORDS,
     progress: OnProgress | None = None,
-    map_files: MapFiles | None = None,
 ) -> WordCounts:
     """Count the words of texts.
 
@@ -167,13 +155,7 @@ def count_words(
         max_words: the most different words to hold. When there are more after a batch, all words
             that occur once so far are dropped, then those that occur twice, and so on, until at
             most three quarters of the limit are left.
-        progress: called with a `Progress` after every batch, or every job of `map_files`.
-        map_files: a function like `map`, by which an engine counts `TextFiles` on its own workers,
-            in place of `workers`: it takes a function and an iterator of jobs, and gives what the
-            function returns for each, in any order; `trietok.corpus.engines.map_on` makes one. A
-            job is some files, or a part of a large one. Each worker holds `max_words` at most, as
-            this process does. Where that drops words, the counts depend on the jobs and on their
-            order.
+        progress: called with a `Progress` after every batch.
 
     >>> count_words(["low lower", "Lower!"])
     {'low': 1, 'lower': 2, '!': 1}
@@ -189,30 +171,12 @@ def count_words(
     require_whole("max_words", max_words, 1)
     count = _Count(words, do_lower_case)
     counts = WordCounts()
-    if map_files is not None:
-        if workers != 1 or not isinstance(texts, TextFiles):
-            raise InputError(
-                "map_files counts the files of TextFiles, on the workers of the engine; leave"
-                " workers out"
-            )
-        if texts.total_bytes is None:
-            raise InputError(
-                "the workers of an engine cannot read standard input; write it to a file"
-            )
-        done = 0
-        for size, part in _counted_elsewhere(map_files, count, texts, max_words):
-            counts.merge(part)
-            counts.prune(max_words)
-            done += size
-            if progress is not None:
-                progress(Progress(COUNTING_WORDS, done, texts.total_bytes, "bytes"))
-    else:
-        for batch, counted in _counted(_batches(texts), count, workers or cores()):
-            counts.texts += batch
-            counts.add(counted)
-            counts.prune(max_words)
-            if progress is not None:
-                progress(_progress(texts, counts))
+    for batch, counted in _counted(_batches(texts), count, workers or cores()):
+        counts.texts += batch
+        counts.add(counted)
+        counts.prune(max_words)
+        if progress is not None:
+            progress(_progress(texts, counts))
     if not counts.texts:
         raise InputError("there is no text to train on; the files or the iterator are empty")
     if not counts and counts.pruned_below:
@@ -360,131 +324,6 @@ def _counted(
             "a process that counts words has died, perhaps because memory ran out; try fewer"
             " processes (--workers)"
         ) from None
-
-
-class FilePart(NamedTuple):
-    """The lines of a file that begin in a range of its bytes, or all texts of a file."""
-
-    name: str
-    start: int = 0
-    end: int | None = None  # None for the end of the file
-
-
-class CountJob(NamedTuple):
-    """What a worker of an engine counts at once, with its number."""
-
-    number: int
-    parts: tuple[FilePart, ...]
-
-
-class CountedJob(NamedTuple):
-    """The words of a job."""
-
-    number: int
-    counts: WordCounts
-
-
-class _CountElsewhere(NamedTuple):
-    """A function of a job, to be pickled."""
-
-    counter: _Count
-    column: str
-    on_error: str
-    max_words: int
-
-    def __call__(self, job: CountJob) -> CountedJob:
-        counts = WordCounts()
-        for batch in _batches(text for part in job.parts for text in self._texts(part)):
-            counts.texts += len(batch)
-            counts.add(self.counter(batch))
-            counts.prune(self.max_words)
-        return CountedJob(job.number, counts)
-
-    def _texts(self, part: FilePart) -> Iterator[str]:
-        whole = TextFiles(glob.escape(part.name), column=self.column, on_error=self.on_error)
-        if part == FilePart(part.name):
-            yield from whole
-            return
-        reader = TextReader(self.column, self.on_error)
-        try:
-            for row in reader.rows_of_stream(
-                _lines_of(part), part.name, TextFile.listed(part.name).kind
-            ):
-                yield row.text
-        except FileFormatError:
-            deque(whole, maxlen=0)  # which knows the number of the line
-            raise
-
-
-def _lines_of(part: FilePart) -> Iterator[bytes]:
-    with as_file_error(f"cannot read {part.name}", part.name), open_bytes(part.name) as raw:
-        at, longest = max(part.start - 1, 0), LONGEST_TEXT_LINE + 1
-        raw.seek(at)
-        # whether what is read next is a whole line, or the rest of one that began before
-        is_whole = not part.start
-        while (part.end is None or at < part.end) and (
-            line := raw.readline(longest if is_whole else _BATCH)
-        ):
-            at += len(line)
-            if is_whole:
-                yield line
-            is_whole = line.endswith(b"\n")
-
-
-def _parts_of(path: str) -> Iterator[tuple[FilePart, int]]:
-    """The parts of a file, each with how many bytes it has."""
-    # workers are in directories of their own
-    name = path if is_elsewhere(path) else os.path.abspath(path)
-    file = TextFile.listed(name)
-    if file.size > _JOB_BYTES:
-        file = TextFile.at(name)
-    is_cut = (
-        file.size > _JOB_BYTES and file.compression is None and file.kind in ("txt", "jsonl", None)
-    )
-    number = -(-file.size // _JOB_BYTES) if is_cut else 1
-    starts = [file.size * part // number for part in range(number)]
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
-        yield FilePart(name, start, end), (file.size if end is None else end) - start
-
-
-def _jobs(texts: TextFiles) -> Iterator[tuple[CountJob, int]]:
-    """The files in jobs of about the same size, each with how many bytes it has."""
-    parts: list[FilePart] = []
-    number = held = 0
-    for part, size in chain.from_iterable(map(_parts_of, texts.paths)):
-        if parts and held + size > _JOB_BYTES:
-            yield CountJob(number, tuple(parts)), held
-            parts, held, number = [], 0, number + 1
-        parts.append(part)
-        held += size
-    yield CountJob(number, tuple(parts)), held
-
-
-def _counted_elsewhere(
-    map_files: MapFiles, count: _Count, texts: TextFiles, max_words: int
-) -> Iterator[tuple[int, WordCounts]]:
-    """How many bytes each job has, and its counts, by an engine's map."""
-    left: dict[int, int] = {}  # the bytes of the jobs that are handed out
-
-    def handed_out() -> Iterator[CountJob]:
-        for job, size in _jobs(texts):
-            left[job.number] = size
-            yield job
-
-    wanted = "it has to give back what the function returns for each job, once"
-    for counted in map_files(
-        _CountElsewhere(count, texts.column, texts.on_error, max_words).__call__, handed_out()
-    ):
-        if not isinstance(counted, CountedJob) or counted.number not in left:
-            raise TrietokError(
-                f"map_files has given {type(counted).__name__} for no job that it was given;"
-                f" {wanted}"
-            )
-        yield left.pop(counted.number), counted.counts
-    if left:
-        raise TrietokError(
-            f"map_files has ended without the counts of {number_of(len(left), 'job')}; {wanted}"
-        )
 
 
 _counts_here: list[_Count] = []  # in a process that counts: its counter, which has a cache
