@@ -75,7 +75,7 @@ _HOMES = {
             RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
         """
         ),
-        "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
+        "tokenizer.trained": "ChineseBpeTokenizer save_tokenizer",
         "tokenizer.unknown_words": "UnknownWord UnknownWords find_unknown",
         "training": (
             "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"

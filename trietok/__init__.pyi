@@ -87,7 +87,6 @@ from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
 from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
 from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
 from trietok.tokenizer.trained import ChineseBpeTokenizer as ChineseBpeTokenizer
-from trietok.tokenizer.trained import PreTrainedTokenizerFast as PreTrainedTokenizerFast
 from trietok.tokenizer.trained import save_tokenizer as save_tokenizer
 from trietok.tokenizer.unknown_words import UnknownWord as UnknownWord
 from trietok.tokenizer.unknown_words import UnknownWords as UnknownWords

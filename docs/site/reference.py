@@ -53,7 +53,7 @@ PAGES = {
         tuple(
             """
             BertTokenizer BertTokenizerFast AutoTokenizer BertJapaneseTokenizer ChineseBpeTokenizer
-            PreTrainedTokenizer PreTrainedTokenizerFast AddedToken Untrusted save_tokenizer kernel
+            PreTrainedTokenizer AddedToken Untrusted save_tokenizer kernel
             __version__
             """.split()
         ),

@@ -269,7 +269,7 @@ def _class_that_reads(tokenizer: Any) -> str | None:
         return None
     if tokenizer.profile == "fast":
         name = _without_fast(class_of_ours(tokenizer))
-        return name if name == GENERIC_FAST or _is_of_its_settings(tokenizer) else GENERIC_FAST
+        return name if _is_of_its_settings(tokenizer) else GENERIC_FAST
     if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
     return (
@@ -340,7 +340,7 @@ def _missed_by_legacy(tokenizer: Any) -> str | None:
 
 def _without_fast(kind: type[Any]) -> str:
     """The name of a class as tokenizer_config.json has it."""
-    return kind.__name__ if kind.__name__ == GENERIC_FAST else kind.__name__.removesuffix("Fast")
+    return kind.__name__.removesuffix("Fast")
 
 
 def _source(kind: type[Any]) -> type[Any]:

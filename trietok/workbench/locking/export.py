@@ -274,13 +274,9 @@ def _as_tokenizer_json(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]
         # an engine that has to read the file alone shall not find them
         os.remove(os.path.join(folder, other))
     said = {name: value for name, value in settings.items() if value is not None}
-    kind = type(tokenizer) if _is_bpe(tokenizer) else BertTokenizerFast
+    kind = BertTokenizerFast
     write_json(Path(folder, TOKENIZER_CONFIG_FILE), {**said, "tokenizer_class": kind.__name__})
     return kind(tokenizer_file=os.path.join(folder, TOKENIZER_FILE), **settings), {}
-
-
-def _is_bpe(tokenizer: Any) -> bool:
-    return hasattr(tokenizer, "bpe_tokenizer")
 
 
 def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
@@ -288,7 +284,7 @@ def _as_vocab_txt(tokenizer: Any, folder: str) -> tuple[Any, dict[str, Any]]:
     to be told.
     """
     file, otherwise = f"{VOCAB_FILE} alone", "save the whole directory with save_pretrained"
-    problems = ["it has merges"] if _is_bpe(tokenizer) else _unsayable_in_vocab_txt(tokenizer)
+    problems = _unsayable_in_vocab_txt(tokenizer)
     _require_sayable(tokenizer, file, problems, otherwise)
     tokenizer.save_vocabulary(folder, include_added=True)
     kind = tokenizer.slow_tokenizer_class if tokenizer.profile == "fast" else type(tokenizer)
