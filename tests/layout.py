@@ -59,7 +59,6 @@ SHARED_NAMES = {
             "conform",
             "encode_files",
             "explain",
-            "export",
             "lock",
             "trim",
             "verify",

@@ -28,7 +28,6 @@ FORMER = {
     "adapt": {"model_dir": "model", "out_dir": "output", "new": "start"},
     "plan_rows": {"new": "start"},
     "apply_rows": {"checkpoint_dir": "model", "out_dir": "output"},
-    "export": {"to": "file_format", "path": "output"},
     "encode_files": {"out": "output", "keep": "keep_columns"},
     "save_tokenizer": {"directory": "output"},
     "training.save_chinese_bpe": {"directory": "output", "sentences": "texts"},

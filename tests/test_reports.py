@@ -84,14 +84,6 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         (trietok.conform(old, program_that_answers('{"skip": "<b>"}'), limit=1), False),
         (trietok.verify(old, lock), True),
         (trietok.verify(new, lock), False),
-        (
-            trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["The people"]),
-            True,
-        ),
-        (
-            trietok.export(old, "tokenizer.json", folder / "tokenizer.json", texts=["a\u0378b"]),
-            False,
-        ),
         (Benchmark("m", 1, 10, 3, [Throughput("trietok", "1", "", [Round(0.1, 1.0, 2.0)])]), True),
         (Agreement("other", "1", "", 2, 0, []), True),
         (Agreement("other", "1", "", 2, 1, [difference]), False),

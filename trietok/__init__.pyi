@@ -115,8 +115,6 @@ from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
 from trietok.workbench.locking.conform import Conformed as Conformed
 from trietok.workbench.locking.conform import conform as conform
-from trietok.workbench.locking.export import Exported as Exported
-from trietok.workbench.locking.export import export as export
 from trietok.workbench.locking.lock import Lock as Lock
 from trietok.workbench.locking.lock import lock as lock
 from trietok.workbench.locking.verify import Verified as Verified

@@ -104,13 +104,6 @@ def test_what_is(model):
     assert "are as locked" in out("verify", "lock.json", "-m", "again")[0]
 
 
-def test_export(model):
-    for to in ("tokenizer.json", "vocab.txt"):
-        assert f"a ChineseBpeTokenizer has no {to}" in error(
-            "export", "-m", model, "--format", to, "-o", "file"
-        )
-
-
 def test_terms_are_not_added(model):
     pathlib.Path("terms.txt").write_text("covid-19\n")
     arguments = ("add", "--terms", "terms.txt", "-m", model, "--way", "added", "-o", "more")

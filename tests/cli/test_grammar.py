@@ -191,36 +191,11 @@ def test_former_spellings_lead_to_options_that_are_there(command, old, new):
 def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "texts.txt").write_text("hello\nworld\n")
-    now = out(
-        "export",
-        "-m",
-        tiny,
-        "--format",
-        "vocab.txt",
-        "-o",
-        "v.txt",
-        "--most",
-        "1",
-        "texts.txt",
-        "--json",
-    )
-    former = run(
-        "export",
-        tiny,
-        "--to=vocab.txt",
-        "-o",
-        "w.txt",
-        "--show",
-        "1",
-        "--texts",
-        "texts.txt",
-        "--json",
-    )
+    now = out("trim", "-m", tiny, "-o", "new", "texts.txt", "--json")
+    former = run("trim", tiny, "-o", "former", "--texts", "texts.txt", "--json")
     assert former.exit_code == 0
-    assert former.stdout.replace("w.txt", "v.txt").splitlines() == now
+    assert former.stdout.replace("former", "new").splitlines() == now
     assert former.stderr.splitlines() == [
-        "trietok: warning: --to is spelt --format now, and the former spelling will go",
-        "trietok: warning: --show is spelt --most now, and the former spelling will go",
         "trietok: warning: --texts is spelt FILES now, and the former spelling will go",
         (
             f"trietok: warning: {tiny} as an argument is spelt --model {tiny} now, and the former"
@@ -235,7 +210,7 @@ def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_what_was_the_first_argument_is_missed(command):
-    more = {"export": ("--format", "vocab.txt"), "add": ("-m", "trietok-en")}.get(command, ())
+    more = {"add": ("-m", "trietok-en")}.get(command, ())
     assert f"Missing option '{ARGUMENTS[command]}'" in usage_error(command, "-o", "out", *more)
 
 

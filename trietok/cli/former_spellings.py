@@ -33,7 +33,6 @@ OPTIONS: dict[str, dict[str, str]] = {
     "decode": {"--skip-special-tokens": "--no-special-tokens"},
     "encode-files": {"--keep": "--keep-columns", "--with": "--include"},
     "explain": {"--html": "--output"},
-    "export": {"--to": "--format", "--strict": NOTHING},
     "rows": {"--tokenizer": "--new-tokenizer", "--new": "--start"},
     "adapt": {"--new": "--start"},
     "suggest": {"--apply": "--output"},
@@ -42,7 +41,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 VALUES = {"--new": {"pieces": "mean", "mean": "all"}}
 # The option that takes what was the first argument of a command.
 ARGUMENTS = {
-    **dict.fromkeys(("adapt", "check", "export", "rows", "trim"), "--model"),
+    **dict.fromkeys(("adapt", "check", "rows", "trim"), "--model"),
     "add": "--terms",
 }
 

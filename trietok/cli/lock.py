@@ -1,5 +1,5 @@
-"""`trietok lock`, `verify`, `conform` and `export`: what a tokenizer gives: written down, checked,
-given to others.
+"""`trietok lock`, `verify` and `conform`: what a tokenizer gives: written down, checked, given to
+others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from trietok.cli.progress import shown_reading
 from trietok.cli.results import write_lines, write_result
 from trietok.files.formats import write_text
 from trietok.workbench.engines.worker import OTHERS
-from trietok.workbench.locking.export import EXPORT_FORMATS
 from trietok.workbench.locking.lock import LOCK_FILE, model_there, values_of
 
 if TYPE_CHECKING:
@@ -163,50 +162,3 @@ def conform(
         write_result(answer, as_json, lambda: answer.lines(most))
         if not answer.ok:
             raise click.exceptions.Exit(FOUND)
-
-
-@options.command()
-@options.files_if_any
-@options.required_model
-@options.profile
-@options.format(known=EXPORT_FORMATS, required=True)
-@options.writes(
-    "The file to write.",
-    metavar="FILE",
-    required=False,
-    default=lambda: click.get_current_context().params["file_format"],
-    show_default="the kind, in this directory",
-)
-@options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
-@_engines("read the file with these libraries")
-@options.reading
-@options.json_offline
-def export(
-    files: tuple[str, ...],
-    model: str,
-    file_format: str,
-    output: str,
-    most: int,
-    engines: list[str] | None,
-    read: FileOpener,
-    as_json: bool,
-) -> None:
-    """Write a tokenizer as one file, and list the texts that get other ids from that file.
-
-    Without FILES, the texts are a built-in sample. The exit code is 1 if any gets other ids, and 0
-    if none does.
-
-    \b
-    Examples:
-      trietok export -m trietok-en --format tokenizer.json
-      trietok export golden.txt -m my-tokenizer --format vocab.txt -o export/vocab.txt
-    """
-    texts = read(files) if files else None
-    tokenizer = tokenizer_of(model)
-    with shown_reading(texts, "exporting") as shown:
-        exported = trietok.export(
-            tokenizer, file_format, output, texts=shown, most=most, engines=engines or ()
-        )
-    write_result(exported, as_json, exported.lines)
-    if not exported.same_ids:
-        raise click.exceptions.Exit(FOUND)
