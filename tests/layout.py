@@ -56,7 +56,6 @@ SHARED_NAMES = {
         (
             "adapt",
             "check",
-            "conform",
             "encode_files",
             "explain",
             "lock",

@@ -90,7 +90,6 @@ _HOMES = {
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",
         "workbench.comparing.compare": "Comparison compare",
-        "workbench.locking.conform": "Conformed conform",
         "workbench.locking.lock": "Lock lock",
         "workbench.locking.verify": "Verified verify",
         "workbench.suggesting.suggest": "add_suggestions suggest_tokens",

@@ -113,8 +113,6 @@ from trietok.workbench.checking.report import CheckReport as CheckReport
 from trietok.workbench.checking.report import Finding as Finding
 from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
-from trietok.workbench.locking.conform import Conformed as Conformed
-from trietok.workbench.locking.conform import conform as conform
 from trietok.workbench.locking.lock import Lock as Lock
 from trietok.workbench.locking.lock import lock as lock
 from trietok.workbench.locking.verify import Verified as Verified

@@ -93,7 +93,7 @@ PAGES = {
         tuple(
             """
             check CheckReport Finding fix FixResult compare Comparison fingerprint lock Lock verify
-            Verified conform Conformed benchmarking.measure benchmarking.validate
+            Verified benchmarking.measure benchmarking.validate
             benchmarking.CONTENDERS
             """.split()
         ),

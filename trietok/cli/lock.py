@@ -1,6 +1,4 @@
-"""`trietok lock`, `verify` and `conform`: what a tokenizer gives: written down, checked, given to
-others.
-"""
+"""`trietok lock` and `verify`: what a tokenizer gives, recorded and checked."""
 
 from __future__ import annotations
 
@@ -11,12 +9,10 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.lines import Lines
 from trietok.cli.options import FileOpener, tokenizer_of
-from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
+from trietok.cli.output import FOUND, TROUBLE, say_error
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import write_lines, write_result
-from trietok.files.formats import write_text
+from trietok.cli.results import write_result
 from trietok.workbench.engines.worker import OTHERS
 from trietok.workbench.locking.lock import LOCK_FILE, model_there, values_of
 
@@ -104,61 +100,3 @@ def _written(verified: trietok.Verified, as_json: bool) -> bool:
 
     write_result(verified, as_json, verified.lines, draw)
     return verified.ok
-
-
-@options.command()
-@click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
-@options.text_files
-@options.model
-@options.number("--vectors", default=1000, help="Make N texts, beside those of --file.")
-@options.number("--seed", type=options.NOT_NEGATIVE, default=0, help="Make other texts.")
-@options.number("--seconds", default=60, help="Wait at most N seconds for an answer.")
-@options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
-@options.writes(
-    "The file of JSON lines to write the texts to, with their ids.", metavar="FILE", required=False
-)
-@options.page
-@options.json_offline
-def conform(
-    command: tuple[str, ...],
-    files: tuple[str, ...],
-    model: str,
-    vectors: int,
-    seed: int,
-    seconds: int,
-    most: int,
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Test another implementation of a tokenizer, in any language.
-
-    COMMAND reads a line of JSON for each text, and answers with a line such as {"ids": [2, 134,
-    3]}. Without COMMAND, the texts are written with their tokens, ids and spans. The exit code is 1
-    if any text has other ids.
-
-    \b
-    Examples:
-      trietok conform -m my-tokenizer -o vectors.jsonl
-      trietok conform -m my-tokenizer -- node my-port.js
-    """
-    # other commands do not wait for what it imports
-    from trietok.workbench.locking import (
-        vectors as made,
-    )
-
-    tokenizer = tokenizer_of(model)
-    texts = [line.text for line in Lines(files=files)]
-    if output is not None or not command:
-        found = made.vectors(tokenizer, texts, limit=vectors, seed=seed)
-        rows = (json_line(vector._asdict()) for vector in found)
-        if output is None:
-            write_lines(rows)
-        else:
-            write_text(output, "".join(f"{row}\n" for row in rows))
-    if command:
-        answer = trietok.conform(
-            tokenizer, command, texts, limit=vectors, seed=seed, seconds=seconds
-        )
-        write_result(answer, as_json, lambda: answer.lines(most))
-        if not answer.ok:
-            raise click.exceptions.Exit(FOUND)
