@@ -47,7 +47,7 @@ _HOMES = {
         "inputs.truncation": "TruncationStrategy",
         "text.added_tokens": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
-        "text.japanese": "CharacterTokenizer JumanppTokenizer MecabTokenizer SudachiTokenizer",
+        "text.japanese": "CharacterTokenizer MecabTokenizer",
         "text.trie": "Trie",
         "text.untrusted": "Untrusted",
         "text.vocabulary": "Vocabulary load_vocab",

@@ -37,9 +37,7 @@ from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
 from trietok.text.added_tokens import AddedToken as AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
 from trietok.text.japanese import CharacterTokenizer as CharacterTokenizer
-from trietok.text.japanese import JumanppTokenizer as JumanppTokenizer
 from trietok.text.japanese import MecabTokenizer as MecabTokenizer
-from trietok.text.japanese import SudachiTokenizer as SudachiTokenizer
 from trietok.text.trie import Trie as Trie
 from trietok.text.untrusted import Untrusted as Untrusted
 from trietok.text.vocabulary import Vocabulary as Vocabulary

@@ -138,7 +138,7 @@ PAGES = {
         tuple(
             """
             Trie Vocabulary load_vocab BasicTokenizer WordpieceTokenizer CharacterTokenizer
-            MecabTokenizer SudachiTokenizer JumanppTokenizer tokenizer_json.read_tokenizer_json
+            MecabTokenizer tokenizer_json.read_tokenizer_json
             tokenizer_json.write_tokenizer_json google_bert.FullTokenizer google_bert.BasicTokenizer
             google_bert.WordpieceTokenizer google_bert.load_vocab google_bert.convert_by_vocab
             google_bert.convert_tokens_to_ids google_bert.convert_ids_to_tokens
