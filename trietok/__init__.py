@@ -69,8 +69,8 @@ _HOMES = {
         "tokenizer.pretrained": "PreTrainedTokenizer",
         "tokenizer.relatives": (
             """
-            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderOutput
-            DPRReaderTokenizer DPRSpanPrediction DistilBertTokenizer ElectraTokenizer
+            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer
+            DPRReaderTokenizer DistilBertTokenizer ElectraTokenizer
             FunnelTokenizer LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer
             RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
         """

@@ -72,9 +72,7 @@ from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
 from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
 from trietok.tokenizer.relatives import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer
 from trietok.tokenizer.relatives import DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer
-from trietok.tokenizer.relatives import DPRReaderOutput as DPRReaderOutput
 from trietok.tokenizer.relatives import DPRReaderTokenizer as DPRReaderTokenizer
-from trietok.tokenizer.relatives import DPRSpanPrediction as DPRSpanPrediction
 from trietok.tokenizer.relatives import ElectraTokenizer as ElectraTokenizer
 from trietok.tokenizer.relatives import FunnelTokenizer as FunnelTokenizer
 from trietok.tokenizer.relatives import LayoutLMTokenizer as LayoutLMTokenizer

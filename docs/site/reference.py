@@ -62,11 +62,7 @@ PAGES = {
         "BERT's relatives",
         "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart"
         " is said here and in [BERT's relatives](../profiles.md#berts-relatives).",
-        (
-            *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
-            "DPRReaderOutput",
-            "DPRSpanPrediction",
-        ),
+        (*(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),),
     ),
     "results": Page(
         "Inputs and results",
