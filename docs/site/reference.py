@@ -146,7 +146,7 @@ PAGES = {
         "Other libraries",
         "A tokenizer as the object that another library asks for: [other"
         " libraries](../clients.md).",
-        ("clients.to_transformers", "clients.to_rust", "clients.vllm.TrietokTokenizer"),
+        ("clients.to_transformers", "clients.to_rust"),
     ),
     "errors": Page(
         "Error classes",
@@ -319,12 +319,7 @@ def _summary(public: str, method: str = "") -> str:
     if public in _VALUES:
         return _VALUES[public][0]
     module, _, attribute = f"trietok.{public}".rpartition(".")
-    try:
-        shown = getattr(importlib.import_module(module), attribute)
-    except ImportError:  # of vllm, whose class needs it
-        return "what it is called there"
+    shown = getattr(importlib.import_module(module), attribute)
     said = inspect.getdoc(getattr(shown, method) if method else shown) or ""
-    if said.startswith(f"{attribute}("):  # what Python says of a tuple with names
-        return ""
     sentence = re.split(r"(?<=\.)\s", " ".join(said.partition("\n\n")[0].split()))[0]
     return re.sub(r"[|<]", lambda found: {"|": "\\|", "<": "&lt;"}[found[0]], sentence).rstrip(":")

@@ -14,7 +14,6 @@ import copy
 import os
 import re
 import tempfile
-from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
@@ -395,7 +394,12 @@ class ForTransformers(_Ours):
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing
         here.
         """
-        return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
+        mark = self._version.mark
+        kept = self._derived.get("rust")
+        if kept is None or kept[0] is not mark:
+            made = to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived["rust"] = mark, made
+        return kept[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy
@@ -405,14 +409,6 @@ class ForTransformers(_Ours):
         result.__class__ = _class_of_results()
         return result
 
-    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, kept until the tokenizer changes."""
-        mark = self._version.mark
-        kept = self._derived.get(name)
-        if kept is None or kept[0] is not mark:
-            kept = self._derived[name] = mark, make()
-        return kept[1]
-
     @property
     def _tokenizer(self) -> Any:  # what programs call it that reach behind the interface
         if self.profile == "fast" or self.allow_differences:
@@ -420,16 +416,6 @@ class ForTransformers(_Ours):
         # Pipelines read the prefix alone, to know which tokens continue a word.
         prefix = getattr(self.wordpiece_tokenizer, "continuing_subword_prefix", None)
         return SimpleNamespace(model=SimpleNamespace(continuing_subword_prefix=prefix))
-
-    @property
-    def max_token_id(self) -> int:
-        """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self._kept("max_id", lambda: self.max_id))
-
-    @property
-    def max_chars_per_token(self) -> int:
-        """The characters of the longest token."""
-        return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same
