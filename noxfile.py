@@ -256,7 +256,6 @@ def locking(session: nox.Session) -> None:
 def clients(session: nox.Session, transformers: int) -> None:
     """Other libraries, with transformers 4 and 5."""
     if transformers == 4:
-        japanese = ("sudachipy", "sudachidict_core")
         spacy = ("spacy", "spacy-alignments")
         pinned = ("transformers==4.57.6", "model2vec[distill]", "optimum-onnx[onnxruntime]")
         more_clients = ("peft", "adapters", "chonkie")
@@ -267,7 +266,6 @@ def clients(session: nox.Session, transformers: int) -> None:
             *more_clients,
             *pinned,
             *spacy,
-            *japanese,
             *SERVICES,
             TORCH,
             *PYTEST,

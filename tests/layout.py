@@ -55,10 +55,8 @@ SHARED_NAMES = {
         (
             "adapt",
             "check",
-            "conform",
             "encode_files",
             "explain",
-            "export",
             "lock",
             "trim",
             "verify",

@@ -151,7 +151,7 @@ print(*sorted(set(sys.modules)))
         f"trietok.{name}"
         for name in ("files.save", "files.atomic", "workbench", "training", "inputs.rows")
     }
-    unwanted |= {"dataclasses", "inspect", "ast", "heapq", "trietok.text.bpe"}
+    unwanted |= {"dataclasses", "inspect", "ast", "heapq"}
     unwanted |= {"typing", "re", "json", "copy", "weakref", "contextvars", "threading", "array"}
     unwanted |= {
         "trietok.inputs.pad",

@@ -46,7 +46,7 @@ _HOMES = {
         "inputs.truncation": "TruncationStrategy",
         "text.added_tokens": "AddedToken",
         "text.basic_tokenizer": "BasicTokenizer",
-        "text.japanese": "CharacterTokenizer JumanppTokenizer MecabTokenizer SudachiTokenizer",
+        "text.japanese": "CharacterTokenizer MecabTokenizer",
         "text.trie": "Trie",
         "text.vocabulary": "Vocabulary load_vocab",
         "text.wordpiece": "WordpieceTokenizer",
@@ -66,13 +66,13 @@ _HOMES = {
         "tokenizer.pretrained": "PreTrainedTokenizer",
         "tokenizer.relatives": (
             """
-            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer DPRReaderOutput
-            DPRReaderTokenizer DPRSpanPrediction DistilBertTokenizer ElectraTokenizer
+            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer
+            DPRReaderTokenizer DistilBertTokenizer ElectraTokenizer
             FunnelTokenizer LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer
             RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
         """
         ),
-        "tokenizer.trained": "ChineseBpeTokenizer PreTrainedTokenizerFast save_tokenizer",
+        "tokenizer.trained": "ChineseBpeTokenizer save_tokenizer",
         "training": (
             "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
         ),
@@ -86,8 +86,6 @@ _HOMES = {
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",
         "workbench.comparing.compare": "Comparison compare",
-        "workbench.locking.conform": "Conformed conform",
-        "workbench.locking.export": "Exported export",
         "workbench.locking.lock": "Lock lock",
         "workbench.locking.verify": "Verified verify",
         "workbench.suggesting.suggest": "suggest_tokens",

@@ -35,9 +35,7 @@ from trietok.inputs.truncation import TruncationStrategy as TruncationStrategy
 from trietok.text.added_tokens import AddedToken as AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer as BasicTokenizer
 from trietok.text.japanese import CharacterTokenizer as CharacterTokenizer
-from trietok.text.japanese import JumanppTokenizer as JumanppTokenizer
 from trietok.text.japanese import MecabTokenizer as MecabTokenizer
-from trietok.text.japanese import SudachiTokenizer as SudachiTokenizer
 from trietok.text.trie import Trie as Trie
 from trietok.text.vocabulary import Vocabulary as Vocabulary
 from trietok.text.vocabulary import load_vocab as load_vocab
@@ -70,9 +68,7 @@ from trietok.tokenizer.relatives import ConvBertTokenizer as ConvBertTokenizer
 from trietok.tokenizer.relatives import DistilBertTokenizer as DistilBertTokenizer
 from trietok.tokenizer.relatives import DPRContextEncoderTokenizer as DPRContextEncoderTokenizer
 from trietok.tokenizer.relatives import DPRQuestionEncoderTokenizer as DPRQuestionEncoderTokenizer
-from trietok.tokenizer.relatives import DPRReaderOutput as DPRReaderOutput
 from trietok.tokenizer.relatives import DPRReaderTokenizer as DPRReaderTokenizer
-from trietok.tokenizer.relatives import DPRSpanPrediction as DPRSpanPrediction
 from trietok.tokenizer.relatives import ElectraTokenizer as ElectraTokenizer
 from trietok.tokenizer.relatives import FunnelTokenizer as FunnelTokenizer
 from trietok.tokenizer.relatives import LayoutLMTokenizer as LayoutLMTokenizer
@@ -83,7 +79,6 @@ from trietok.tokenizer.relatives import RetriBertTokenizer as RetriBertTokenizer
 from trietok.tokenizer.relatives import SplinterTokenizer as SplinterTokenizer
 from trietok.tokenizer.relatives import SqueezeBertTokenizer as SqueezeBertTokenizer
 from trietok.tokenizer.trained import ChineseBpeTokenizer as ChineseBpeTokenizer
-from trietok.tokenizer.trained import PreTrainedTokenizerFast as PreTrainedTokenizerFast
 from trietok.tokenizer.trained import save_tokenizer as save_tokenizer
 from trietok.training import Bpe as Bpe
 from trietok.training import TextFiles as TextFiles
@@ -107,10 +102,6 @@ from trietok.workbench.checking.report import CheckReport as CheckReport
 from trietok.workbench.checking.report import Finding as Finding
 from trietok.workbench.comparing.compare import Comparison as Comparison
 from trietok.workbench.comparing.compare import compare as compare
-from trietok.workbench.locking.conform import Conformed as Conformed
-from trietok.workbench.locking.conform import conform as conform
-from trietok.workbench.locking.export import Exported as Exported
-from trietok.workbench.locking.export import export as export
 from trietok.workbench.locking.lock import Lock as Lock
 from trietok.workbench.locking.lock import lock as lock
 from trietok.workbench.locking.verify import Verified as Verified

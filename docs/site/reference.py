@@ -53,7 +53,7 @@ PAGES = {
         tuple(
             """
             BertTokenizer BertTokenizerFast AutoTokenizer BertJapaneseTokenizer ChineseBpeTokenizer
-            PreTrainedTokenizer PreTrainedTokenizerFast AddedToken save_tokenizer kernel
+            PreTrainedTokenizer AddedToken save_tokenizer kernel
             __version__
             """.split()
         ),
@@ -62,11 +62,7 @@ PAGES = {
         "BERT's relatives",
         "Each class has the methods of [`BertTokenizer`][trietok.BertTokenizer]; what sets it apart"
         " is said here and in [BERT's relatives](../profiles.md#berts-relatives).",
-        (
-            *(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),
-            "DPRReaderOutput",
-            "DPRSpanPrediction",
-        ),
+        (*(f"{model}Tokenizer{fast}" for model in _RELATIVES.split() for fast in ("", "Fast")),),
     ),
     "results": Page(
         "Inputs and results",
@@ -92,7 +88,7 @@ PAGES = {
         tuple(
             """
             check CheckReport Finding fix FixResult compare Comparison lock Lock verify
-            Verified conform Conformed export Exported
+            Verified
             """.split()
         ),
     ),
@@ -136,7 +132,7 @@ PAGES = {
         tuple(
             """
             Trie Vocabulary load_vocab BasicTokenizer WordpieceTokenizer CharacterTokenizer
-            MecabTokenizer SudachiTokenizer JumanppTokenizer tokenizer_json.read_tokenizer_json
+            MecabTokenizer tokenizer_json.read_tokenizer_json
             tokenizer_json.write_tokenizer_json google_bert.FullTokenizer google_bert.BasicTokenizer
             google_bert.WordpieceTokenizer google_bert.load_vocab google_bert.convert_by_vocab
             google_bert.convert_tokens_to_ids google_bert.convert_ids_to_tokens
@@ -148,7 +144,7 @@ PAGES = {
         "Other libraries",
         "A tokenizer as the object that another library asks for: [other"
         " libraries](../clients.md).",
-        ("clients.to_transformers", "clients.to_rust", "clients.vllm.TrietokTokenizer"),
+        ("clients.to_transformers", "clients.to_rust"),
     ),
     "errors": Page(
         "Error classes",
@@ -321,12 +317,7 @@ def _summary(public: str, method: str = "") -> str:
     if public in _VALUES:
         return _VALUES[public][0]
     module, _, attribute = f"trietok.{public}".rpartition(".")
-    try:
-        shown = getattr(importlib.import_module(module), attribute)
-    except ImportError:  # of vllm, whose class needs it
-        return "what it is called there"
+    shown = getattr(importlib.import_module(module), attribute)
     said = inspect.getdoc(getattr(shown, method) if method else shown) or ""
-    if said.startswith(f"{attribute}("):  # what Python says of a tuple with names
-        return ""
     sentence = re.split(r"(?<=\.)\s", " ".join(said.partition("\n\n")[0].split()))[0]
     return re.sub(r"[|<]", lambda found: {"|": "\\|", "<": "&lt;"}[found[0]], sentence).rstrip(":")

@@ -16,8 +16,9 @@ from trietok import (
     InputTypeError,
     add_terms,
     plan_rows,
-    train_bpe,
+    train_chinese_bpe,
 )
+from trietok.training import save_chinese_bpe
 from trietok.workbench.adapting.variants import (
     Spellings,
     add_spellings,
@@ -185,7 +186,7 @@ def test_texts_pass_as_they_come():
 
 
 def test_what_near_misses_does_not_take(tmp_path):
-    train_bpe(["the people of the zoo"] * 3, vocab_size=40).save(tmp_path)
+    save_chinese_bpe(train_chinese_bpe(["处处闻啼鸟", "处处风雨声"]), tmp_path)
     with pytest.raises(InputTypeError, match="near_misses takes a BertTokenizer"):
         near_misses(AutoTokenizer.from_pretrained(tmp_path), ["zoo"], ["zoos"])
     with pytest.raises(InputTypeError, match="a text is a str, not int"):

@@ -128,5 +128,5 @@ def test_mistakes(tmp_path, tiny):
 
 
 def test_the_names_are_public():
-    assert {"lock", "verify", "export", "Lock", "Verified", "Exported"} <= set(trietok.__all__)
+    assert {"lock", "verify", "Lock", "Verified"} <= set(trietok.__all__)
     assert run("lock", "--help").exit_code == 0

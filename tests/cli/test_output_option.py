@@ -29,7 +29,6 @@ DIRECTORIES = {
 }
 FILES = {
     "lock": lambda texts: ["lock", "-m", "trietok-en", texts],
-    "export": lambda texts: ["export", "-m", "trietok-en", "--format", "vocab.txt"],
     "explain": lambda texts: ["explain", "a"],
 }
 

@@ -73,10 +73,6 @@ CASES = {
     "check --fix": Case("check -m broken --fix -o out"),
     "lock": Case("lock texts.txt -m model -o out"),
     "lock that replaces": Case("lock texts.txt -m model -o out --force", before="file"),
-    "export tokenizer.json": Case("export texts.txt -m model --format tokenizer.json -o out"),
-    "export vocab.txt": Case(
-        "export texts.txt -m model --format vocab.txt -o out --force", before="file"
-    ),
     "explain": Case("explain vaccine -m model -o out"),
 }
 

@@ -11,7 +11,7 @@ import pickle
 import pytest
 
 import trietok
-from trietok.errors import FileFormatError, InputError, NotSupportedError
+from trietok.errors import FileFormatError, InputError
 
 BERT = {
     "type": "BertNormalizer",
@@ -184,8 +184,6 @@ def test_the_files_of_the_slow_profile_cannot_hold_them(load, tmp_path):
     with pytest.raises(InputError, match="no files but those with its tokenizer"):
         tokenizer.save_pretrained(tmp_path / "slow", legacy_format=True)
     assert not (tmp_path / "slow").exists()
-    with pytest.raises(NotSupportedError, match=r"its normalizer and pre-tokenizer are not BERT's"):
-        trietok.export(tokenizer, "vocab.txt", tmp_path / "v.txt")
 
 
 def test_a_check_names_the_stages_and_no_more(load, tmp_path):

@@ -39,6 +39,8 @@ from trietok.inputs.post_processors import (
     TemplateToken,
 )
 from trietok.text.kernel.choosing import using_kernel
+from trietok.tokenizer.fast_relatives import FAST_CLASSES
+from trietok.tokenizer.relatives import CLASSES
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 INVALID = sorted(path for path in (DATA / "invalid_tokenizer_json").iterdir())
@@ -653,13 +655,9 @@ def cut_and_filled(vocab_file, tmp_path):
 @pytest.mark.parametrize("fast", [True, False])
 def test_truncation_and_padding_of_a_model_stay(cut_and_filled, tmp_path, fast):
     model, said = cut_and_filled
-    path = tmp_path / "out" / TOKENIZER_FILE
-    path.parent.mkdir()
     tokenizer = trietok.AutoTokenizer.from_pretrained(model, use_fast=fast)
     tokenizer.add_tokens(["new"])
     for made in (tokenizer, copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
-        trietok.export(made, TOKENIZER_FILE, path)
-        assert blocks(path) == said
         made.save_pretrained(tmp_path / "saved", tokenizer_json=True)
         assert blocks(tmp_path / "saved" / TOKENIZER_FILE) == said
     assert len(tokenizer("a " * 600, verbose=False).input_ids) == 602  # a call heeds neither
@@ -781,10 +779,8 @@ def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch)
     tokenizer = BertTokenizerFast(vocab_file("a", "b", "a"))
     tokenizer.add_tokens(["new"])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(VocabularyError, match=r"^tokenizer\.json: added_tokens\[5\]"):
-        trietok.export(tokenizer, TOKENIZER_FILE)
     with pytest.raises(VocabularyError, match=r"^out/tokenizer\.json: added_tokens\[5\]"):
-        trietok.export(tokenizer, TOKENIZER_FILE, "out/tokenizer.json")
+        tokenizer.save_pretrained("out")
     broken = BertTokenizerFast(tokenizer_object=TokenizerJson({**VOCABULARY, "two\nlines": 8}))
     with pytest.raises(VocabularyError, match="holds a line break") as refused:
         broken.save_pretrained("saved")
@@ -795,3 +791,23 @@ def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch)
     ):
         broken.save_pretrained(staging)
     assert refused.value.path == str(tmp_path / "new" / "vocab.txt")
+
+
+# ---- every class ---------------------------------------------------------------------------------
+
+PROFILES = ["hello world", "a\u0378b", "Hello 東 [MASK]", ""]
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *FAST_CLASSES], ids=lambda kind: kind.__name__)
+def test_the_file_of_every_class_gives_the_ids_of_the_fast_profile(vocab_file, tmp_path, kind):
+    words = ("hello", "world", "hel", "##lo", "東", "a", "##b", "<s>", "</s>", "<pad>")
+    words += ("<mask>", "<cls>", "<sep>", "[unk]", "<unk>", "[QUESTION]")
+    tokenizer = kind(vocab_file(*words))
+    tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
+    path = tmp_path / "saved" / TOKENIZER_FILE
+    reader = BertTokenizerFast(tokenizer_file=path, **tokenizer.special_tokens_map)
+    differs = [text for text in PROFILES if reader.encode(text) != tokenizer.encode(text)]
+    assert differs == ([] if tokenizer.is_fast else ["a\u0378b"])
+    rust = pytest.importorskip("tokenizers").Tokenizer.from_file(str(path))
+    for text in (*PROFILES, "hello [QUESTION]"):
+        assert rust.encode(text).ids == reader.encode(text)

@@ -30,7 +30,6 @@ from .conftest import (  # noqa: E402
     short_texts,
     state_of,
     texts,
-    torch,
 )
 
 NAMES = [kind.__name__ for kind in CLASSES if kind is not trietok.BertTokenizer]
@@ -145,6 +144,7 @@ def test_the_class_has_the_same_surface(name: str) -> None:
 
 LEFT_OUT = [
     "apply_chat_template",
+    "decode_best_spans",
     "encode_message_with_chat_template",
     "get_chat_template",
     "save_chat_templates",
@@ -323,54 +323,6 @@ def test_the_readers_call(data: st.DataObject, titles: list[str], options: dict[
         lambda: theirs("a", texts=titles[0], **options),
         lambda: ours("a", texts=titles[0], **options),
     )
-
-
-@examples(40)
-@given(
-    st.data(),
-    WORD_TEXTS,
-    st.integers(1, 4),
-    st.integers(1, 5),
-    st.integers(1, 5),
-    st.sampled_from([None, *TENSORS]),
-)
-def test_the_best_spans(
-    data: st.DataObject,
-    contents: list[str],
-    longest: int,
-    most: int,
-    per_passage: int,
-    tensors: str | None,
-) -> None:
-    theirs, ours = both_cached("DPRReaderTokenizer")
-    contents = [text + " hello" for text in contents]
-    rows = theirs(
-        "hello", ["world"] * len(contents), contents, padding=True, return_tensors=tensors
-    )
-    length = len(rows["input_ids"][0])
-    score = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0])
-    logits = [
-        data.draw(
-            st.lists(
-                st.lists(score, min_size=length, max_size=length),
-                min_size=len(contents),
-                max_size=len(contents),
-            )
-        )
-        for _ in range(2)
-    ]
-    logits.append(data.draw(st.lists(score, min_size=len(contents), max_size=len(contents))))
-    if tensors == "pt":
-        logits = [torch.tensor(values) for values in logits]
-    options = {
-        "num_spans": most,
-        "max_answer_length": longest,
-        "num_spans_per_passage": per_passage,
-    }
-    want = theirs.decode_best_spans(rows, tuple(logits), **options)
-    got = ours.decode_best_spans(rows, trietok.DPRReaderOutput(*logits), **options)
-    assert [tuple(span) for span in got] == [tuple(span) for span in want]
-    assert all(span._fields == other._fields for span, other in zip(got, want, strict=True))
 
 
 # ---- AutoTokenizer -------------------------------------------------------------------------------

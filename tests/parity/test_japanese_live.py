@@ -1,7 +1,7 @@
-"""`BertJapaneseTokenizer` against transformers 4.57.6, with every analyzer that is installed.
+"""`BertJapaneseTokenizer` against transformers 4.57.6, with MeCab where it is installed.
 
-The extra `ja` brings MeCab; `pip install sudachipy sudachidict_core` brings Sudachi. Of a directory
-of texts, `TRIETOK_CORPORA`, the file ja.txt is read, a text a line.
+The extra `ja` brings MeCab. Of a directory of texts, `TRIETOK_CORPORA`, the file ja.txt is read, a
+text a line.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ theirs_module = pytest.importorskip("transformers.models.bert_japanese.tokenizat
 VOCAB = Path(__file__).parent.parent / "data" / "japanese" / "vocab.txt"
 EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 MECAB = {"word_tokenizer_type": "mecab"}
-SUDACHI = {"word_tokenizer_type": "sudachi"}
 NEEDS = {
     "mecab": ("fugashi", "unidic_lite", "ipadic"),
-    "sudachi": ("sudachipy", "sudachidict_core"),
     "basic": (),
 }
 OPTIONS = {
@@ -63,17 +61,6 @@ OPTIONS = {
         "subword_tokenizer_type": "character",
     },
     "words-alone": {**MECAB, "do_subword_tokenize": False},
-    "sudachi": SUDACHI,
-    "sudachi-long": {
-        **SUDACHI,
-        "sudachi_kwargs": {"sudachi_split_mode": "C", "trim_whitespace": True},
-    },
-    "sudachi-projected": {
-        **SUDACHI,
-        "sudachi_kwargs": {"sudachi_projection": "normalized"},
-        "do_lower_case": True,
-    },
-    "sudachi-characters": {**SUDACHI, "subword_tokenizer_type": "character"},
 }
 TEXTS = [
     "吾輩は猫である。名前はまだ無い。",

@@ -28,11 +28,12 @@ from trietok import AddedToken, google_bert
 from trietok.explaining.contrast import why_differ
 from trietok.text import added_search
 from trietok.text.alignment import AlignedText
-from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer, RustWordSplitter
+from trietok.text.basic_tokenizer import BasicTokenizer, RustBasicTokenizer
 from trietok.text.characters import LONG_RUN, normalize
 from trietok.text.japanese import CharacterTokenizer
 from trietok.text.kernel.blocks import BLOCK_SIZE
 from trietok.text.kernel.choosing import kernel_at_work, using_kernel
+from trietok.text.normalizers import NormalForm
 from trietok.text.word_search import FEW_CHARS, WordSearch
 from trietok.workbench.checking.reach import Reach
 
@@ -387,7 +388,7 @@ def others(vocab_file) -> dict[str, object]:
         "BasicTokenizer": BasicTokenizer().tokenize,
         "BasicTokenizer.normalize": BasicTokenizer().normalize,
         "Google's": google_bert.BasicTokenizer().tokenize,
-        "composed last": RustWordSplitter(False, composes_at_last=True).tokenize,
+        "composed": NormalForm("NFC"),
         "characters": CharacterTokenizer({"a": 0}, "[UNK]").tokenize,
         "characters with spans": (
             lambda text: CharacterTokenizer({"a": 0}, "[UNK]").locate(AlignedText.of(text))

@@ -1,4 +1,4 @@
-"""`BertJapaneseTokenizer` with small analyzers in place of MeCab, Sudachi and Juman++."""
+"""`BertJapaneseTokenizer` with a small analyzer in place of MeCab."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ ENTRIES = (
     " a ##b b".split()
 )
 MECAB = {"word_tokenizer_type": "mecab"}
-SUDACHI = {"word_tokenizer_type": "sudachi"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -127,48 +126,12 @@ def test_lower_casing_spares_never_split(make):
     assert make(**options, never_split=["TEL"]).tokenize("℡") == ["TEL"]
 
 
-def test_a_word_that_is_written_otherwise_stands_for_all_of_it(make):
-    sudachi = make(**SUDACHI)
-    assert located(sudachi, "猫ﾃﾞｰﾀ") == [("猫", "猫"), ("[UNK]", "ﾃﾞｰﾀ")]
-    characters = make(**SUDACHI, subword_tokenizer_type="character")
-    assert located(characters, "ﾃﾞｰﾀ")[:3] == [("ー", "ﾃﾞｰﾀ"), ("デ", "ﾃﾞｰﾀ"), ("ー", "ﾃﾞｰﾀ")]
-
-
-def test_whitespace_of_sudachi(make):
-    characters = {"subword_tokenizer_type": "character"}
-    assert make(**SUDACHI).tokenize("猫 は") == ["猫", "は"]
-    assert located(make(**SUDACHI, **characters), "猫 は") == [
-        ("猫", "猫"),
-        ("[UNK]", " "),
-        ("は", "は"),
-    ]
-    trimmed = make(
-        **SUDACHI, **characters, sudachi_kwargs={"trim_whitespace": True, "sudachi_split_mode": "B"}
-    )
-    assert located(trimmed, "猫 は") == [("猫", "猫"), ("は", "は")]
-    assert trimmed.word_tokenizer.sudachi.mode == "b"
-
-
 def test_a_text_that_an_analyzer_cannot_read(make):
     with pytest.raises(
         trietok.InputError, match=r"MecabTokenizer cannot read .* character 1 .* surrogate pair"
     ):
         make(**MECAB)("猫\ud800")
-    with pytest.raises(
-        trietok.InputError, match="Sudachi cannot read a text of 1001 characters: Input is too long"
-    ):
-        make(**SUDACHI)("あ" * (fake_analyzers.SUDACHI_LIMIT + 1))
     assert make(**MECAB).tokenize("猫\0は") == ["猫"]  # as MeCab itself
-
-
-def test_words_that_do_not_stand_in_the_text_have_ids_and_no_spans(make):
-    tokenizer = make(word_tokenizer_type="jumanpp")
-    assert tokenizer.tokenize(" 猫 は") == ["猫", "[UNK]", "は"]
-    assert located(tokenizer, " 猫は") == [("猫", "猫"), ("は", "は")]
-    with pytest.raises(
-        trietok.NotSupportedError, match="JumanppTokenizer gives the word '␣', which does not stand"
-    ):
-        tokenizer("猫 は", return_offsets_mapping=True)
 
 
 def test_explaining(make):
@@ -209,7 +172,7 @@ def test_explaining(make):
             "mecab_kwargs": {"mecab_dic": "ipadic", "normalize_text": False},
             "subword_tokenizer_type": "character",
         },
-        {**SUDACHI, "sudachi_kwargs": {"trim_whitespace": True}},
+        {**MECAB, "sudachi_kwargs": None, "jumanpp_kwargs": None},
         {**MECAB, "do_subword_tokenize": False},
     ],
 )
@@ -241,14 +204,13 @@ def test_the_fingerprint_has_the_options_of_the_words(make):
         for options in (
             {},
             MECAB,
-            SUDACHI,
             {**MECAB, "mecab_kwargs": {"mecab_dic": "ipadic"}},
             {**MECAB, "mecab_kwargs": {"normalize_text": False}},
             {**MECAB, "subword_tokenizer_type": "character"},
             {**MECAB, "do_subword_tokenize": False},
         )
     }
-    assert len(prints) == 7
+    assert len(prints) == 6
 
 
 def test_the_class_of_a_model_type(make, tmp_path):
@@ -299,13 +261,30 @@ def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
         trietok.BertJapaneseTokenizer.from_pretrained(tmp_path)
     again = trietok.BertJapaneseTokenizer.from_pretrained(tmp_path, mecab_kwargs=options)
     assert again.word_tokenizer.mecab.options == "-d /elsewhere"
-    make(**SUDACHI, sudachi_kwargs={"sudachi_dict_type": "/elsewhere/system.dic"}).save_pretrained(
-        tmp_path
-    )
-    with pytest.raises(
-        trietok.FileFormatError, match=r"sudachi_dict_type = '/elsewhere/system\.dic', which may"
-    ):
-        trietok.BertJapaneseTokenizer.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"word_tokenizer_type": "sudachi"}, "word_tokenizer_type is 'sudachi'"),
+        ({"word_tokenizer_type": "jumanpp"}, "word_tokenizer_type is 'jumanpp'"),
+        ({"sudachi_kwargs": {"sudachi_split_mode": "C"}}, r"sudachi_kwargs is {'sudachi_split"),
+        ({"jumanpp_kwargs": {"trim_whitespace": True}}, r"jumanpp_kwargs is {'trim_whitespace'"),
+    ],
+)
+def test_words_of_other_analyzers_are_for_transformers(make, tmp_path, settings, message):
+    make(sudachi_kwargs=None, jumanpp_kwargs=None).save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    config = json.loads(path.read_text())
+    assert config["sudachi_kwargs"] is config["jumanpp_kwargs"] is None
+    path.write_text(json.dumps(config | settings))
+    message += r".* it has 'mecab' and 'basic' for words.*'character' for subwords.*transformers'"
+    with pytest.raises(trietok.NotSupportedError, match=message):
+        make(**settings)
+    for kind in (trietok.AutoTokenizer, trietok.BertJapaneseTokenizer):
+        with pytest.raises(trietok.NotSupportedError, match=message):
+            kind.from_pretrained(tmp_path)
+    assert not trietok.check(tmp_path).ok
 
 
 def test_what_is_missing_or_unknown(make, monkeypatch):
@@ -323,9 +302,6 @@ def test_what_is_missing_or_unknown(make, monkeypatch):
         match=r"MeCab cannot be started with .*/nope/dicrc; name a dictionary with",
     ):
         make(**MECAB, mecab_kwargs={"mecab_option": "-d /nope"})
-    monkeypatch.setattr(fake_analyzers.Jumanpp, "has_program", False)
-    with pytest.raises(trietok.MissingDependencyError, match="needs the program jumanpp"):
-        make(word_tokenizer_type="jumanpp")
     with pytest.raises(
         trietok.InputError, match="word_tokenizer_type is 'kytea'; it is one of 'basic', 'mecab'"
     ):
@@ -341,8 +317,6 @@ def test_what_is_missing_or_unknown(make, monkeypatch):
         make(**MECAB, mecab_kwargs={"mecab_dic": "neologd"})
     with pytest.raises(trietok.InputError, match=r"mecab_kwargs holds an option .* 'mecab_dict'"):
         make(**MECAB, mecab_kwargs={"mecab_dict": "ipadic"})
-    with pytest.raises(trietok.InputError, match="sudachi_split_mode is 'D'"):
-        make(**SUDACHI, sudachi_kwargs={"sudachi_split_mode": "D"})
     with pytest.raises(trietok.MissingDependencyError, match="python -m unidic download"):
         make(**MECAB, mecab_kwargs={"mecab_dic": "unidic"})
     monkeypatch.setitem(sys.modules, "fugashi", None)
@@ -464,7 +438,7 @@ def test_the_spans_of_words(make, text, do_lower_case):
     [
         {"subword_tokenizer_type": "character"},
         {**MECAB, "subword_tokenizer_type": "character", "do_lower_case": True},
-        {**SUDACHI},
+        MECAB,
         {"do_word_tokenize": False, "do_lower_case": True},
     ],
 )

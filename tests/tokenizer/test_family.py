@@ -241,37 +241,3 @@ def test_what_the_readers_call_refuses(reader):
         reader("a", ["b", "c"], ["a"])
     with pytest.raises(OptionError, match="takes no 'add_special_tokens'"):
         reader("a", ["b"], ["a"], add_special_tokens=False)
-
-
-def test_the_best_spans(reader):
-    # the titles begin at token 3
-    rows = reader("a", titles=["b", "b"], texts=["a b c", "c b"], padding=True)
-    starts = [[9, 9, 9, 0, 0, 1, 4, 1], [9, 9, 9, 0, 0, 9, 0, 99]]
-    ends = [[9, 9, 9, 0, 0, 0, 3, 2], [9, 9, 9, 0, 0, 0, 1, 99]]
-    found = reader.decode_best_spans(
-        rows, trietok.DPRReaderOutput(starts, ends, [5, 1]), num_spans_per_passage=2
-    )
-    assert [tuple(span) for span in found] == [
-        (7, 5, 0, 6, 6, "b"),
-        (3, 5, 0, 7, 7, "c"),
-        (10, 1, 1, 5, 6, "c b"),
-        (0, 1, 1, 3, 3, "b"),
-    ]
-    assert found[0]._fields == (
-        "span_score",
-        "relevance_score",
-        "doc_id",
-        "start_index",
-        "end_index",
-        "text",
-    )
-    one = reader.decode_best_spans(rows, (starts, ends, [1, 5]), num_spans=1, max_answer_length=1)
-    assert [span.text for span in one] == ["c"]
-
-
-def test_a_row_cut_off_within_its_question(reader):
-    rows = reader("a b", ["c"], ["c"], truncation=True, max_length=3)
-    with pytest.raises(
-        InputError, match=r"passage 0 is cut off within the question: there is no \[SEP\]"
-    ):
-        reader.decode_best_spans(rows, ([[0] * 3], [[0] * 3], [0]))

@@ -105,7 +105,6 @@ compared = trietok.compare(tokenizer, fast, ["a text"])
 assert_type(compared, trietok.Comparison)
 assert_type((compared.ok, compared.to_json(indent=2), compared.to_html()), tuple[bool, str, str])
 assert_type(trietok.fix(model="trietok-en", output=Path("fixed")).to_dict(), dict[str, Any])
-assert_type(trietok.export(tokenizer, "vocab.txt", output="vocab.txt", texts=["a"]).ok, bool)
 assert_type(trietok.verify(tokenizer, trietok.lock(tokenizer)).changed_texts[0].why, str)
 assert_type(trietok.count_words(["a"], workers=None), trietok.WordCounts)
 

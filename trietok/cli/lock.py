@@ -1,6 +1,4 @@
-"""`trietok lock`, `verify`, `conform` and `export`: what a tokenizer gives: written down, checked,
-given to others.
-"""
+"""`trietok lock` and `verify`: what a tokenizer gives, recorded and checked."""
 
 from __future__ import annotations
 
@@ -11,14 +9,11 @@ import click
 
 import trietok
 from trietok.cli import options
-from trietok.cli.lines import Lines
 from trietok.cli.options import FileOpener, tokenizer_of
-from trietok.cli.output import FOUND, TROUBLE, json_line, say_error
+from trietok.cli.output import FOUND, TROUBLE, say_error
 from trietok.cli.progress import shown_reading
-from trietok.cli.results import write_lines, write_result
-from trietok.files.formats import write_text
+from trietok.cli.results import write_result
 from trietok.workbench.engines.worker import ENGINES
-from trietok.workbench.locking.export import EXPORT_FORMATS
 from trietok.workbench.locking.lock import LOCK_FILE, model_there, values_of
 
 if TYPE_CHECKING:
@@ -105,114 +100,3 @@ def _written(verified: trietok.Verified, as_json: bool) -> bool:
 
     write_result(verified, as_json, verified.lines, draw)
     return verified.ok
-
-
-@options.command()
-@click.argument("command", nargs=-1, metavar="[-- COMMAND...]")
-@options.text_files
-@options.model
-@options.number("--vectors", default=1000, help="Make N texts, beside those of --file.")
-@options.number("--seed", type=options.NOT_NEGATIVE, default=0, help="Make other texts.")
-@options.number("--seconds", default=60, help="Wait at most N seconds for an answer.")
-@options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
-@options.writes(
-    "The file of JSON lines to write the texts to, with their ids.", metavar="FILE", required=False
-)
-@options.page
-@options.json_offline
-def conform(
-    command: tuple[str, ...],
-    files: tuple[str, ...],
-    model: str,
-    vectors: int,
-    seed: int,
-    seconds: int,
-    most: int,
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Test another implementation of a tokenizer, in any language.
-
-    COMMAND reads a line of JSON for each text, and answers with a line such as {"ids": [2, 134,
-    3]}. Without COMMAND, the texts are written with their tokens, ids and spans. The exit code is 1
-    if any text has other ids.
-
-    \b
-    Examples:
-      trietok conform -m my-tokenizer -o vectors.jsonl
-      trietok conform -m my-tokenizer -- node my-port.js
-    """
-    # other commands do not wait for what it imports
-    from trietok.workbench.locking import (
-        vectors as made,
-    )
-
-    tokenizer = tokenizer_of(model)
-    texts = [line.text for line in Lines(files=files)]
-    if output is not None or not command:
-        found = made.vectors(tokenizer, texts, limit=vectors, seed=seed)
-        rows = (json_line(vector._asdict()) for vector in found)
-        if output is None:
-            write_lines(rows)
-        else:
-            write_text(output, "".join(f"{row}\n" for row in rows))
-    if command:
-        answer = trietok.conform(
-            tokenizer, command, texts, limit=vectors, seed=seed, seconds=seconds
-        )
-        write_result(answer, as_json, lambda: answer.lines(most))
-        if not answer.ok:
-            raise click.exceptions.Exit(FOUND)
-
-
-@options.command()
-@options.files_if_any
-@options.required_model
-@options.profile
-@options.choice(
-    "--format",
-    "file_format",
-    known=EXPORT_FORMATS,
-    required=True,
-    help="The kind of file to write",
-)
-@options.writes(
-    "The file to write.",
-    metavar="FILE",
-    required=False,
-    default=lambda: click.get_current_context().params["file_format"],
-    show_default="the kind, in this directory",
-)
-@options.most(type=options.NOT_NEGATIVE, default=5, help="List at most N texts that differ.")
-@_engines("read the file with these libraries")
-@options.reading
-@options.json_offline
-def export(
-    files: tuple[str, ...],
-    model: str,
-    file_format: str,
-    output: str,
-    most: int,
-    engines: list[str] | None,
-    read: FileOpener,
-    as_json: bool,
-) -> None:
-    """Write a tokenizer as one file, and list the texts that get other ids from that file.
-
-    Without FILES, the texts are a built-in sample. The exit code is 1 if any gets other ids, and 0
-    if none does.
-
-    \b
-    Examples:
-      trietok export -m trietok-en --format tokenizer.json
-      trietok export golden.txt -m my-tokenizer --format vocab.txt -o export/vocab.txt
-    """
-    texts = read(files) if files else None
-    tokenizer = tokenizer_of(model)
-    with shown_reading(texts, "exporting") as shown:
-        exported = trietok.export(
-            tokenizer, file_format, output, texts=shown, most=most, engines=engines or ()
-        )
-    write_result(exported, as_json, exported.lines)
-    if not exported.same_ids:
-        raise click.exceptions.Exit(FOUND)

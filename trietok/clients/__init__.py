@@ -1,5 +1,4 @@
-"""Tokenizers in the forms that other programs ask for: transformers' classes, a Rust tokenizer,
-vLLM's protocol.
+"""Tokenizers in the forms that other programs ask for: transformers' classes, a Rust tokenizer.
 
 In: a tokenizer. Out: an object of the client's own kind with the same ids. Each client is imported
 when it is used.

@@ -14,7 +14,6 @@ import copy
 import os
 import re
 import tempfile
-from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +22,9 @@ import trietok
 from trietok import log
 from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, brief, told_as
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
+from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json_content import WordPieceDecoder
+from trietok.files.tokenizer_json_writer import unsayable
 from trietok.forks import ForkableLock
 from trietok.inputs.post_processors import bare_pieces, template_processing_of
 from trietok.inputs.profiles import SLOW_WITH_DETAILS
@@ -32,7 +33,7 @@ from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 from trietok.tokenizer import bert
 from trietok.tokenizer import pretrained as base
 from trietok.tokenizer.auto import fast_class_of
-from trietok.workbench.locking.export import export
+from trietok.workbench.comparing.compare import SENTENCES
 
 
 def package(name: str, needed_by: str) -> Any:
@@ -104,8 +105,7 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         tokenizer: a tokenizer of the fast profile; later changes of it do not change what is made.
         allow_differences: take one of the slow profile, too, or one that finds tokens as they were
             before they were added again. The Rust tokenizer gives some texts other ids:
-            `docs/profiles.md` lists what differs, a warning in the log names examples, and
-            `trietok.export` finds those among your own texts.
+            `docs/profiles.md` lists what differs, and a warning in the log names examples.
 
     Raises:
         InputTypeError: it is no `BertTokenizer` or relative of trietok.
@@ -152,11 +152,19 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 " pass allow_differences=True",
                 name="to_rust",
             )
+        problems = unsayable(tokenizer) if tokenizer.profile == "slow" else ()
+        if problems:
+            raise NotSupportedError(
+                f"a Rust tokenizer cannot be what this {type(tokenizer).__name__} is:"
+                f" {'; '.join(problems)}. Change that, or use the tokenizer as it is",
+                name="to_rust",
+            )
         tokenizers = package("tokenizers", "to_rust")
         with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, ""):
-            path = os.path.join(folder, TOKENIZER_FILE)
-            exported = export(tokenizer, TOKENIZER_FILE, path, most=_MOST_NAMED)
-            made = tokenizers.Tokenizer.from_file(path)
+            save_files_of(tokenizer, folder, tokenizer_json=True)
+            made = tokenizers.Tokenizer.from_file(os.path.join(folder, TOKENIZER_FILE))
+            if allow_differences:
+                _warn_of_differences(tokenizer, folder)
         if hasattr(made, "encode_special_tokens"):
             made.encode_special_tokens = bool(tokenizer.split_special_tokens)
         elif tokenizer.split_special_tokens:
@@ -166,13 +174,27 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
                 " encode_special_tokens=True to each encode; or install tokenizers 0.22 or 0.23",
                 name="split_special_tokens",
             )
-        if exported.examples:
-            examples = "; ".join(f"{each.text!r} ({each.why})" for each in exported.examples)
-            counts = exported.differing, exported.texts
-            log.warning(
-                "the Rust tokenizer gives other ids to %d of %d sentences: %s", *counts, examples
-            )
         return made
+
+
+def _warn_of_differences(tokenizer: Any, folder: str) -> None:
+    """Warn of sentences to which a Rust tokenizer gives other ids than the tokenizer that was saved
+    in a folder: the fast class, which loads the folder here, has the ids of the Rust tokenizer.
+    """
+    kind = class_of_ours(tokenizer)
+    fast = (fast_class_of(kind) or kind).from_pretrained(folder, tokenizer_class=None)
+    differing = [
+        text
+        for text in SENTENCES
+        if fast.encode(text, verbose=False) != tokenizer.encode(text, verbose=False)
+    ]
+    if differing:
+        log.warning(
+            "the Rust tokenizer gives other ids to %d of %d sentences: %s",
+            len(differing),
+            len(SENTENCES),
+            "; ".join(map(repr, differing[:_MOST_NAMED])),
+        )
 
 
 # No class of trietok is imported by its name: under that this module gives the one for
@@ -269,7 +291,7 @@ def _class_that_reads(tokenizer: Any) -> str | None:
         return None
     if tokenizer.profile == "fast":
         name = _without_fast(class_of_ours(tokenizer))
-        return name if name == GENERIC_FAST or _is_of_its_settings(tokenizer) else GENERIC_FAST
+        return name if _is_of_its_settings(tokenizer) else GENERIC_FAST
     if class_of_ours(tokenizer).__name__ == JAPANESE:
         return JAPANESE
     return (
@@ -340,7 +362,7 @@ def _missed_by_legacy(tokenizer: Any) -> str | None:
 
 def _without_fast(kind: type[Any]) -> str:
     """The name of a class as tokenizer_config.json has it."""
-    return kind.__name__ if kind.__name__ == GENERIC_FAST else kind.__name__.removesuffix("Fast")
+    return kind.__name__.removesuffix("Fast")
 
 
 def _source(kind: type[Any]) -> type[Any]:
@@ -372,7 +394,12 @@ class ForTransformers(_Ours):
         """The tokenizer as a `tokenizers.Tokenizer`; see `to_rust`. Changes of it change nothing
         here.
         """
-        return self._kept("rust", lambda: to_rust(self, allow_differences=self.allow_differences))
+        mark = self._version.mark
+        kept = self._derived.get("rust")
+        if kept is None or kept[0] is not mark:
+            made = to_rust(self, allow_differences=self.allow_differences)
+            kept = self._derived["rust"] = mark, made
+        return kept[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the tokenizer gives, as a `BatchEncoding` that is one of transformers' too: spaCy
@@ -382,14 +409,6 @@ class ForTransformers(_Ours):
         result.__class__ = _class_of_results()
         return result
 
-    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` gives, kept until the tokenizer changes."""
-        mark = self._version.mark
-        kept = self._derived.get(name)
-        if kept is None or kept[0] is not mark:
-            kept = self._derived[name] = mark, make()
-        return kept[1]
-
     @property
     def _tokenizer(self) -> Any:  # what programs call it that reach behind the interface
         if self.profile == "fast" or self.allow_differences:
@@ -397,16 +416,6 @@ class ForTransformers(_Ours):
         # Pipelines read the prefix alone, to know which tokens continue a word.
         prefix = getattr(self.wordpiece_tokenizer, "continuing_subword_prefix", None)
         return SimpleNamespace(model=SimpleNamespace(continuing_subword_prefix=prefix))
-
-    @property
-    def max_token_id(self) -> int:
-        """The highest id, under the name that vLLM has for `max_id`."""
-        return int(self._kept("max_id", lambda: self.max_id))
-
-    @property
-    def max_chars_per_token(self) -> int:
-        """The characters of the longest token."""
-        return int(self._kept("longest", lambda: max(map(len, self.get_vocab()))))
 
     def class_to_save(self) -> dict[str, Any]:
         """What tokenizer_config.json says of the class: one that transformers reads with the same

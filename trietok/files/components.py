@@ -1,9 +1,8 @@
-"""The parts of a tokenizer.json that few files have: stages other than BERT's, and a byte-pair
-encoding.
+"""The parts of a tokenizer.json that few files have: stages other than BERT's.
 
-In: the JSON of normalizer and pre-tokenizer, or of a model. Out: BERT's normalizer and a
-`Pipeline`, which together do what they say, or the parts of the encoding; or an error that names
-the component, and its place in the file. A Sequence is the components in it, one after the other.
+In: the JSON of normalizer and pre-tokenizer. Out: BERT's normalizer and a `Pipeline`, which
+together do what they say; or an error that names the component, and its place in the file. A
+Sequence is the components in it, one after the other.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from trietok.errors import FileFormatError, VocabularyError
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
@@ -24,7 +22,6 @@ from trietok.files.json_place import (
 )
 from trietok.later import Any
 from trietok.text.basic_tokenizer import RustBasicTokenizer
-from trietok.text.bpe import BpeParts
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
 from trietok.text.patterns import Pattern, compiled, literal, meet, ranges_of
 from trietok.text.pipeline import (
@@ -215,63 +212,3 @@ _PRE_TOKENIZERS: Mapping[str, Callable[[JsonPlace], tuple[CutAtMatches, ...]]] =
     "Split": _split,
     "CharDelimiterSplit": _char_delimiter,
 }
-
-
-# ---- a byte-pair encoding, as trietok trains it --------------------------------------------------
-
-WORD_MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
-# what the model of a byte-pair encoding could do too
-OFF = (
-    "dropout",
-    "fuse_unk",
-    "byte_fallback",
-    "ignore_merges",
-)
-
-
-def bpe_of(model: JsonPlace, vocab: dict[str, int]) -> BpeParts:
-    """The model of a byte-pair encoding, if it has no option that trietok does not have."""
-    model.object(("vocab", "merges"), ("type", *WORD_MARKS, *OFF))
-    for name in OFF:
-        if model.value.get(name):
-            raise model.member(name).error(
-                f"is {model.value[name]!r:.60}, which trietok does not do"
-            )
-    marks = (
-        None if model.value.get(name) is None else model.member(name).text() for name in WORD_MARKS
-    )
-    parts = BpeParts(vocab, [_merge(item) for item in model.member("merges").items()], *marks)
-    try:
-        parts.ranks()
-    except VocabularyError as error:
-        raise FileFormatError(f"{model.file}: {model.path}: {error}", path=model.file) from None
-    return parts
-
-
-def _merge(place: JsonPlace) -> tuple[str, str]:
-    value = place.value
-    if isinstance(value, str):  # as tokenizers wrote it before 0.20
-        value = value.split(" ")
-    if not (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(token, str) and token for token in value)
-    ):
-        raise place.wrong("a list of two tokens")
-    return value[0], value[1]
-
-
-def normalizing(place: JsonPlace) -> tuple[BertNormalizer, bool]:
-    """The normalizer of a byte-pair encoding, and whether NFC comes after it."""
-    composes = isinstance(place.value, dict) and place.value.get("type") == "Sequence"
-    if composes:
-        steps = place.object(("type", "normalizers")).member("normalizers").items()
-        if len(steps) != 2:
-            raise place.error(
-                "is a sequence of other steps than BertNormalizer and NFC, which trietok does"
-                " not do"
-            )
-        component_type(steps[1], "NFC")
-        steps[1].object(("type",))
-        place = steps[0]
-    return bert_normalizer(place), composes

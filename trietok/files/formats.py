@@ -32,15 +32,6 @@ if TYPE_CHECKING:
 Check = Callable[[Any], bool]
 
 ADDITIONAL = "additional_special_tokens"  # the role whose value is a list of tokens
-# The options of the analyzers of Japanese text, and those among them that may name a file.
-ANALYZER_OPTIONS = ("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs")
-_OPTIONS_WITH_PATHS = (
-    "mecab_option",
-    "sudachi_config_path",
-    "sudachi_resource_dir",
-    "sudachi_dict_type",
-)
-_SUDACHI_DICTIONARIES = ("small", "core", "full")
 
 # The classes of trietok/family.py, without their `Tokenizer`: each loads what another has saved,
 # with a warning.
@@ -122,9 +113,7 @@ _SETTINGS: dict[str, tuple[Check, str]] = {
         ("word_tokenizer_type", "subword_tokenizer_type"),
         (lambda text: isinstance(text, str), "a string"),
     ),
-    **dict.fromkeys(
-        ANALYZER_OPTIONS, (lambda value: isinstance(value, dict), "an object option → value")
-    ),
+    "mecab_kwargs": (lambda value: isinstance(value, dict), "an object option → value"),
     **dict.fromkeys(
         ("padding_side", "truncation_side"),
         (lambda side: side in ("left", "right"), "'left' or 'right'"),
@@ -199,19 +188,17 @@ def _wrong(key: str, value: Any, kind: type) -> str:
 
 
 def refuse_paths(settings: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Raise where the options of an analyzer, in a file's settings, name a file to open: such is
+    """Raise where the options of MeCab, in a file's settings, may name a file to open: such is
     never opened.
     """
-    for key in ANALYZER_OPTIONS:
-        options = settings.get(key) or {}
-        for option in _OPTIONS_WITH_PATHS:
-            if options.get(option) not in (None, "", *_SUDACHI_DICTIONARIES):
-                what = (
-                    f"{key} has {option} = {options[option]!r:.60}, which may open any file of this"
-                    " machine"
-                )
-                trust = f"if you trust it, pass {key}={options!r:.200} yourself"
-                raise FileFormatError(f"{path}: {what}; {trust}", path=path)
+    options = settings.get("mecab_kwargs") or {}
+    if options.get("mecab_option") not in (None, ""):
+        raise FileFormatError(
+            f"{path}: mecab_kwargs has mecab_option = {options['mecab_option']!r:.60}, which may"
+            " open any file of this machine; if you trust it, pass"
+            f" mecab_kwargs={options!r:.200} yourself",
+            path=path,
+        )
 
 
 TOKEN_KEYS = ("content", "__type")  # an object with one of them is a token, not roles

@@ -22,7 +22,7 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_files import read_json_object
-from trietok.later import Any, Literal
+from trietok.later import Any
 from trietok.named_tuple import NamedTuple
 
 
@@ -132,14 +132,9 @@ def _types_in(part: Any) -> Iterator[str]:
             yield from _types_in(inner)
 
 
-def trained_kind(path: str) -> Literal["bpe", "recipe"] | None:
-    """Whether a directory, or a file in one, was made by `trietok train bpe`, with the Chinese
-    recipe or without.
-    """
-    directory, files = _files_at(path)
-    if TOKENIZER_FILE in files and VOCAB_FILE not in files:
-        return "bpe" if _is_of_bpe_save(os.path.join(directory, TOKENIZER_FILE)) else None
-    return "recipe" if _is_of_recipe(directory, files) else None
+def is_of_recipe(path: str) -> bool:
+    """Whether a directory, or a file in one, was made by `trietok train bpe --recipe chinese`."""
+    return _is_of_recipe(*_files_at(path))
 
 
 def _files_at(path: str) -> tuple[str, set[str]]:
@@ -170,13 +165,10 @@ def other_kind(path: str) -> str | None:
     has_pair = {BPE_VOCAB_FILE, MERGES_FILE} <= files
     loads = f"tokenizers' Tokenizer.from_file loads its {TOKENIZER_FILE}"
     if has_pair and TOKENIZER_FILE in files and _is_of_bpe_save(json):
-        made = (
-            "made by `trietok train bpe` or Bpe.save, and no WordPiece vocabulary;"
-            " trietok.AutoTokenizer loads it"
-        )
         return (
-            f"{where} holds a byte-pair encoding ({pair}), {made}, and transformers' AutoTokenizer"
-            f" too; {loads}"
+            f"{where} holds a byte-pair encoding ({pair}), made by `trietok train bpe` or Bpe.save,"
+            " and no WordPiece vocabulary; trietok.Bpe.from_directory splits words by it,"
+            f" transformers' AutoTokenizer loads it, and {loads}"
         )
     family = family_of_json(json) if TOKENIZER_FILE in files else None
     sources = [name for name in (_FASTBPE_FILE, *_SENTENCEPIECE_FILES) if name in files]
@@ -207,15 +199,6 @@ def tokenizer_folders(directory: str) -> list[str]:
         for folder in folders
         if any(has(os.path.join(directory, folder, name)) for name in _VOCABULARIES)
     ]
-
-
-def has_other_model(directory: str) -> bool:
-    """Whether a directory has a tokenizer.json of another model than WordPiece, and of no family
-    named here.
-    """
-    path = os.path.join(directory, TOKENIZER_FILE)
-    is_other = os.path.isfile(path) and _type_in(path, "model") != "WordPiece"
-    return is_other and family_of_json(path) in (None, OTHER_BPE)
 
 
 def _is_of_bpe_save(path: str) -> bool:

@@ -420,7 +420,7 @@ def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
             return
         from trietok.files.tokenizer_json import read_tokenizer_json  # seldom needed
 
-        kept = read_tokenizer_json(there, bpe=True)
+        kept = read_tokenizer_json(there)
         if {
             **kept.vocabulary,
             **{t.content: i for i, t in kept.added_tokens.items()},

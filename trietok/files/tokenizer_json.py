@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from trietok.disk import MOST_ENTRIES, Path_, read_bytes
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
-from trietok.files.formats import BPE_SPLITTING, is_id
+from trietok.files.formats import is_id
 from trietok.files.json_files import object_with_vocabulary, read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
@@ -27,7 +27,6 @@ from trietok.files.json_place import (
 )
 from trietok.files.tokenizer_json_content import (
     _NOT_NORMALIZED,
-    BpeDecoder,
     JsonPadding,
     JsonTruncation,
     TokenizerJson,
@@ -69,9 +68,8 @@ _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _GIVE_ANOTHER = "give one of them another id"
 
 
-def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
-    """Read a tokenizer.json. With `bpe` its model may be a byte-pair encoding; else it has to be
-    WordPiece.
+def read_tokenizer_json(path: Path_) -> TokenizerJson:
+    """Read a tokenizer.json, whose model has to be WordPiece.
 
     >>> import pathlib, tempfile
     >>> from trietok.tokenizer_json import write_tokenizer_json
@@ -88,7 +86,7 @@ def read_tokenizer_json(path: Path_, *, bpe: bool = False) -> TokenizerJson:
             added token another id than the file says.
     """
     value = object_with_vocabulary(read_bytes(path)) or read_json_object(path)
-    return tokenizer_json_from_object(value, path, bpe=bpe)
+    return tokenizer_json_from_object(value, path)
 
 
 def truncation_and_padding_of(
@@ -100,7 +98,7 @@ def truncation_and_padding_of(
     return truncation and _truncation(truncation), padding and _padding(padding)
 
 
-def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) -> TokenizerJson:
+def tokenizer_json_from_object(value: Any, path: Path_) -> TokenizerJson:
     """`read_tokenizer_json` from the parsed JSON object; `path` is what errors call the file."""
     stages = "added_tokens normalizer pre_tokenizer post_processor decoder".split()
     optional = ["version", "truncation", "padding", *stages]
@@ -117,44 +115,23 @@ def tokenizer_json_from_object(value: Any, path: Path_, *, bpe: bool = False) ->
             "is null or missing: whole texts would reach WordPiece uncut, which trietok does not"
             f" do; it has {BERT_PRE_TOKENIZER} and others"
         )
-    model = _model(parts["model"], bpe)
-    is_bpe = model.value["type"] == "BPE"
-    splitting, components, splits_punctuation = parts["pre_tokenizer"], None, True
+    model = _model(parts["model"])
 
     def read(part: str, reader: Reader, missing: Any = None) -> Any:
         return reader(parts[part]) if part in parts else missing
 
     post_processor = read("post_processor", _post_processor)
-    normalizer, composes = None, False
-    if is_bpe:
-        from trietok.files.components import normalizing
-
-        splitting = _kind(splitting, *reversed(BPE_SPLITTING)).object(("type",))
-        normalizer, composes = read("normalizer", normalizing, (None, False))
-        splits_punctuation = splitting.value["type"] == BPE_SPLITTING[1]
-        if normalizer is not None and not splits_punctuation:
-            raise splitting.error(
-                f"is {BPE_SPLITTING[0]} after a normalizer, which trietok does not do"
-            )
-    else:
-        normalizer, components = _stages(parts.get("normalizer"), splitting)
+    normalizer, components = _stages(parts.get("normalizer"), parts["pre_tokenizer"])
     vocabulary = _vocabulary(model.member("vocab"))
-    if is_bpe:
-        from trietok.files.components import bpe_of
-
-        own: dict[str, Any] = {"bpe": bpe_of(model, vocabulary)}
-    else:
-        own = {name: of_member(model.member(name)) for name, of_member in WORDPIECE.items()}
+    own = {name: of_member(model.member(name)) for name, of_member in WORDPIECE.items()}
     result = TokenizerJson(
         vocabulary=vocabulary,
         normalizer=normalizer,
         post_processor=post_processor,
-        decoder=read("decoder", lambda place: _decoder(place, is_bpe)),
+        decoder=read("decoder", _decoder),
         added_tokens=read("added_tokens", _added_tokens, {}),
         truncation=read("truncation", _truncation),
         padding=read("padding", _padding),
-        composes=composes,
-        splits_punctuation=splits_punctuation,
         components=components,
         **own,
     )
@@ -199,7 +176,7 @@ def _or_null(read: Reader) -> Reader:
     return lambda place: None if place.value is None else read(place)
 
 
-def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
+def _model(place: JsonPlace) -> JsonPlace:
     # as in old files, where the keys tell the type
     if isinstance(place.value, dict) and "type" not in place.value:
         kind = (
@@ -210,8 +187,7 @@ def _model(place: JsonPlace, bpe: bool) -> JsonPlace:
             else "WordPiece"
         )
         place = place._replace(value={"type": kind, **place.value})
-    place = _kind(place, "WordPiece", *(["BPE"] if bpe else []))
-    return place if place.value["type"] == "BPE" else place.object((*WORDPIECE, "vocab"), ("type",))
+    return _kind(place, "WordPiece").object((*WORDPIECE, "vocab"), ("type",))
 
 
 def _vocabulary(place: JsonPlace) -> dict[str, int]:
@@ -308,9 +284,7 @@ def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     return tokens
 
 
-def _decoder(place: JsonPlace, bpe: bool) -> WordPieceDecoder | BpeDecoder:
-    if bpe and _kind(place, "WordPiece", "BPEDecoder").value["type"] == "BPEDecoder":
-        return BpeDecoder(**place.members({**TYPE, "suffix": JsonPlace.text}))
+def _decoder(place: JsonPlace) -> WordPieceDecoder:
     members = {**TYPE, "prefix": JsonPlace.text, "cleanup": JsonPlace.flag}
     return WordPieceDecoder(**_kind(place, "WordPiece").members(members))
 
@@ -444,7 +418,7 @@ _ROBERTA = _BERT | {"trim_offsets": JsonPlace.flag, "add_prefix_space": JsonPlac
 # ---- from other objects --------------------------------------------------------------------------
 
 
-def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
+def tokenizer_json_of_object(value: Any) -> TokenizerJson:
     """What a `tokenizers.Tokenizer` would save to its tokenizer.json."""
     if isinstance(value, TokenizerJson):
         return value
@@ -454,7 +428,7 @@ def tokenizer_json_of_object(value: Any, *, bpe: bool = False) -> TokenizerJson:
             " with to_str(), which tokenizers 1.0 does not have; pass a path as tokenizer_file",
             value=value,
         )
-    return tokenizer_json_from_object(json.loads(value.to_str()), "tokenizer_object", bpe=bpe)
+    return tokenizer_json_from_object(json.loads(value.to_str()), "tokenizer_object")
 
 
 def added_tokens_of(

@@ -29,7 +29,6 @@ from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 
 if TYPE_CHECKING:
-    from trietok.text.bpe import BpeParts
     from trietok.text.pipeline import Pipeline
 
 
@@ -40,14 +39,6 @@ class WordPieceDecoder(NamedTuple):
 
     prefix: str = BERT_PREFIX
     cleanup: bool = True
-
-
-class BpeDecoder(NamedTuple):
-    """How the tokens of a byte-pair encoding become text: `suffix` becomes a space, but at the
-    end.
-    """
-
-    suffix: str = "</w>"
 
 
 class JsonTruncation(NamedTuple):
@@ -105,11 +96,6 @@ class TokenizerJson(NamedTuple):
         added_tokens: id → token, in the order of the file.
         truncation: None where the file sets none.
         padding: None where the file sets none.
-        bpe: the model, where that is a byte-pair encoding and not WordPiece. Then `unk_token`,
-            `continuing_subword_prefix` and `max_input_chars_per_word` say nothing.
-        composes: whether the normalizer ends with NFC; of a byte-pair encoding only.
-        splits_punctuation: whether the pre-tokenizer is BertPreTokenizer; else WhitespaceSplit, of
-            a byte-pair encoding without a normalizer only.
         components: the JSON of normalizer and pre-tokenizer, where they are others than BERT's;
             `pipeline_of` reads them. A BertNormalizer among them may stand in `normalizer`, too.
 
@@ -125,13 +111,10 @@ class TokenizerJson(NamedTuple):
     max_input_chars_per_word: int = BERT_LONGEST_WORD
     normalizer: BertNormalizer | None = BertNormalizer()
     post_processor: PostProcessor | None = None
-    decoder: WordPieceDecoder | BpeDecoder | None = WordPieceDecoder()
+    decoder: WordPieceDecoder | None = WordPieceDecoder()
     added_tokens: Mapping[int, AddedToken] = MappingProxyType({})
     truncation: JsonTruncation | None = None
     padding: JsonPadding | None = None
-    bpe: BpeParts | None = None
-    composes: bool = False
-    splits_punctuation: bool = True
     components: tuple[Any, Any] | None = None
 
     @property
@@ -150,7 +133,7 @@ class TokenizerJson(NamedTuple):
         """What stands for BERT's own stages in the fast profile: what `components` say, or no
         normalizer.
         """
-        if self.components is None and (self.normalizer is not None or self.bpe is not None):
+        if self.components is None and self.normalizer is not None:
             return None
         from trietok.files.components import pipeline_of  # few files have other stages than BERT's
 
@@ -178,7 +161,7 @@ def check_ids(value: TokenizerJson, path: Path_) -> None:
     has here.
     """
     vocabulary = value.vocabulary
-    if value.bpe is None and value.unk_token not in vocabulary:
+    if value.unk_token not in vocabulary:
         problem = f"model.unk_token is {value.unk_token!r:.60}, which is not in model.vocab; add it"
         raise _ids_error(path, problem, value.unk_token)
     of_vocabulary: set[int] | None = None

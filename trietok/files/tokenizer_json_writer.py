@@ -14,10 +14,9 @@ from operator import itemgetter
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
 from trietok.files import formats
-from trietok.files.components import OFF, WORD_MARKS
-from trietok.files.formats import BPE_SPLITTING, VOCAB_FILE, write_text
+from trietok.files.formats import VOCAB_FILE, write_text
 from trietok.files.json_files import json_text
-from trietok.files.json_place import NO_NORMALIZER, BertNormalizer
+from trietok.files.json_place import BERT_PRE_TOKENIZER, NO_NORMALIZER, BertNormalizer
 from trietok.files.tokenizer_json import (
     VERSION,
     WORDPIECE,
@@ -25,7 +24,7 @@ from trietok.files.tokenizer_json import (
     said_by,
     tokenizer_json_from_object,
 )
-from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.post_processors import template_processing_of
 from trietok.later import Any
 from trietok.text.added_patterns import order_counts
@@ -58,7 +57,7 @@ def tokenizer_json_text(
     # A tokenizer whose tokens were removed may have ids that such a file cannot keep. It is refused
     # here, before anything is written: the Rust tokenizer would load the file and give other ids
     # without a word.
-    tokenizer_json_from_object(whole, path, bpe=True)
+    tokenizer_json_from_object(whole, path)
     if not pretty:
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     written = formats.added_tokens_written(dict(_in_saved_order(value)), as_object=False)
@@ -73,9 +72,7 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
     if padding is not None and padding["strategy"] != "BatchLongest":
         padding["strategy"] = {"Fixed": padding["strategy"]}
     normalizer = _component("BertNormalizer", value.normalizer)
-    if value.composes:
-        normalizer = {"type": "Sequence", "normalizers": [normalizer, {"type": "NFC"}]}
-    pre_tokenizer: Any = {"type": BPE_SPLITTING[value.splits_punctuation]}
+    pre_tokenizer: Any = {"type": BERT_PRE_TOKENIZER}
     if value.components is not None:
         said, pre_tokenizer = value.components
         normalizer = normalizer if value.takes_arguments else said
@@ -89,24 +86,12 @@ def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None if value.post_processor is None else value.post_processor.to_json(),
-        "decoder": _component(
-            "BPEDecoder" if isinstance(value.decoder, BpeDecoder) else "WordPiece", value.decoder
-        ),
-        "model": _model_object(value),
-    }
-
-
-def _model_object(value: TokenizerJson) -> dict[str, Any]:
-    if value.bpe is None:
-        own = {name: getattr(value, name) for name in WORDPIECE}
-        return {"type": "WordPiece", **own, "vocab": by_id(value.vocabulary)}
-    return {
-        "type": "BPE",
-        "dropout": None,
-        **{name: getattr(value.bpe, name) for name in WORD_MARKS},
-        **dict.fromkeys(OFF[1:], False),
-        "vocab": by_id(value.bpe.vocab),
-        "merges": [list(pair) for pair in value.bpe.merges],
+        "decoder": _component("WordPiece", value.decoder),
+        "model": {
+            "type": "WordPiece",
+            **{name: getattr(value, name) for name in WORDPIECE},
+            "vocab": by_id(value.vocabulary),
+        },
     }
 
 
@@ -130,9 +115,7 @@ def _in_saved_order(value: TokenizerJson) -> list[tuple[int, AddedToken]]:
     return list(tokens.items()) if order_counts(tokens, basic) else sorted(tokens.items())
 
 
-def _component(
-    kind: str, value: BertNormalizer | WordPieceDecoder | BpeDecoder | None
-) -> dict[str, Any] | None:
+def _component(kind: str, value: BertNormalizer | WordPieceDecoder | None) -> dict[str, Any] | None:
     return None if value is None else {"type": kind, **value._asdict()}
 
 
@@ -203,11 +186,7 @@ def _brought_up_to(tokenizer: Any, kept: TokenizerJson) -> tuple[TokenizerJson, 
     same_rows = _around(tokenizer, with_tokens) == _around(tokenizer, wanted)
     return with_tokens, with_tokens._replace(
         **{name: getattr(wanted, name) for name in WORDPIECE},
-        decoder=(
-            kept.decoder._replace(prefix=prefix)
-            if isinstance(kept.decoder, WordPieceDecoder)
-            else kept.decoder
-        ),
+        decoder=kept.decoder and kept.decoder._replace(prefix=prefix),
         normalizer=kept.normalizer if same_texts else wanted.normalizer,
         post_processor=with_tokens.post_processor if same_rows else wanted.post_processor,
     )
@@ -230,23 +209,23 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
     Where the profiles differ on any text, the reader of a slow tokenizer's file gives the fast
     profile's ids.
     """
-    basic, bpe = tokenizer.basic_tokenizer, getattr(tokenizer, "bpe_tokenizer", None)
+    basic = tokenizer.basic_tokenizer
     added, rust = tokenizer.added_tokens_decoder, tokenizer.profile == "fast"
-    splits_punctuation = bpe is None or basic.do_split_on_punc
     normalizer = BertNormalizer(
         clean_text=bool(getattr(basic, "clean_text", True)),
         handle_chinese_chars=bool(basic.tokenize_chinese_chars),
         strip_accents=basic.strip_accents,
         lowercase=bool(basic.do_lower_case),
     )
-    said, components = (normalizer if splits_punctuation else None), None
+    said: BertNormalizer | None = normalizer
+    components = None
     if getattr(basic, "pipeline", None) is not None:
         said, components = said_by(basic.pipeline, normalizer)
     made = template_processing_of
     around = tokenizer.post_processor if rust else made(tokenizer, tokenizer.template)
-    model: dict[str, Any] = {"bpe": bpe and bpe.parts}
-    if bpe is None:
-        model = {name: getattr(tokenizer.wordpiece_tokenizer, name) for name in WORDPIECE}
+    model: dict[str, Any] = {
+        name: getattr(tokenizer.wordpiece_tokenizer, name) for name in WORDPIECE
+    }
     return TokenizerJson(
         vocabulary=dict(tokenizer.vocab),
         normalizer=said,
@@ -258,8 +237,6 @@ def tokenizer_json_of(tokenizer: Any) -> TokenizerJson:
         truncation=tokenizer.truncation_in_file,
         padding=tokenizer.padding_in_file
         and tokenizer.padding_in_file.with_id_of(tokenizer.get_vocab()),
-        composes=rust and getattr(basic, "composes_at_last", False),
-        splits_punctuation=splits_punctuation,
         components=components,
         **model,
     )

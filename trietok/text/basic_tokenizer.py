@@ -350,9 +350,7 @@ def _any_of(*names: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=32)
-def _rust_steps(
-    cleans: bool, chinese: bool, strips: bool, lowers: bool, composes: bool
-) -> tuple[Step, ...]:
+def _rust_steps(cleans: bool, chinese: bool, strips: bool, lowers: bool) -> tuple[Step, ...]:
     def changes(text: str) -> bool:
         if text.isascii():
             return cleans and not text.isprintable()
@@ -363,7 +361,7 @@ def _rust_steps(
     cleaning = EachCharacter("clean", _RUST_CLEANING[cleans, chinese], changes)
     stripping = NormalForm("NFD"), EachCharacter("accents", RUST_MARKS, _is_beyond_ascii)
     steps = [*([cleaning] if cleans or chinese else ()), *(stripping if strips else ())]
-    return (*steps, *([LOWERCASE] if lowers else ()), *([NormalForm("NFC")] if composes else ()))
+    return (*steps, *([LOWERCASE] if lowers else ()))
 
 
 class RustBasicTokenizer(BasicTokenizer):
@@ -382,7 +380,6 @@ class RustBasicTokenizer(BasicTokenizer):
     """
 
     composes = False
-    composes_at_last = False
 
     def __init__(
         self,
@@ -402,7 +399,7 @@ class RustBasicTokenizer(BasicTokenizer):
             self.strips_accents,
             self.do_lower_case,
         )
-        return _rust_steps(*map(bool, options), self.composes_at_last)
+        return _rust_steps(*map(bool, options))
 
     @property
     def word_steps(self) -> tuple[Step, ...]:
@@ -464,33 +461,6 @@ class RustBasicTokenizer(BasicTokenizer):
         if not self.clean_text:
             normalized = _any_of("split_space").sub(" ", normalized)
         return [word for word in normalized.translate(RUST_PUNCTUATION).split(" ") if word]
-
-
-class RustWordSplitter(RustBasicTokenizer):
-    """Makes the words of a byte-pair encoding, as a tokenizer.json of `Bpe.save` says it;
-    fingerprints hold its name.
-
-    Args:
-        switches: those of `RustBasicTokenizer`.
-        composes_at_last: compose to NFC, when all else is done.
-        splits_punctuation: make every punctuation character a word of its own.
-
-    >>> RustWordSplitter(False, composes_at_last=True).tokenize("cafe\\u0301!") == ["caf\\xe9", "!"]
-    True
-    >>> RustWordSplitter(False, False, False, False, splits_punctuation=False).tokenize("Now, now!")
-    ['Now,', 'now!']
-    """
-
-    def __init__(
-        self, *switches: Any, composes_at_last: bool = False, splits_punctuation: bool = True
-    ) -> None:
-        super().__init__(*switches)
-        self.composes_at_last, self.do_split_on_punc = composes_at_last, splits_punctuation
-
-    def words(self, normalized: str) -> list[str]:
-        if self.do_split_on_punc:
-            return super().words(normalized)
-        return [word for word in _any_of("split_space").sub(" ", normalized).split(" ") if word]
 
 
 class PipelineSplitter(RustBasicTokenizer):

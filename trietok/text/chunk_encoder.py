@@ -125,7 +125,7 @@ class ChunkEncoder(TextEncoder):
         self._chunks.times_full = 0 if earlier is None else earlier._chunks.times_full
         self.chunk_ids = self._chunks.__getitem__
         # Without the cache:
-        self.work_out_chunk = self._ids_of_chunk if stages.are_words_berts else self._ids_by_stages
+        self.work_out_chunk = self._ids_of_chunk if stages.is_berts else self._ids_by_stages
         self._characters = Known(self._only_id_of)
         self._steps = Memory(self._steps_of_chunk, limit // 4 if self.terms is None else limit // 8)
         self.chunk_steps = self._steps.__getitem__
@@ -294,7 +294,7 @@ class ChunkEncoder(TextEncoder):
     def cut_characters(self) -> tuple[int, int] | None:
         if self.terms:
             return None
-        return self._classifier().alone() if self.stages.are_words_berts else (1, 0)
+        return self._classifier().alone() if self.stages.is_berts else (1, 0)
 
     # ---- the caches ------------------------------------------------------------------------------
 

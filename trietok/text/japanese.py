@@ -2,8 +2,8 @@
 
 In: a text. Out: its tokens, ids and spans. Around words it does what the slow profile does:
 lower-casing around the tokens that are matched as they are written, and the cut at added tokens.
-The words are those of the basic tokenizer or of an analyzer, and the subwords those of WordPiece,
-or characters. An analyzer is given the text composed by compatibility (NFKC), unless an option says
+The words are those of the basic tokenizer or of MeCab, and the subwords those of WordPiece, or
+characters. MeCab is given the text composed by compatibility (NFKC), unless an option says
 otherwise; a character that becomes several gives its span to each of them.
 """
 
@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import os
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from trietok.errors import EXTRAS, InputError, MissingDependencyError, NotSupportedError, installing
+from trietok.errors import EXTRAS, InputError, MissingDependencyError, installing
 from trietok.forks import ForkableLock
 from trietok.later import Any, Self
 from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
@@ -57,16 +56,12 @@ class CharacterTokenizer(Changeable):
         return _COMPATIBILITY(word) if self.normalize_text else word
 
 
-# ---- words: MeCab, Sudachi and Juman++, with the parameters that transformers gives them ---------
+# ---- words: MeCab, with the parameters that transformers gives it --------------------------------
 #
-# The analyzers are packages of their own: each is imported when a tokenizer that needs it is made.
-# An analyzer works on one text at a time, so threads take turns at it. It is never pickled, but
-# made again when it is next needed.
+# fugashi is imported when a tokenizer that needs it is made. An analyzer works on one text at a
+# time, so threads take turns at it. It is never pickled, but made again when it is next needed.
 
 
-PlacedWord = tuple[
-    str, int, int
-]  # a word, and where it begins and ends in the text that was analyzed
 MECAB_DICTIONARIES = ("ipadic", "unidic_lite", "unidic")
 
 
@@ -100,133 +95,7 @@ class _Analyzer:
         self._made = None
 
 
-class MorphemeTokenizer(Changeable):
-    """The base of the three: what is done to a text before it is analyzed, and to its words
-    afterwards.
-
-    Args:
-        do_lower_case: lower-case the words.
-        never_split: words that are not lower-cased. They may still be split, as in transformers.
-        normalize_text: compose the text by compatibility (NFKC) before it is analyzed.
-        trim_whitespace: strip whitespace from words, and leave out words of whitespace.
-    """
-
-    def __init__(
-        self,
-        do_lower_case: bool = False,
-        never_split: Iterable[str] | None = None,
-        normalize_text: bool = True,
-        trim_whitespace: bool = False,
-    ) -> None:
-        self.do_lower_case = do_lower_case
-        self.never_split = list(never_split or ())
-        self.normalize_text = normalize_text
-        self.trim_whitespace = trim_whitespace
-        self._analyzer = _Analyzer(self._make)
-        self._analyzer.ask(lambda _: [])  # what is missing is missed now, and not at the first text
-
-    # ---- what an analyzer defines ----------------------------------------------------------------
-
-    @abstractmethod
-    def _make(self) -> Any:
-        """A new analyzer, by the options of this tokenizer."""
-
-    @abstractmethod
-    def _surfaces(self, analyzer: Any, text: str) -> list[str]:
-        """The words of a text."""
-
-    def _places(self, analyzer: Any, text: str) -> list[PlacedWord]:
-        """The words of a text, each with its place; between is only what the analyzer omits."""
-        found: list[PlacedWord] = []
-        end = 0
-        for surface in self._surfaces(analyzer, text):
-            start = text.find(surface, end)
-            if start < 0:
-                raise NotSupportedError(
-                    f"{type(self).__name__} gives the word {surface!r:.60}, which does not stand in"
-                    " the text, so it cannot tell which characters it stands for",
-                    name="return_offsets_mapping",
-                )
-            end = start + len(surface)
-            found.append((surface, start, end))
-        return found
-
-    # ---- the same for all ------------------------------------------------------------------------
-
-    def tokenize(
-        self, text: str, never_split: Iterable[str] | None = None, **kwargs: Any
-    ) -> list[str]:
-        """Split a text into words.
-
-        Args:
-            text: any string without lone surrogates.
-            never_split: more words that are not lower-cased, in this call.
-            **kwargs: without effect, as in transformers.
-
-        Raises:
-            InputError: the analyzer cannot read the text.
-        """
-        require_text(text)
-        if self.normalize_text:
-            text = _COMPATIBILITY(text)
-        words: list[str] = self._asked(self._surfaces, text)
-        if self.do_lower_case:
-            kept = {*self.never_split, *(never_split or ())}
-            words = [word if word in kept else word.lower() for word in words]
-        if self.trim_whitespace:
-            words = [stripped for stripped in map(str.strip, words) if stripped]
-        return words
-
-    def locate(
-        self, part: AlignedText, never_split: Collection[str], watch: Watch
-    ) -> Iterator[AlignedText]:
-        """The words of a text, each character with its span; see `tokenize`."""
-        text = run((_COMPATIBILITY,), part, watch) if self.normalize_text else part
-        kept = {*self.never_split, *never_split} if self.do_lower_case else ()
-        for surface, start, end in self._asked(self._places, text.text):
-            word = text[start:end]
-            watch.analyzed(text, start, end)
-            # written in another way than the text: all of it stands for all of that
-            if word.text != surface:
-                first, last = text.span(start, end)
-                word = AlignedText(surface, [first] * len(surface), [last] * len(surface))
-            if self.do_lower_case:
-                given, word = word, word if word.text in kept else word.lower()
-                watch.changed("lower-case", given, word)
-            if self.trim_whitespace:
-                left = len(word.text) - len(word.text.lstrip())
-                word = word[left : left + len(word.text.strip())]
-            if word.text:
-                yield word
-
-    def _asked(self, method: Callable[[Any, str], list[Any]], text: str) -> list[Any]:
-        try:
-            return self._analyzer.ask(lambda analyzer: method(analyzer, text))
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"{type(self).__name__} cannot read the text: its character {error.start} is"
-                f" {text[error.start]!r}, half of a surrogate pair; take such characters out, as by"
-                " text.encode('utf-8', 'ignore').decode()"
-            ) from None
-
-    def snapshot(self) -> Self:
-        """A copy of the options as they are now, with the same analyzer."""
-        other = super().snapshot()
-        other.never_split = list(self.never_split)
-        other._analyzer = self._analyzer
-        return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        state.pop("_analyzer", None)
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__["_analyzer"] = _Analyzer(self._make)
-
-
-class MecabTokenizer(MorphemeTokenizer):
+class MecabTokenizer(Changeable):
     """MeCab, through fugashi: words as a dictionary has them. Spaces between words go.
 
     Args:
@@ -251,9 +120,13 @@ class MecabTokenizer(MorphemeTokenizer):
         mecab_dic: str | None = "unidic_lite",
         mecab_option: str | None = None,
     ) -> None:
+        self.do_lower_case = do_lower_case
+        self.never_split = list(never_split or ())
+        self.normalize_text = normalize_text
         self.mecab_dic = mecab_dic
         self.mecab_option = mecab_option
-        super().__init__(do_lower_case, never_split, normalize_text)
+        self._analyzer = _Analyzer(self._make)
+        self._analyzer.ask(lambda _: [])  # what is missing is missed now, and not at the first text
 
     @property
     def mecab(self) -> Any:
@@ -286,120 +159,78 @@ class MecabTokenizer(MorphemeTokenizer):
     def _surfaces(self, analyzer: Any, text: str) -> list[str]:
         return [word.surface for word in analyzer(text)]
 
+    def _places(self, analyzer: Any, text: str) -> list[tuple[int, int]]:
+        """The place of each word; only whitespace is between them."""
+        places: list[tuple[int, int]] = []
+        end = 0
+        for surface in self._surfaces(analyzer, text):
+            start = text.index(surface, end)
+            end = start + len(surface)
+            places.append((start, end))
+        return places
 
-class SudachiTokenizer(MorphemeTokenizer):
-    """Sudachi, through sudachipy. Whitespace gives words of its own.
+    def tokenize(
+        self, text: str, never_split: Iterable[str] | None = None, **kwargs: Any
+    ) -> list[str]:
+        """Split a text into words.
 
-    Args:
-        do_lower_case, never_split, normalize_text: see `MecabTokenizer`.
-        trim_whitespace: strip whitespace from words, and leave out words of whitespace.
-        sudachi_split_mode: how long words are: `"A"`, the shortest, `"B"` or `"C"`.
-        sudachi_config_path, sudachi_resource_dir: Sudachi's configuration, and its directory.
-        sudachi_dict_type: `"small"`, `"core"` or `"full"`, a package of its own.
-        sudachi_projection: how words are written, such as `"normalized"`; None: as in the text.
+        Args:
+            text: any string without lone surrogates.
+            never_split: more words that are not lower-cased, in this call.
+            **kwargs: without effect, as in transformers.
 
-    Raises:
-        MissingDependencyError: sudachipy or the dictionary is not installed.
-        InputError: there is no such split mode.
-    """
+        Raises:
+            InputError: the analyzer cannot read the text.
+        """
+        require_text(text)
+        if self.normalize_text:
+            text = _COMPATIBILITY(text)
+        words: list[str] = self._asked(self._surfaces, text)
+        if self.do_lower_case:
+            kept = {*self.never_split, *(never_split or ())}
+            words = [word if word in kept else word.lower() for word in words]
+        return words
 
-    def __init__(
-        self,
-        do_lower_case: bool = False,
-        never_split: Iterable[str] | None = None,
-        normalize_text: bool = True,
-        trim_whitespace: bool = False,
-        sudachi_split_mode: str = "A",
-        sudachi_config_path: str | None = None,
-        sudachi_resource_dir: str | None = None,
-        sudachi_dict_type: str | None = "core",
-        sudachi_projection: str | None = None,
-    ) -> None:
-        if sudachi_split_mode not in ("A", "B", "C"):
-            raise InputError(
-                f"sudachi_split_mode is {sudachi_split_mode!r:.60}; it is 'A', 'B' or 'C'"
-            )
-        self.sudachi_split_mode = sudachi_split_mode
-        self.sudachi_config_path = sudachi_config_path
-        self.sudachi_resource_dir = sudachi_resource_dir
-        self.sudachi_dict_type = sudachi_dict_type
-        self.sudachi_projection = sudachi_projection
-        super().__init__(do_lower_case, never_split, normalize_text, trim_whitespace)
-
-    @property
-    def sudachi(self) -> Any:
-        """The `Tokenizer` of sudachipy. Threads that use it directly have to take turns."""
-        return self._analyzer.made
-
-    def _make(self) -> Any:
-        try:
-            from sudachipy import dictionary, tokenizer
-        except ImportError as error:
-            raise _missing("Sudachi", "sudachipy") from error
-        try:
-            words = dictionary.Dictionary(
-                config_path=self.sudachi_config_path,
-                resource_dir=self.sudachi_resource_dir,
-                dict=self.sudachi_dict_type,
-            )
-        except ImportError as error:
-            raise _missing("Sudachi", f"sudachidict_{self.sudachi_dict_type}") from error
-        mode = getattr(tokenizer.Tokenizer.SplitMode, self.sudachi_split_mode)
-        create = getattr(words, "tokenizer", None) or words.create  # its name before 0.7
-        projection = (
-            {} if self.sudachi_projection is None else {"projection": self.sudachi_projection}
-        )
-        return create(mode, **projection)
+    def locate(
+        self, part: AlignedText, never_split: Collection[str], watch: Watch
+    ) -> Iterator[AlignedText]:
+        """The words of a text, each character with its span; see `tokenize`."""
+        text = run((_COMPATIBILITY,), part, watch) if self.normalize_text else part
+        kept = {*self.never_split, *never_split} if self.do_lower_case else ()
+        for start, end in self._asked(self._places, text.text):
+            word = text[start:end]
+            watch.analyzed(text, start, end)
+            if self.do_lower_case:
+                given, word = word, word if word.text in kept else word.lower()
+                watch.changed("lower-case", given, word)
+            if word.text:
+                yield word
 
     def _asked(self, method: Callable[[Any, str], list[Any]], text: str) -> list[Any]:
         try:
-            return super()._asked(method, text)
-        except Exception as error:
-            if type(error).__name__ != "SudachiError":
-                raise
+            return self._analyzer.ask(lambda analyzer: method(analyzer, text))
+        except UnicodeEncodeError as error:
             raise InputError(
-                f"Sudachi cannot read a text of {len(text)} characters: {error}"
-            ) from error
+                f"{type(self).__name__} cannot read the text: its character {error.start} is"
+                f" {text[error.start]!r}, half of a surrogate pair; take such characters out, as by"
+                " text.encode('utf-8', 'ignore').decode()"
+            ) from None
 
-    def _surfaces(self, analyzer: Any, text: str) -> list[str]:
-        return [word.surface() for word in analyzer.tokenize(text)]
+    def snapshot(self) -> Self:
+        """A copy of the options as they are now, with the same analyzer."""
+        other = super().snapshot()
+        other.never_split = list(self.never_split)
+        other._analyzer = self._analyzer
+        return other
 
-    def _places(self, analyzer: Any, text: str) -> list[PlacedWord]:
-        return [(word.surface(), word.begin(), word.end()) for word in analyzer.tokenize(text)]
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_analyzer", None)
+        return state
 
-
-class JumanppTokenizer(MorphemeTokenizer):
-    """Juman++, through rhoknp, which runs the program `jumanpp`.
-
-    Args:
-        do_lower_case, never_split, normalize_text: see `MecabTokenizer`.
-        trim_whitespace: strip whitespace from words, and leave out words of whitespace.
-
-    Raises:
-        MissingDependencyError: rhoknp or the program jumanpp is not installed.
-    """
-
-    @property
-    def juman(self) -> Any:
-        """The `Jumanpp` of rhoknp. Threads that use it directly have to take turns."""
-        return self._analyzer.made
-
-    def _make(self) -> Any:
-        try:
-            import rhoknp
-        except ImportError as error:
-            raise _missing("Juman++", "rhoknp") from error
-        analyzer = rhoknp.Jumanpp()
-        if not analyzer.is_available():
-            raise MissingDependencyError(
-                "Juman++ needs the program jumanpp, which is not on the PATH:"
-                " github.com/ku-nlp/jumanpp says how to install it",
-                extra="rhoknp",
-            )
-        return analyzer
-
-    def _surfaces(self, analyzer: Any, text: str) -> list[str]:
-        return [word.text for word in analyzer.apply_to_sentence(text.strip()).morphemes]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__["_analyzer"] = _Analyzer(self._make)
 
 
 def _mecab_dictionary(name: str) -> str:
@@ -448,7 +279,7 @@ class JapaneseStages(Stages):
     def __init__(
         self,
         *others: Any,
-        analyzer: MorphemeTokenizer | None,
+        analyzer: MecabTokenizer | None,
         characters: CharacterTokenizer | None,
         splits: bool = True,
         **more: Any,

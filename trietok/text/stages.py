@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.later import TYPE_CHECKING, Self, copy
+from trietok.later import Self, copy
 from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
@@ -43,9 +43,6 @@ from trietok.text.characters import TranslationTable, is_in, lower_each, without
 from trietok.text.normalizers import run
 from trietok.text.terms import Terms
 from trietok.text.wordpiece import WordpieceTokenizer
-
-if TYPE_CHECKING:
-    from trietok.text.bpe import BpeTokenizer
 
 # a text, the start and end of the word in it, its pieces
 Word = tuple[AlignedText, int, int, list[str]]
@@ -107,8 +104,6 @@ class Stages:
             the span.
     """
 
-    has_wordpiece = True  # whether words are cut by WordPiece
-
     def __init__(
         self,
         basic: BasicTokenizer | None,
@@ -132,7 +127,8 @@ class Stages:
         self.lowers = lowers
         self.trims_offsets = trims_offsets
         self.keeps_one_space = keeps_one_space
-        self.are_words_berts = basic is not None and basic.is_berts
+        # whether the basic tokenizer cuts a text into words as BERT does
+        self.is_berts = basic is not None and basic.is_berts
         self.is_fast = isinstance(basic, RustBasicTokenizer)
         # of the added tokens that pieces may be
         self._ids: Mapping[str, int] = {} if self.is_fast else added.encoder
@@ -146,11 +142,6 @@ class Stages:
         other = copy.copy(self)
         other.added = self.added.as_text()
         return other
-
-    @property
-    def is_berts(self) -> bool:
-        """Whether it is BERT's stages that cut a text into words and a word into pieces."""
-        return self.has_wordpiece and self.are_words_berts
 
     @property
     def punctuation(self) -> TranslationTable:
@@ -392,22 +383,6 @@ def _lowered_between(aligned: AlignedText, lowered: str) -> AlignedText:
         return char
 
     return aligned.each(change)
-
-
-class BpeStages(Stages):
-    """`Stages` with a `BpeTokenizer` in place of WordPiece; a kernel knows WordPiece only."""
-
-    has_wordpiece = False
-    wordpiece: BpeTokenizer  # type: ignore[assignment]
-
-    @property
-    def order(self) -> tuple[StageName, ...]:
-        return super().order[:-1]  # all but WordPiece
-
-    def spans_of(self, word: AlignedText, start: int, end: int, pieces: list[str]) -> list[Span]:
-        """The spans of the tokens; a character that is left out belongs to none."""
-        places = self.wordpiece.places_of(word.text[start:end])
-        return [word.span(start + first, start + behind) for _, first, behind in places]
 
 
 def trim_offsets(located: Located, add_prefix_space: bool) -> None:

@@ -23,10 +23,9 @@ from trietok.files.formats import (
 from trietok.files.json_files import read_json_object
 from trietok.files.kinds import (
     family_of_name,
-    has_other_model,
+    is_of_recipe,
     is_wordpiece,
     other_kind,
-    trained_kind,
 )
 from trietok.files.load import loads_knowingly, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
@@ -309,8 +308,8 @@ def _class_of(
     kind, key, value = _named_class(settings, model_config if config is None else config, use_fast)
     is_generic = settings.get("tokenizer_class") == GENERIC_FAST
     path = os.path.join(name, options.get("subfolder") or "").rstrip(os.sep)
-    if is_generic or (kind is None and value in (None, RECIPE_CLASS)):
-        kind = _of_trained(path, GENERIC_FAST if is_generic else value) or kind
+    if kind is None and (value == RECIPE_CLASS or (value is None and is_of_recipe(path))):
+        kind = _recipe_class()
     if kind is not None:
         return Choice(name, kind, _why_this_class(kind, has_json, key, value))
     message, known = other_kind(path), _registry.class_names()
@@ -350,22 +349,10 @@ def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
     return path is not None and is_wordpiece(path)
 
 
-def _of_trained(path: str, saved_class: str | None) -> TokenizerClass | None:
-    """The class of a directory that `trietok train bpe` or `Bpe.save` filled; None for any other.
+def _recipe_class() -> TokenizerClass:
+    from trietok.tokenizer.trained import ChineseBpeTokenizer  # few directories need it
 
-    What may be like it is left to `PreTrainedTokenizerFast`, which says what of it trietok does not
-    have.
-    """
-    made_by = trained_kind(path)
-    if made_by == "bpe" or (saved_class == GENERIC_FAST and has_other_model(path)):
-        from trietok.tokenizer.trained import PreTrainedTokenizerFast
-
-        return PreTrainedTokenizerFast
-    if made_by == "recipe" or saved_class == RECIPE_CLASS:
-        from trietok.tokenizer.trained import ChineseBpeTokenizer
-
-        return ChineseBpeTokenizer
-    return None
+    return ChineseBpeTokenizer
 
 
 def _named_class(

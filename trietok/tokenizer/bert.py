@@ -112,9 +112,7 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
                 tokenize_chinese_chars=tokenize_chinese_chars,
                 strip_accents=strip_accents,
             )
-        setattr(
-            self, self._stage_names[1], self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
-        )
+        self.wordpiece_tokenizer = self._new_wordpiece_tokenizer(vocabulary, str(unk_token))
         super().__init__(**given(locals(), "vocab_file", "vocabulary"))
 
     def _read_first(
@@ -443,9 +441,8 @@ def require_wordpiece(tokenizer: object, what: str) -> BertTokenizer:
         )
     if not hasattr(tokenizer, "wordpiece_tokenizer"):
         raise InputTypeError(
-            f"{what} takes a BertTokenizer, not a {type(tokenizer).__name__}: this one is a"
-            " byte-pair encoding, whose vocabulary goes with its merges and stays as it is; tokens"
-            " can be added beside it, by add_tokens or `trietok add --way added`",
+            f"{what} takes a BertTokenizer, not this {type(tokenizer).__name__}, which does not"
+            " split words by WordPiece; add tokens with add_tokens or `trietok add --way added`",
             value=tokenizer,
         )
     return tokenizer

@@ -59,9 +59,6 @@ class RustProfile(BertTokenizer):
     _overriding: tuple[str, ...] = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
     _of_tokenize = ("pair", *OF_CALLS[2:])
     _plan_adding = staticmethod(editing.plan_listing)
-    _is_bpe = (
-        False  # whether the model of the tokenizer.json is a byte-pair encoding, and not WordPiece
-    )
     options_of_slow: tuple[str, ...] = ("do_basic_tokenize", "never_split")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -135,11 +132,10 @@ class RustProfile(BertTokenizer):
             tokenizer_json_of_object,
         )
 
-        bpe = self._is_bpe
         file = (
-            read_tokenizer_json(tokenizer_file, bpe=bpe)
+            read_tokenizer_json(tokenizer_file)
             if given is None
-            else tokenizer_json_of_object(given, bpe=bpe)
+            else tokenizer_json_of_object(given)
         )
         saved = kwargs.get("added_tokens_decoder") or {}
         kwargs["added_tokens_decoder"] = added_tokens_of(file, saved, tokenizer_file)

@@ -1,4 +1,4 @@
-"""`BertJapaneseTokenizer`: words by MeCab, Sudachi or Juman++, subwords by WordPiece or characters.
+"""`BertJapaneseTokenizer`: words by MeCab, subwords by WordPiece or characters.
 
 In: a vocab.txt and the parameters of transformers' class of that name. Out: its ids; and the span
 of each token in the original text, which transformers' class does not have.
@@ -14,14 +14,7 @@ from trietok.errors import InputError, InputTypeError, NotSupportedError
 from trietok.later import TYPE_CHECKING, Any
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import normalize
-from trietok.text.japanese import (
-    CharacterTokenizer,
-    JapaneseStages,
-    JumanppTokenizer,
-    MecabTokenizer,
-    MorphemeTokenizer,
-    SudachiTokenizer,
-)
+from trietok.text.japanese import CharacterTokenizer, JapaneseStages, MecabTokenizer
 from trietok.text.stages import Stages
 from trietok.text.wordpiece import WordpieceTokenizer
 from trietok.tokenizer.bert import BertTokenizer, given
@@ -29,11 +22,6 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 
 AnalyzerOptions = Mapping[str, Any]
-_ANALYZERS: dict[str, type[MorphemeTokenizer]] = {
-    "mecab": MecabTokenizer,
-    "sudachi": SudachiTokenizer,
-    "jumanpp": JumanppTokenizer,
-}
 
 
 class BertJapaneseTokenizer(BertTokenizer):
@@ -46,19 +34,20 @@ class BertJapaneseTokenizer(BertTokenizer):
         do_lower_case: lower-case the text, and the words.
         do_word_tokenize: split into words; else a text is one word.
         do_subword_tokenize: split words into subwords; else each word is a token.
-        word_tokenizer_type: `"basic"`, `"mecab"`, `"sudachi"` or `"jumanpp"`.
+        word_tokenizer_type: `"basic"` or `"mecab"`.
         subword_tokenizer_type: `"wordpiece"` or `"character"`.
         never_split: words that are not lower-cased; with `"basic"` nor split at punctuation. They
             may still be split into subwords.
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
-        mecab_kwargs, sudachi_kwargs, jumanpp_kwargs: the options of the word tokenizer; see
-            `MecabTokenizer`, `SudachiTokenizer` and `JumanppTokenizer`.
+        mecab_kwargs: the options of the word tokenizer; see `MecabTokenizer`.
+        sudachi_kwargs, jumanpp_kwargs: None; trietok does not have these word tokenizers.
         **kwargs: see `BertTokenizer`; `clean_up_tokenization_spaces` is False unless given.
 
     Raises:
         MissingDependencyError: the package of the word tokenizer, or its dictionary, is not
             installed.
-        NotSupportedError: the subwords are those of SentencePiece.
+        NotSupportedError: the words are those of Sudachi or Juman++, or the subwords those of
+            SentencePiece.
         InputError: there is no word or subword tokenizer of that name. All else is as in
             `BertTokenizer`.
 
@@ -94,15 +83,12 @@ class BertJapaneseTokenizer(BertTokenizer):
         cls_token: Token = "[CLS]",
         mask_token: Token = "[MASK]",
         mecab_kwargs: AnalyzerOptions | None = None,
-        sudachi_kwargs: AnalyzerOptions | None = None,
-        jumanpp_kwargs: AnalyzerOptions | None = None,
+        sudachi_kwargs: None = None,
+        jumanpp_kwargs: None = None,
         **kwargs: Any,
     ) -> None:
-        if do_word_tokenize and word_tokenizer_type not in ("basic", *_ANALYZERS):
-            known = ", ".join(map(repr, ("basic", *_ANALYZERS)))
-            raise InputError(
-                f"word_tokenizer_type is {word_tokenizer_type!r:.60}; it is one of {known}"
-            )
+        kind = word_tokenizer_type if do_word_tokenize else "basic"
+        _require_words(kind, sudachi=sudachi_kwargs, jumanpp=jumanpp_kwargs)
         _require_subwords(subword_tokenizer_type)
         vocabulary = self._read_first(vocab_file, unk_token, kwargs)
         self.do_word_tokenize = do_word_tokenize
@@ -112,35 +98,35 @@ class BertJapaneseTokenizer(BertTokenizer):
         self.lower_case = do_lower_case
         self.never_split = never_split = None if never_split is None else list(never_split)
         self.mecab_kwargs = copy.deepcopy(mecab_kwargs)
-        self.sudachi_kwargs = copy.deepcopy(sudachi_kwargs)
-        self.jumanpp_kwargs = copy.deepcopy(jumanpp_kwargs)
+        self.sudachi_kwargs, self.jumanpp_kwargs = sudachi_kwargs, jumanpp_kwargs
         if do_word_tokenize:
             self.word_tokenizer = self._new_word_tokenizer()
-        kind = CharacterTokenizer if subword_tokenizer_type == "character" else WordpieceTokenizer
-        self.subword_tokenizer = kind(vocabulary.token_to_id, unk_token=str(unk_token))
+        subwords = (
+            CharacterTokenizer if subword_tokenizer_type == "character" else WordpieceTokenizer
+        )
+        self.subword_tokenizer = subwords(vocabulary.token_to_id, unk_token=str(unk_token))
         # The parameters of BertTokenizer are not those of this class.
         PreTrainedTokenizer.__init__(
-            self, **given(locals(), "vocab_file", "spm_file", "vocabulary", "kind")
+            self, **given(locals(), "vocab_file", "spm_file", "vocabulary", "kind", "subwords")
         )
 
-    def _new_word_tokenizer(self) -> BasicTokenizer | MorphemeTokenizer:
-        kind = self.word_tokenizer_type
-        if kind == "basic":
+    def _new_word_tokenizer(self) -> BasicTokenizer | MecabTokenizer:
+        if self.word_tokenizer_type == "basic":
             return BasicTokenizer(self.lower_case, self.never_split, tokenize_chinese_chars=False)
-        options = getattr(self, f"{kind}_kwargs") or {}
+        options = self.mecab_kwargs or {}
         if not isinstance(options, Mapping):
             raise InputTypeError(
-                f"{kind}_kwargs is a dict of options, not {options!r:.60}", value=options
+                f"mecab_kwargs is a dict of options, not {options!r:.60}", value=options
             )
         try:
-            return _ANALYZERS[kind](
+            return MecabTokenizer(
                 do_lower_case=self.lower_case, never_split=self.never_split, **options
             )
         except TypeError as error:
             if "unexpected keyword" not in str(error):
                 raise
             raise InputError(
-                f"{kind}_kwargs holds an option that the word tokenizer does not have: {error}"
+                f"mecab_kwargs holds an option that the word tokenizer does not have: {error}"
             ) from None
 
     # ---- what other parts of trietok ask a BertTokenizer for -------------------------------------
@@ -197,10 +183,12 @@ class BertJapaneseTokenizer(BertTokenizer):
         }
         if isinstance(subword, CharacterTokenizer):
             settings["subword_tokenizer.normalize_text"] = bool(subword.normalize_text)
-        if self.do_word_tokenize and isinstance(word, MorphemeTokenizer):
+        if self.do_word_tokenize and isinstance(word, MecabTokenizer):
             options = {
                 f"word_tokenizer.{name}": value for name, value in word.__getstate__().items()
             }
+            # False in every fingerprint of MeCab's words; it was an option of other analyzers.
+            options["word_tokenizer.trim_whitespace"] = False
             settings.update(options, word_tokenizer=type(word).__name__)
         return settings
 
@@ -220,7 +208,7 @@ class BertJapaneseTokenizer(BertTokenizer):
         word = self.__dict__.get("word_tokenizer") if self.do_word_tokenize else None
         if not isinstance(subword, (WordpieceTokenizer, CharacterTokenizer)):
             return None
-        if not isinstance(word, (BasicTokenizer, MorphemeTokenizer, type(None))):
+        if not isinstance(word, (BasicTokenizer, MecabTokenizer, type(None))):
             return None
         if not live:
             word, subword = (
@@ -244,7 +232,7 @@ class BertJapaneseTokenizer(BertTokenizer):
         }
         if stages[0] is not None and wordpiece is not None and self.do_subword_tokenize:
             return Stages(*stages, **options)  # whose ids can be cached by chunk
-        options["analyzer"] = word if isinstance(word, MorphemeTokenizer) else None
+        options["analyzer"] = word if isinstance(word, MecabTokenizer) else None
         return JapaneseStages(
             *stages, characters=characters, splits=bool(self.do_subword_tokenize), **options
         )
@@ -261,7 +249,7 @@ class BertJapaneseTokenizer(BertTokenizer):
         if isinstance(self.subword_tokenizer, CharacterTokenizer):
             return None if len(piece) == 1 else "its subwords are characters"
         word_tokenizer = self.__dict__.get("word_tokenizer")
-        if not isinstance(word_tokenizer, MorphemeTokenizer):
+        if not isinstance(word_tokenizer, MecabTokenizer):
             return super()._never_matched(piece)
         # Which words an analyzer makes depends on the whole text.
         word = piece.removeprefix(self.subword_tokenizer.continuing_subword_prefix)
@@ -270,6 +258,23 @@ class BertJapaneseTokenizer(BertTokenizer):
         normal = normalize("NFKC", word) if word_tokenizer.normalize_text else word
         normal = normal.lower() if self.lower_case else normal
         return None if normal == word else f"the tokenizer makes {normal!r} of it"
+
+
+def _require_words(kind: str, **options_of_others: Any) -> None:
+    """Raise for a kind of words that trietok does not have, and for the options of one."""
+    for other, options in options_of_others.items():
+        if kind == other or options is not None:
+            setting, value = (
+                ("word_tokenizer_type", kind) if kind == other else (f"{other}_kwargs", options)
+            )
+            raise NotSupportedError(
+                f"{setting} is {value!r:.60}, and trietok does not have that word tokenizer: it has"
+                " 'mecab' and 'basic' for words, and 'wordpiece' and 'character' for subwords."
+                " transformers' BertJapaneseTokenizer loads such a tokenizer",
+                name=other,
+            )
+    if kind not in ("basic", "mecab"):
+        raise InputError(f"word_tokenizer_type is {kind!r:.60}; it is one of 'basic', 'mecab'")
 
 
 def _require_subwords(kind: str) -> None:

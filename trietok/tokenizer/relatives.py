@@ -2,40 +2,24 @@
 
 In: what a `BertTokenizer` takes. Out: the ids, token type ids and masks that transformers 4.57.6
 gives for each model. A class says only what sets it apart: other special tokens, another template,
-other inputs of the model. DPR's reader takes a question with many passages, and finds in the
-model's scores for them the best answers.
+other inputs of the model. DPR's reader takes a question with many passages.
 """
 
 from __future__ import annotations
 
 import os
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from trietok.errors import InputError, OptionError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.template import Template
-from trietok.inputs.tensors import Tensors, to_python
+from trietok.inputs.tensors import Tensors
 from trietok.later import Any
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
 from trietok.tokenizer.bert import BertTokenizer, given
-from trietok.tokenizer.hooks import DECODE_HOOKS
-from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.token_table import Token
-
-# The output of the model for the rows: scores of shape (passages, sequence), twice, and
-# (passages,).
-DPRReaderOutput = namedtuple("DPRReaderOutput", "start_logits end_logits relevance_logits")
-# An answer: `start_index` and `end_index` count tokens in the row of passage `doc_id`, both
-# inclusive.
-DPRSpanPrediction = namedtuple(
-    "DPRSpanPrediction", "span_score relevance_score doc_id start_index end_index text"
-)
-
-AnswerSpan = tuple[int, int]
-
 
 WITHOUT_TYPES = ["input_ids", "attention_mask"]
 
@@ -79,9 +63,7 @@ class DPRQuestionEncoderTokenizer(BertTokenizer):
 
 
 class DPRReaderTokenizer(BertTokenizer):
-    """DPR's reader: takes a question, titles and texts, and finds the best answers; see
-    `docs/profiles.md`.
-    """
+    """DPR's reader: takes a question, titles and texts; see `docs/profiles.md`."""
 
     model_input_names = WITHOUT_TYPES
 
@@ -162,101 +144,6 @@ class DPRReaderTokenizer(BertTokenizer):
         return pinned.pad(  # type: ignore[no-any-return]
             rows, padding=padding, max_length=max_length, return_tensors=return_tensors
         )
-
-    def decode_best_spans(
-        self,
-        reader_input: Mapping[str, Any],
-        reader_output: Any,
-        num_spans: int = 16,
-        max_answer_length: int = 64,
-        num_spans_per_passage: int = 4,
-    ) -> list[DPRSpanPrediction]:
-        """The best answers, from the most relevant passage on, in each the highest score first.
-
-        An answer lies in the title or the text, or across both.
-
-        Args:
-            reader_input: what the call returned.
-            reader_output: the output of the model: start scores and end scores, each of shape
-                (passages, sequence), and the relevance of the passages, of shape (passages,);
-                lists, arrays or tensors.
-            num_spans: the most answers to return.
-            max_answer_length: the longest answer, in tokens.
-            num_spans_per_passage: the most answers from one passage.
-
-        Returns:
-            `DPRSpanPrediction` tuples: `span_score` is the start score plus the end score.
-
-        Raises:
-            InputError: a row is cut off within its question.
-
-        >>> import trietok
-        >>> from trietok.files.model_files import built_in_directory
-        >>> tokenizer = trietok.DPRReaderTokenizer(built_in_directory("trietok-en") / "vocab.txt")
-        >>> rows = tokenizer("Who?", titles="People", texts="the old people")
-        >>> scores = trietok.DPRReaderOutput(
-        ...     [[0, 0, 0, 0, 0, 0, 1, 3, 0]], [[0, 0, 0, 0, 0, 0, 0, 1, 3]], [2]
-        ... )
-        >>> tokenizer.decode_best_spans(rows, scores, num_spans=1)[0].text
-        'old people'
-        """
-        state = frozen(self, DECODE_HOOKS)
-        start_logits, end_logits, relevance = reader_output[:3]
-        predictions: list[DPRSpanPrediction] = []
-        for doc_id in sorted(range(len(relevance)), key=relevance.__getitem__, reverse=True):
-            row = list(to_python(reader_input["input_ids"][doc_id]))
-            first, end = state._passage(row, doc_id)
-            starts, ends = start_logits[doc_id], end_logits[doc_id]
-            for start, last in _best_spans(
-                starts[first:end], ends[first:end], max_answer_length, num_spans_per_passage
-            ):
-                start, last = start + first, last + first
-                text = state.decode(row[start : last + 1])
-                score = starts[start] + ends[last]
-                predictions.append(
-                    DPRSpanPrediction(score, relevance[doc_id], doc_id, start, last, text)
-                )
-            if len(predictions) >= num_spans:
-                break
-        return predictions[:num_spans]
-
-    def _passage(self, row: Ids, doc_id: int) -> AnswerSpan:
-        """Where answers may lie in a row: behind the question's [SEP], up to the padding.
-
-        So an answer may lie in the title too, as in transformers, although its comment speaks of
-        the second [SEP].
-        """
-        try:
-            first = row.index(self.sep_token_id, 2) + 1  # type: ignore[arg-type]  # None is nowhere
-        except ValueError:
-            raise InputError(
-                f"passage {doc_id} is cut off within the question: there is no {self.sep_token}"
-                " behind it; encode it with a max_length that leaves room"
-            ) from None
-        pad = self.pad_token_id
-        return first, row.index(pad) if row[-1] == pad else len(row)
-
-
-def _best_spans(
-    starts: Sequence[Any], ends: Sequence[Any], longest: int, most: int
-) -> list[AnswerSpan]:
-    """The spans with the highest start score plus end score, none within another; the first of
-    equals first.
-    """
-    scored = [
-        (start_score + end_score, (start, start + more))
-        for start, start_score in enumerate(starts)
-        for more, end_score in enumerate(ends[start : start + longest])
-    ]
-    scored.sort(key=lambda pair: pair[0], reverse=True)
-    chosen: list[AnswerSpan] = []
-    for _, (start, last) in scored:
-        if any((start <= a and b <= last) or (a <= start and last <= b) for a, b in chosen):
-            continue
-        chosen.append((start, last))
-        if len(chosen) == most:
-            break
-    return chosen
 
 
 class RetriBertTokenizer(BertTokenizer):

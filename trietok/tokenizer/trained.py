@@ -1,11 +1,7 @@
-"""The tokenizers of what trietok trains: byte-pair encodings, the Chinese recipe's vocabulary, and
-WordPiece.
+"""The tokenizers of what trietok trains: the Chinese recipe's vocabulary, and WordPiece.
 
-In: a tokenizer.json whose model is BPE; the vocab.txt that `trietok train bpe --recipe chinese`
-writes; or a `Vocabulary` of `train_wordpiece`. Out: `PreTrainedTokenizerFast`, which gives exactly
-what tokenizers 0.22.2 gives for that file behind transformers 4.57.6's class of that name, but for
-the departures in `docs/hf_compatibility.md`; `ChineseBpeTokenizer`; `save_tokenizer`, which writes
-the files of a `BertTokenizer`.
+`ChineseBpeTokenizer` reads the vocab.txt that `trietok train bpe --recipe chinese` writes.
+`save_tokenizer` writes a `Vocabulary` of `train_wordpiece` as the files of a `BertTokenizer`.
 """
 
 from __future__ import annotations
@@ -14,221 +10,20 @@ import os
 import tempfile
 from pathlib import Path
 
-from trietok.errors import FileFormatError, NotSupportedError, VocabularyError, told_as
-from trietok.files.formats import (
-    BPE_VOCAB_FILE,
-    GENERIC_FAST,
-    MERGES_FILE,
-    RECORD,
-    TOKENIZER_FILE,
-    VOCAB_FILE,
-    write_text,
-    write_vocab_lines,
-)
-from trietok.files.json_place import NO_NORMALIZER
-from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson
+from trietok.errors import FileFormatError, VocabularyError, told_as
+from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
-from trietok.later import Any, NoReturn
-from trietok.text.basic_tokenizer import RustWordSplitter
-from trietok.text.bpe import BpeTokenizer
+from trietok.later import Any
 from trietok.text.changes import is_replaced
-from trietok.text.stages import BpeStages, Stages
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX
 from trietok.tokenizer.bert import BertTokenizer
-from trietok.tokenizer.bert_fast import RustProfile
 from trietok.tokenizer.hooks import TEXT_HOOKS, HookEncoder
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.training.bpe import require_utf8
 from trietok.training.chinese import UNKNOWN_TOKEN, Segmenter
-
-_OF_BERT = (
-    "do_lower_case",
-    "tokenize_chinese_chars",
-    "strip_accents",
-    "do_basic_tokenize",
-    "never_split",
-)
-_ROLES = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-
-
-class PreTrainedTokenizerFast(RustProfile):
-    """A byte-pair encoding, from a tokenizer.json.
-
-    It is called, extended and saved as `BertTokenizerFast` is. There are no roles but those that
-    are given, or that tokenizer_config.json names, and no special tokens around texts but those of
-    the file.
-
-    Args:
-        tokenizer_file: the tokenizer.json. `AutoTokenizer.from_pretrained` finds it in a directory.
-        tokenizer_object: a `tokenizers.Tokenizer` instead.
-        **kwargs: roles, such as `pad_token="<pad>"`, and what every tokenizer takes; see
-            `PreTrainedTokenizer`.
-
-    Raises:
-        FileError: the file is missing or cannot be read.
-        FileFormatError: it is damaged, or has a component that trietok does not have.
-        VocabularyError: tokens and ids contradict each other.
-
-    >>> import tempfile
-    >>> from trietok import AutoTokenizer, train_bpe
-    >>> folder = tempfile.mkdtemp()
-    >>> _ = train_bpe(["low lower lowest"], vocab_size=10, unk_token="<unk>").save(
-    ...     folder, do_lower_case=True
-    ... )
-    >>> tokenizer = AutoTokenizer.from_pretrained(folder)
-    >>> tokenizer.tokenize("Lower?"), tokenizer("low").input_ids
-    (['low', 'e', 'r', '<unk>'], [9])
-    """
-
-    vocab_files_names = {"tokenizer_file": TOKENIZER_FILE}
-    slow_tokenizer_class: Any = None
-    _stage_names = ("basic_tokenizer", "bpe_tokenizer")
-    _overriding = ()
-    _is_bpe = True
-    bpe_tokenizer: BpeTokenizer
-
-    def __init__(
-        self,
-        tokenizer_file: str | os.PathLike[str] | None = None,
-        tokenizer_object: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        for name in _OF_BERT:  # of a tokenizer_config.json; the tokenizer.json alone decides
-            kwargs.pop(name, None)
-        if tokenizer_object is not None:
-            kwargs["tokenizer_object"] = tokenizer_object
-        super().__init__(None, tokenizer_file, **{**dict.fromkeys(_ROLES), **kwargs})
-        for name in (*_OF_BERT, *(role for role in _ROLES if self.init_kwargs.get(role) is None)):
-            self.init_kwargs.pop(name, None)
-
-    # ---- its parts -------------------------------------------------------------------------------
-
-    @property
-    def _read(self) -> TokenizerJson:
-        assert self._file is not None  # while the tokenizer is made
-        return self._file
-
-    def _read_first(
-        self, vocab_file: str | os.PathLike[str], unk_token: Token, kwargs: dict[str, Any]
-    ) -> Vocabulary:
-        if self._read.bpe is None:
-            raise FileFormatError(
-                f"{os.fspath(vocab_file)}: the model is WordPiece; BertTokenizerFast loads it",
-                path=vocab_file,
-            )
-        if "cache_limit" in kwargs:
-            self.cache_limit = kwargs.pop("cache_limit")
-        self._first_vocabulary = self.read_vocabulary(vocab_file, kwargs.get(RECORD), None)
-        return self._first_vocabulary
-
-    def _new_basic_tokenizer(self, **options: Any) -> RustWordSplitter:
-        file = self._read
-        said = file.normalizer or NO_NORMALIZER
-        switches = (said.lowercase, said.handle_chinese_chars, said.strip_accents, said.clean_text)
-        self._asked = {}
-        return RustWordSplitter(
-            *switches, composes_at_last=file.composes, splits_punctuation=file.splits_punctuation
-        )
-
-    def _new_wordpiece_tokenizer(self, vocabulary: Vocabulary, unk_token: str) -> BpeTokenizer:
-        assert self._read.bpe is not None  # `_read_first` has checked it
-        return BpeTokenizer(self._read.bpe._replace(vocab=vocabulary.token_to_id))
-
-    def _stages_of(self, table: TokenTable, live: bool) -> Stages | None:
-        basic, bpe = self._basic(), self.bpe_tokenizer
-        if not live:
-            basic, bpe = basic.snapshot(), bpe.snapshot()
-        of_table = table.entries, table.added, table.special_tokens
-        return BpeStages(basic, bpe, *of_table, unknown_id=None)  # type: ignore[arg-type]
-
-    def _tokenize(self, text: str, split_special_tokens: bool = False, **kwargs: Any) -> list[str]:
-        return [
-            token
-            for word in self.basic_tokenizer.tokenize(text)
-            for token in self.bpe_tokenizer.pieces_of(word)
-        ]
-
-    def stage_settings(self) -> dict[str, Any]:
-        """What decides the ids besides the vocabulary."""
-        parts = self.bpe_tokenizer.parts
-        return {
-            "bpe.merges": [list(pair) for pair in parts.merges],
-            "bpe.unk_token": parts.unk_token,
-            "bpe.continuing_subword_prefix": parts.continuing_subword_prefix,
-            "bpe.end_of_word_suffix": parts.end_of_word_suffix,
-            "composes_at_last": self.basic_tokenizer.composes_at_last,
-        }
-
-    # ---- what a byte-pair encoding does not have -------------------------------------------------
-
-    def _set_vocabulary(self, tokens: Any) -> NoReturn:
-        raise NotSupportedError(
-            "the vocabulary of a byte-pair encoding goes with its merges and stays as it is;"
-            " add_tokens adds tokens beside it",
-            name="vocab",
-        )
-
-    def check_wordpiece(self, piece: str) -> NoReturn:
-        self._set_vocabulary([piece])
-
-    def train_new_from_iterator(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not for byte-pair encodings.
-
-        Raises:
-            NotSupportedError: always; `trietok.train_bpe` trains one.
-        """
-        raise NotSupportedError(
-            "trietok.train_bpe trains byte-pair encodings", name="train_new_from_iterator"
-        )
-
-    @property
-    def can_save_slow_tokenizer(self) -> bool:
-        """Whether the files of a slow profile can be saved: there is none."""
-        return False
-
-    def class_to_save(self) -> dict[str, Any]:
-        return {"tokenizer_class": GENERIC_FAST}
-
-    # ---- files and texts -------------------------------------------------------------------------
-
-    def save_vocabulary(
-        self,
-        save_directory: str | os.PathLike[str],
-        filename_prefix: str | None = None,
-        *,
-        include_added: bool = False,
-    ) -> tuple[str, ...]:
-        """Write vocab.json and merges.txt, as `Bpe.save` does; all that loading needs is in
-        tokenizer.json.
-
-        Raises:
-            FileError: a file cannot be written.
-        """
-        from trietok.training.bpe import merges_text, vocab_text  # not needed to encode
-
-        prefix = f"{filename_prefix}-" if filename_prefix else ""
-        paths = [
-            os.path.join(save_directory, prefix + name) for name in (BPE_VOCAB_FILE, MERGES_FILE)
-        ]
-        parts = self.bpe_tokenizer.parts
-        for path, text in zip(
-            paths, (vocab_text(parts.vocab), merges_text(parts.merges)), strict=True
-        ):
-            write_text(path, text)
-        return tuple(paths)
-
-    def _decoded(self, tokens: list[str]) -> str:
-        if not isinstance(self.decoder, BpeDecoder):
-            return super()._decoded(tokens)
-        suffix, last = self.decoder.suffix, len(tokens) - 1
-        return "".join(
-            token.replace(suffix, " " if place != last else "")
-            for place, token in enumerate(tokens)
-        )
-
 
 _BERT_UNKNOWN = "[UNK]"
 

@@ -7,6 +7,7 @@ and transformers 4.57.6 read them.
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import re
@@ -18,7 +19,6 @@ from typing import Any
 from trietok.disk import read_text
 from trietok.errors import FileError, FileFormatError, VocabularyError
 from trietok.files.atomic import files_of_interrupted_save, save_files, save_into
-from trietok.files.components import OFF, WORD_MARKS
 from trietok.files.formats import (
     ADDED_TOKENS_FILE,
     BPE_SPLITTING,
@@ -35,14 +35,16 @@ from trietok.files.formats import (
 )
 from trietok.files.json_files import json_text, read_json_object
 from trietok.files.json_place import BertNormalizer
-from trietok.files.tokenizer_json_content import BpeDecoder, TokenizerJson, WordPieceDecoder
+from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
 from trietok.text.added_tokens import AddedToken
-from trietok.text.bpe import BpeParts, BpeTokenizer
 from trietok.text.changes import ReadOnlyDict
 from trietok.training.merging import Options, learnt
 from trietok.training.word_counts import MAX_WORDS, OnProgress, ToWords
 
+WORD_MARKS = ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
+# Options of the BPE model of tokenizers that `Bpe` does not have.
+_OFF = ("dropout", "fuse_unk", "byte_fallback", "ignore_merges")
 _SPACE = re.compile(r"\s")
 _LONGEST_INPUT = int(1e30)  # what transformers writes for "no limit"
 _ROLES = {"[PAD]": "pad_token", "[CLS]": "cls_token", "[SEP]": "sep_token", "[MASK]": "mask_token"}
@@ -59,8 +61,8 @@ def merges_text(merges: Iterable[tuple[str, str]]) -> str:
     return "\n".join(["#version: 0.2", *(f"{left} {right}" for left, right in merges)]) + "\n"
 
 
-def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
-    """`Bpe.from_directory`."""
+def _read_arguments(directory: Path) -> dict[str, Any]:
+    """The arguments of `Bpe` that the files of a directory hold."""
     wanted = (BPE_VOCAB_FILE, MERGES_FILE, TOKENIZER_FILE)
     paths = files_of_interrupted_save(directory, wanted)
     if missing := [name for name in wanted if name not in paths]:
@@ -85,10 +87,11 @@ def read_bpe(directory: Path) -> tuple[BpeParts, list[str]]:
             f" {MERGES_FILE}; the three have to come from one save",
             path=path,
         )
-    unknown, prefix, suffix = (model.get(name) for name in WORD_MARKS)
-    if not all(mark is None or isinstance(mark, str) for mark in (unknown, prefix, suffix)):
+    marks = {name: model.get(name) for name in WORD_MARKS}
+    if not all(mark is None or isinstance(mark, str) for mark in marks.values()):
         raise FileFormatError(f"{path}: {', '.join(WORD_MARKS)} are strings or null", path=path)
-    return BpeParts(vocab, merges, unknown, prefix, suffix), [token["content"] for token in added]
+    special_tokens = [token["content"] for token in added]
+    return {"vocab": vocab, "merges": merges, **marks, "special_tokens": special_tokens}
 
 
 def _read_vocab(path: Path) -> dict[str, int]:
@@ -119,7 +122,7 @@ def _read_model(content: Mapping[str, Any], path: Path) -> dict[str, Any]:
     model, splitting = content.get("model"), content.get("pre_tokenizer")
     if not isinstance(model, dict) or model.get("type") != "BPE":
         raise FileFormatError(f"{path} holds no byte-pair encoding", path=path)
-    for name in OFF:
+    for name in _OFF:
         if model.get(name):
             raise FileFormatError(
                 f"{path} has {name}={model[name]!r:.60}, which Bpe does not do", path=path
@@ -190,8 +193,7 @@ class Bpe:
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.special_tokens = tuple(special_tokens)
-        parts = (self.vocab, self.merges, unk_token, continuing_subword_prefix, end_of_word_suffix)
-        self._splitter = BpeTokenizer(BpeParts(*parts))
+        self._ranks = self._ranks_of_merges()
         for token in self.special_tokens:
             if token not in self.vocab:
                 raise VocabularyError(
@@ -221,15 +223,13 @@ class Bpe:
                 `Bpe` does not do.
             VocabularyError: as `Bpe`.
         """
-        parts, special_tokens = read_bpe(Path(directory))
-        marks = {name: getattr(parts, name) for name in WORD_MARKS}
-        return cls(parts.vocab, parts.merges, **marks, special_tokens=special_tokens)
+        return cls(**_read_arguments(Path(directory)))
 
     def tokenize(self, word: str) -> list[str]:
         """Split one word into tokens. O(n log n) for n characters."""
         tokens = self._remembered.get(word)
         if tokens is None:
-            tokens = tuple(self._splitter.pieces_of(word))
+            tokens = tuple(self._merged(self._characters(word)))
             if len(word) <= _LONGEST_REMEMBERED:
                 if len(self._remembered) >= _REMEMBERED:
                     self._remembered = {}
@@ -239,6 +239,72 @@ class Bpe:
     def encode(self, word: str) -> list[int]:
         """The ids of a word's tokens."""
         return [self.vocab[token] for token in self.tokenize(word)]
+
+    def _ranks_of_merges(self) -> dict[tuple[str, str], tuple[int, str]]:
+        """Pair → its place among the merges, and what it becomes."""
+        if self.unk_token is not None and self.unk_token not in self.vocab:
+            raise VocabularyError(
+                f"the unknown token {self.unk_token!r} is not in the vocabulary; add it, or pass"
+                " unk_token=None",
+                token=self.unk_token,
+            )
+        marked = len(self.continuing_subword_prefix or "")
+        ranks: dict[tuple[str, str], tuple[int, str]] = {}
+        for rank, (left, right) in enumerate(self.merges):
+            merged = left + right[marked:]
+            for token in (left, right, merged):
+                if token not in self.vocab:
+                    raise VocabularyError(
+                        f"merge {rank}, {left!r} and {right!r}, needs the token {token!r}, which is"
+                        " not in the vocabulary; vocabulary and merges have to come from one"
+                        " training",
+                        token=token,
+                    )
+            ranks[left, right] = rank, merged
+        return ranks
+
+    def _characters(self, word: str) -> list[str]:
+        """The characters of a word, as the tokens that the merges start from."""
+        prefix, suffix = self.continuing_subword_prefix or "", self.end_of_word_suffix or ""
+        last = len(word) - 1
+        symbols = (
+            prefix * (place > 0) + char + suffix * (place == last)
+            for place, char in enumerate(word)
+        )
+        tokens = (symbol if symbol in self.vocab else self.unk_token for symbol in symbols)
+        return [token for token in tokens if token is not None]
+
+    def _merged(self, symbols: list[str]) -> list[str]:
+        """Make the merges. The symbols stay where they are, and each knows its neighbors."""
+        ranks, end = self._ranks, len(symbols)
+        after = list(range(1, end + 1))
+        before = list(range(-1, end))
+        heap: list[tuple[int, int, str]] = []  # rank, place of the left one, what they become
+
+        def consider(left: int, right: int) -> None:
+            if left >= 0 and right < end:
+                found = ranks.get((symbols[left], symbols[right]))
+                if found is not None:
+                    heapq.heappush(heap, (found[0], left, found[1]))
+
+        for place in range(end - 1):
+            consider(place, place + 1)
+        gone = [False] * end
+        while heap:
+            _, place, merged = heapq.heappop(heap)
+            right = after[place]
+            if gone[place] or right >= end:
+                continue
+            found = ranks.get((symbols[place], symbols[right]))
+            if found is None or found[1] != merged:  # its neighbors have changed since
+                continue
+            symbols[place] = merged
+            gone[right] = True
+            after[place] = after[right]
+            before[after[place]] = place
+            consider(before[place], place)
+            consider(place, after[place])
+        return [symbol for symbol, is_gone in zip(symbols, gone, strict=True) if not is_gone]
 
     def save(
         self, directory: str | os.PathLike[str], *, do_lower_case: bool | None = None
@@ -262,8 +328,7 @@ class Bpe:
             VocabularyError: a token of a merge holds whitespace, which merges.txt cannot keep, or a
                 token half of a surrogate pair.
         """
-        parts, plain = self._splitter.parts, do_lower_case is None
-        prefix, suffix = parts.continuing_subword_prefix, parts.end_of_word_suffix
+        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
         require_utf8([*self.vocab, prefix or "", suffix or ""])
         for token in chain.from_iterable(self.merges):
             if _SPACE.search(token):
@@ -273,36 +338,56 @@ class Bpe:
                 )
                 raise VocabularyError(told, token=token)
         roles = {_ROLES[token]: token for token in self.special_tokens if token in _ROLES}
-        if parts.unk_token is not None:
-            roles["unk_token"] = parts.unk_token
+        if self.unk_token is not None:
+            roles["unk_token"] = self.unk_token
         config = {
             "tokenizer_class": GENERIC_FAST,
             "clean_up_tokenization_spaces": False,
             "model_max_length": _LONGEST_INPUT,
         }
-        of_prefix = WordPieceDecoder(prefix, cleanup=False) if prefix else None
-        # The normalizer does what `BasicTokenizer` does before it splits, NFC included.
-        values = TokenizerJson(
-            vocabulary=parts.vocab,
-            normalizer=None if plain else BertNormalizer(lowercase=bool(do_lower_case)),
-            decoder=BpeDecoder(suffix) if suffix else of_prefix,
-            added_tokens={
-                parts.vocab[token]: AddedToken(token, special=True) for token in self.special_tokens
-            },
-            bpe=parts,
-            composes=do_lower_case is False,
-            splits_punctuation=not plain,
-        )
 
         def write(folder: Path) -> None:
             write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
             write_text(folder / MERGES_FILE, merges_text(self.merges))
-            write_text(folder / TOKENIZER_FILE, json_text(tokenizer_json_object(values)))
+            write_text(folder / TOKENIZER_FILE, json_text(self._tokenizer_json(do_lower_case)))
             write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
 
         # Files of another tokenizer would hide this one, or add their tokens to it.
         others = [VOCAB_FILE, ADDED_TOKENS_FILE, SPECIAL_TOKENS_MAP_FILE]
         return save_into(Path(directory), lambda folder: save_files(folder, write, others))
+
+    def _tokenizer_json(self, do_lower_case: bool | None) -> dict[str, Any]:
+        """The object of tokenizer.json, with its keys in the order of the Rust tokenizer."""
+        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
+        special = {
+            self.vocab[token]: AddedToken(token, special=True) for token in self.special_tokens
+        }
+        content = tokenizer_json_object(
+            TokenizerJson(
+                self.vocab,
+                normalizer=(
+                    None if do_lower_case is None else BertNormalizer(lowercase=bool(do_lower_case))
+                ),
+                decoder=WordPieceDecoder(prefix, cleanup=False) if prefix else None,
+                added_tokens=special,
+            )
+        )
+        if suffix:
+            content["decoder"] = {"type": "BPEDecoder", "suffix": suffix}
+        # The normalizer does what `BasicTokenizer` does before it splits, NFC included.
+        if do_lower_case is False:
+            steps = [content["normalizer"], {"type": "NFC"}]
+            content["normalizer"] = {"type": "Sequence", "normalizers": steps}
+        content["pre_tokenizer"] = {"type": BPE_SPLITTING[do_lower_case is not None]}
+        content["model"] = {
+            "type": "BPE",
+            "dropout": None,
+            **{name: getattr(self, name) for name in WORD_MARKS},
+            **dict.fromkeys(_OFF[1:], False),
+            "vocab": by_id(self.vocab),
+            "merges": [list(pair) for pair in self.merges],
+        }
+        return content
 
 
 def train_bpe(

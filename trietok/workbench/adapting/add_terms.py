@@ -144,8 +144,8 @@ def add_terms(
     """Add terms to a tokenizer. An error leaves the tokenizer as it was.
 
     Args:
-        tokenizer: a `BertTokenizer` or one of its relatives, in either profile; or a byte-pair
-            encoding, which takes added tokens only.
+        tokenizer: a `BertTokenizer` or one of its relatives, in either profile. One that does not
+            split words by WordPiece takes added tokens only.
         terms: words or phrases as people write them; spaces around are taken off, and several
             inside are one. They are lower-cased where the tokenizer does so. `Suggestions` are
             added in the way that they were worked out for, unless `way` says another.

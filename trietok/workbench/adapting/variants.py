@@ -242,7 +242,8 @@ def near_misses(tokenizer: BertTokenizer, terms: Iterable[str], texts: Iterable[
         texts: read once.
 
     Raises:
-        InputTypeError: a term or a text is no str, or the tokenizer is a byte-pair encoding.
+        InputTypeError: a term or a text is no str, or the tokenizer does not split words by
+            WordPiece.
 
     >>> import trietok
     >>> from trietok.workbench.adapting.variants import near_misses

@@ -16,12 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trietok.errors import TrietokError
-from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, MERGES_FILE, TOKENIZER_FILE
-from trietok.files.kinds import other_kind, tokenizer_folders, trained_kind
+from trietok.files.formats import CONFIG_FILE, GENERIC_FAST, TOKENIZER_FILE
+from trietok.files.kinds import is_of_recipe, other_kind, tokenizer_folders
 from trietok.files.load import unsaid
 from trietok.tokenizer.auto import AutoTokenizer, fast_class_of
-from trietok.training.bpe import read_bpe
 from trietok.workbench.checking.facts import RULES, Facts
 from trietok.workbench.checking.files import CHECKED_FILES, read_files
 from trietok.workbench.checking.report import NOTHING_LOADS, WARNING, CheckReport, Finding, declare
@@ -78,8 +76,8 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
 
     Cost: O(bytes of the files), and some microseconds an entry: about a second for 100,000 entries.
     """
-    if trained_kind(os.fspath(model)) is not None:
-        return CheckReport(os.fspath(model), _trained(os.fspath(model)))
+    if is_of_recipe(os.fspath(model)):
+        return CheckReport(os.fspath(model), _of_recipe(os.fspath(model)))
     report, facts = checked_facts(model)
     return CheckReport(report.path, [*report.findings, *_of_folders(facts, report)])
 
@@ -87,8 +85,8 @@ def check(model: str | os.PathLike[str]) -> CheckReport:
 def checked_facts(
     path: str | os.PathLike[str], with_fast: bool = True
 ) -> tuple[CheckReport, Facts]:
-    """`check` of what trietok did not train, and what it found on the way, the tokenizers it loaded
-    among it.
+    """`check` of what the Chinese recipe did not write, and what it found on the way, the
+    tokenizers it loaded among it.
 
     Without a tokenizer.json the fast profile brings no errors, only warnings and notes, for those
     who want these.
@@ -156,14 +154,9 @@ def _is_copy(folder: Path, directory: Path) -> bool:
     )
 
 
-def _trained(path: str) -> list[Finding]:
-    """Whether what `trietok train bpe` wrote loads, and its files agree."""
+def _of_recipe(path: str) -> list[Finding]:
+    """Whether what `trietok train bpe --recipe chinese` wrote loads."""
     found = load_quietly(path, AutoTokenizer)
-    if not isinstance(found, Exception) and os.path.isfile(os.path.join(path, MERGES_FILE)):
-        try:
-            read_bpe(Path(path))
-        except TrietokError as error:
-            found = error
     return (
         [Finding("error", DOES_NOT_LOAD, _why_not_loaded(found, path))]
         if isinstance(found, Exception)

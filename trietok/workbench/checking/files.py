@@ -82,7 +82,7 @@ IN_FOLDER = declare(
 OTHER_KIND = declare(
     "other-kind",
     so="no WordPiece tokenizer loads it",
-    do="load it with the class that the message names",
+    do="load it with what the message names",
 )
 EMPTY_VOCABULARY = declare(
     "empty-vocabulary",

@@ -33,7 +33,7 @@ from trietok.files.formats import (
     write_vocab_lines,
 )
 from trietok.files.json_files import read_json_object
-from trietok.files.kinds import trained_kind
+from trietok.files.kinds import is_of_recipe
 from trietok.showing.report import Report
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_PREFIX
@@ -127,12 +127,11 @@ def fix(
     target = Path(output)
     checked_new(target)
     before = check(model)
-    if trained_kind(os.fspath(model)) is not None:
+    if is_of_recipe(os.fspath(model)):
         why = (
-            ": it holds a byte-pair encoding, whose vocabulary goes with its merges, and only"
-            " WordPiece vocabularies "
+            ": it holds a byte-pair encoding of Chinese sentences, and only WordPiece vocabularies"
         )
-        raise _refusal(before.path, f"{why}are repaired; train it again (trietok train bpe)")
+        raise _refusal(before.path, f"{why} are repaired; train it again (trietok train bpe)")
     for finding in before.errors:
         if finding.code in _UNREADABLE:
             where = f"{finding.place}: " if finding.place else ""

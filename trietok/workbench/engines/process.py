@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.errors import FileError, InputTypeError
-from trietok.files.formats import GENERIC_FAST, TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.model_files import find_files
 from trietok.workbench.engines.worker import ENGINES
 
@@ -71,8 +71,6 @@ def classes_of(tokenizer: Any) -> list[str]:
     them too.
     """
     names = [kind.__name__ for kind in type(tokenizer).__mro__]
-    if GENERIC_FAST in names:
-        return [GENERIC_FAST]
     return [
         name
         for name in names

@@ -344,7 +344,7 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     Cost: O(tokens), and encoding each text once.
     """
     state = state_of(tokenizer)
-    locked = tuple(_locked(tokenizer, given_texts(texts, "lock", "the lock would prove nothing")))
+    locked = tuple(_locked(tokenizer, _given_texts(texts)))
     return Lock(
         model=str(tokenizer.name_or_path) or None,
         tokenizer_class=state.kind,
@@ -360,16 +360,14 @@ def lock(tokenizer: Any, texts: Iterable[str] | None = None) -> Lock:
     )
 
 
-def given_texts(texts: Any, function: str, without: str) -> list[str]:
-    """The texts that were given to `lock` or `export`, or the sentences of `compare`; `without`
-    any, what would be.
-    """
+def _given_texts(texts: Any) -> list[str]:
+    """The texts that were given to `lock`, or the sentences of `compare`."""
     texts = SENTENCES if texts is None else texts
     if isinstance(texts, (str, bytes)):
-        raise InputTypeError(f"{function} takes a list of texts, not one", value=texts)
+        raise InputTypeError("lock takes a list of texts, not one", value=texts)
     texts = one_column(texts, "texts")
     if not isinstance(texts, Iterable):
-        raise InputTypeError(f"{function} takes a list of texts, not {texts!r:.60}", value=texts)
+        raise InputTypeError(f"lock takes a list of texts, not {texts!r:.60}", value=texts)
     given = list(texts)
     for number, text in enumerate(given, start=1):
         if not isinstance(text, str):
@@ -378,7 +376,9 @@ def given_texts(texts: Any, function: str, without: str) -> list[str]:
             )
     if not any(given):
         what = "every text is empty" if given else "there is no text"
-        raise InputError(f"{what}, so {without}; give texts such as the model is used on")
+        raise InputError(
+            f"{what}, so the lock would prove nothing; give texts such as the model is used on"
+        )
     return given
 
 

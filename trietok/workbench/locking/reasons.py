@@ -38,31 +38,16 @@ _SWITCHES = (
     "composes",
 )
 _OF_WORDPIECE = ("max_input_chars_per_word",)
-UNKNOWN_REASON = "the reason is not known"
+_UNKNOWN_REASON = "the reason is not known"
 
 
 class Reasons:
     """Says of texts why an engine gives other ids than the lock, by our tokenizer of the model it
     has read.
-
-    `right` is how reasons name the side of the lock.
     """
 
-    def __init__(
-        self,
-        tokenizer: Any,
-        engine: str,
-        lock: Lock,
-        model: str | None = None,
-        right: str = "the lock",
-    ) -> None:
-        self._tokenizer, self._engine, self._lock, self._model, self._right = (
-            tokenizer,
-            engine,
-            lock,
-            model,
-            right,
-        )
+    def __init__(self, tokenizer: Any, engine: str, lock: Lock, model: str | None = None) -> None:
+        self._tokenizer, self._engine, self._lock, self._model = tokenizer, engine, lock, model
         # Each tokenizer is made when it is first asked for; what `tee` gives, copied, starts from
         # the first again.
         (self._of_lock,), (self._of_engine,) = (
@@ -88,7 +73,7 @@ class Reasons:
             why = (
                 "vocabulary: the text is cut into the same tokens, and"
                 f" “{visible(locked.tokens[position])}” has the id {locked.ids[position]} in"
-                f" {self._right} and {found.ids[position]} now"
+                f" the lock and {found.ids[position]} now"
             )
         elif is_lock or ours.input_ids == found.ids:
             why = self._tokens(position, locked, found) or self._contrast(
@@ -102,7 +87,7 @@ class Reasons:
             for name, locked in self._lock.settings.items()
             if now.get(name) != locked
         ]
-        return start, end, UNKNOWN_REASON + (f"; {', '.join(changed)}" if changed else "")
+        return start, end, _UNKNOWN_REASON + (f"; {', '.join(changed)}" if changed else "")
 
     def _tokens(self, position: int, locked: LockedText, found: LockedText) -> str:
         """The reason where a token has come or gone, or one of the template is another."""
@@ -128,7 +113,7 @@ class Reasons:
     def _contrast(self, ours: Any, is_lock: bool, locked: LockedText, found: LockedText) -> str:
         """The reason that a tokenizer shows which gives the tokens of the other side."""
         wanted = found.tokens if is_lock else locked.tokens
-        names = (self._right, self._engine)
+        names = ("the lock", self._engine)
         for what, like_ours in copy.copy(self._of_engine if is_lock else self._of_lock):
             with contextlib.suppress(TrietokError):
                 other = like_ours.explain(locked.text, verbose=False)
@@ -154,7 +139,10 @@ class Reasons:
             yield _said(changed), _with(self._tokenizer, changed)
         if self._tokenizer.profile != self._lock.profile:
             with contextlib.suppress(TrietokError):
-                other, what = in_other_profile(self._tokenizer), f"the {self._lock.profile} profile"
+                other, what = (
+                    _in_other_profile(self._tokenizer),
+                    f"the {self._lock.profile} profile",
+                )
                 yield what, other
                 changed = self._changed(other)
                 if changed:
@@ -175,7 +163,7 @@ class Reasons:
         """
         other: Profile = "slow" if self._tokenizer.profile == "fast" else "fast"
         with contextlib.suppress(TrietokError):
-            yield f"the {other} profile", in_other_profile(self._tokenizer)
+            yield f"the {other} profile", _in_other_profile(self._tokenizer)
         if self._model is not None:
             with contextlib.suppress(TrietokError):
                 yield f"the model's files in the {other} profile", choose(self._model, other).load()
@@ -218,7 +206,7 @@ def _said(switches: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in switches.items())
 
 
-def in_other_profile(tokenizer: Any) -> Any:
+def _in_other_profile(tokenizer: Any) -> Any:
     """The same tokenizer in the other profile."""
     kind = (
         tokenizer.slow_tokenizer_class

@@ -358,7 +358,7 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     about = model_of(model, ours, [lock.tokenizer_class, *classes_of(ours)])
     texts, rows = [each.text for each in lock.texts], [each.ids for each in lock.texts]
     asked = [each.id for each in lock.special_tokens]
-    answer = compared(engine, about, texts, rows, most=_MOST_KEPT, asked=asked)
+    answer = _compared(engine, about, texts, rows, most=_MOST_KEPT, asked=asked)
     found = {
         each["line_number"]: LockedText("", list(map(str, each["their_tokens"])), each["their_ids"])
         for each in answer["differences"]
@@ -379,7 +379,7 @@ def _verify_engine(engine: str, lock: Lock, model: str) -> Verified:
     )
 
 
-def compared(
+def _compared(
     engine: str,
     model: dict[str, Any],
     texts: Iterable[str],
