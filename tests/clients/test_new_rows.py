@@ -4,8 +4,6 @@ transformers, as it was.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -101,65 +99,3 @@ def test_what_comes_after_the_model_is_computed_as_there(
     )
     assert found.shape == (len(SAME_IN_BOTH), 5)
     assert np.allclose(found, model.encode(list(SAME_IN_BOTH)), atol=1e-5)
-
-
-EXPORT = [
-    sys.executable,
-    "-m",
-    "optimum.commands.optimum_cli",
-    "export",
-    "onnx",
-    "--task",
-    "feature-extraction",
-]
-
-
-def test_onnx_by_optimum_and_by_rows(sentences: Path, tmp_path: Path) -> None:
-    """The documented command exports the new directory; a plain file that was there before has the
-    same with --onnx.
-    """
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    pytest.importorskip("optimum.exporters.onnx", reason="optimum-onnx is not installed")
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    import sentence_transformers
-
-    def export(directory: Path) -> None:
-        done = subprocess.run(
-            [*EXPORT, "--model", directory, directory / "onnx"], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-
-    export(sentences)
-    (sentences / "onnx" / "model_quantized.onnx").write_bytes(
-        onnx_of(np.zeros((8002, 32), np.int8))
-    )
-    texts = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
-    given: dict[str, Any] = {"terms": TERMS, "way": "single-word", "start": "distil"}
-    without = trietok.adapt(sentences, tmp_path / "without", **given)
-    assert without.applied is not None
-    assert "onnx/model.onnx" in without.applied.left_out
-    adapted = trietok.adapt(sentences, tmp_path / "adapted", onnx=True, **given)
-    assert adapted.applied is not None
-    assert "onnx/model.onnx" in adapted.applied.copied
-    assert "onnx/model_quantized.onnx" in adapted.applied.left_out
-    assert not (tmp_path / "adapted" / "onnx" / "model_quantized.onnx").exists()
-    export(tmp_path / "without")
-    wanted = sentence_transformers.SentenceTransformer(
-        str(tmp_path / "adapted"), device="cpu"
-    ).encode(texts)
-    tokenizer = trietok.AutoTokenizer.from_pretrained(tmp_path / "adapted")
-    for name in ("adapted", "without"):
-        session = onnxruntime.InferenceSession(
-            tmp_path / name / "onnx" / "model.onnx", providers=["CPUExecutionProvider"]
-        )
-        batch = tokenizer(texts, padding=True, return_tensors="np")
-        fed = {each.name: batch[each.name] for each in session.get_inputs()}
-        (found,) = session.run(["sentence_embedding"], fed)
-        assert np.allclose(found, wanted, atol=1e-4), name
-
-
-def onnx_of(table: Any) -> bytes:
-    from onnx import helper, numpy_helper
-
-    tensor = numpy_helper.from_array(table, "embeddings.word_embeddings.weight_quantized")
-    return helper.make_model(helper.make_graph([], "none", [], [], [tensor])).SerializeToString()

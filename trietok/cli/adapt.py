@@ -82,10 +82,6 @@ _rows_made = options.together(
     options.number(
         "--multiple-of", default=1, help="Round the number of rows up to a multiple of N."
     ),
-    options.flag(
-        "--onnx",
-        help="Also write .onnx files with the new rows where that is possible (with onnx).",
-    ),
 )
 
 
@@ -137,7 +133,7 @@ def rows(
         raise click.UsageError(
             "--start goes with --new-tokenizer only: a plan already says what new rows are made of."
         )
-    multiple_of, onnx = tensors.pop("multiple_of"), tensors["onnx"]
+    multiple_of = tensors.pop("multiple_of")
     # before its name is taken for one on the hub
     checkpoint, axes = checked_model(model, output, **tensors)
     planned = _planned(
@@ -183,7 +179,6 @@ def rows(
             "multiple_of": multiple_of,
             "tokenizer": after,
             "progress": _writing(bars),
-            "onnx": onnx,
         }
         applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
     said = [str(row_plan), proof] if proof else [applied.proof]

@@ -98,7 +98,6 @@ def adapt(
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
-    onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
     progress: OnStep | None = None,
@@ -145,7 +144,7 @@ def adapt(
             neighbours. It needs PyTorch; with `"distil"` it is always done where there are texts.
         held_back: the share of the texts that no words are found in, so that the report can say
             what the new tokens do to other texts. The same texts are held back each time.
-        also, leave, multiple_of, onnx, progress: see `apply_rows`.
+        also, leave, multiple_of, progress: see `apply_rows`.
         fitting, healing: called with the number of rows that are fitted and of those to fit; of
             steps, and of the most.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes.
@@ -170,7 +169,7 @@ def adapt(
             )
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     # before all of the texts are read
-    checkpoint, _ = checked_model(model, output, also, leave, onnx)
+    checkpoint, _ = checked_model(model, output, also, leave)
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
     if variants is not None:
@@ -204,8 +203,7 @@ def adapt(
             in_texts = () if not in_context else read if terms is not None else held
             of_fitting = (in_texts, in_context, start_seconds, healing_texts if heals else None)
             how_fitted = _Fitting(*of_fitting, resume, fitting, healing) if fits else None
-            how: dict[str, Any] = {"multiple_of": multiple_of, "onnx": onnx}
-            how["progress"] = progress
+            how: dict[str, Any] = {"multiple_of": multiple_of, "progress": progress}
             measured = held.texts[:MOST_EMBEDDED] if measures else []
             run = (before, found, plan, checkpoint, output, also, leave)
             made = _written(*run, how_fitted, measured, of_held, how)

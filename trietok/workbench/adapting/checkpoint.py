@@ -275,14 +275,11 @@ def checked_model(
     out_dir: str | os.PathLike[str] | None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
-    onnx: bool = False,
 ) -> tuple[Checkpoint, dict[str, int]]:
     """What a model's directory says of itself, and its tensors with rows for tokens; raises as
     `apply_rows` does.
     """
     import_package("safetensors")
-    if onnx:
-        import_package("onnx", "leave --onnx (onnx=True) out")
     checkpoint = read_checkpoint(checkpoint_dir)
     if out_dir is not None:
         source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)
