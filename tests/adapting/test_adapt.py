@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 import trietok
-from trietok import BertTokenizer, BertTokenizerFast, InputError, adapt
+from trietok import BertTokenizer, BertTokenizerFast, adapt
 
 np = pytest.importorskip("numpy")
 safetensors = pytest.importorskip("safetensors.numpy")
@@ -489,52 +489,6 @@ def test_a_word_that_the_fast_profile_never_gives_is_not_added(model, tmp_path):
         " körperteil"
     )
     assert said in str(adapted)
-
-
-SPELT = ["Long-covid and long covids, long covid", "long\u2011COVID, people"]
-
-
-@pytest.mark.parametrize("variants", ["list", "own", "same"])
-def test_other_spellings_of_terms(model, tmp_path, variants):
-    """They are listed, added with rows of their own, or with the values of their terms' rows."""
-    directory, terms = model(BertTokenizerFast), ["long covid", "peoples", "\u200d"]
-    done = adapt(directory, tmp_path / "out", iter(SPELT), terms=iter(terms), variants=variants)
-    found = {each.spelling: each.frequency for each in done.variants.variants}
-    spellings = ["long covids", "long-covid", "long\u2011covid"]
-    # `people` is a token by itself, of which `peoples` is a plural
-    assert found == {**dict.fromkeys(spellings, 1), "people": 1}
-    assert (list(done.terms.added), done.terms.known) == (terms[:1], terms[1:2])
-    assert f"{len(found)} other spellings of 2 terms in 2 texts" in str(done)
-    after = BertTokenizerFast.from_pretrained(tmp_path / "out")
-    rows = safetensors.load_file(tmp_path / "out" / "model.safetensors")[NAME]
-    values = json.loads(done.to_json())
-    assert values["variants"]["matched"] == 1
-    if variants == "list":
-        assert (values["variants_added"], len(rows)) == (None, 8001)
-        return
-    assert list(values["variants_added"]["added"]) == spellings
-    assert values["variants_added"]["known"] == ["people"]
-    assert "of these spellings: 3 terms added" in str(done)
-    assert [each.token for each in done.new] == [terms[0], *spellings]
-    assert after.tokenize(SPELT[0]) == ["long-covid", "and", "long covids", ",", "long covid"]
-    first, *others = after.convert_tokens_to_ids(["long covid", *spellings])
-    alike = [bool((rows[each] == rows[first]).all()) for each in others]
-    # of U+2011 the vocabulary knows nothing: the pieces that are left are those of the term
-    assert alike == [variants == "same"] * 2 + [True]
-
-
-def test_other_spellings_need_terms_and_texts(model, tmp_path):
-    directory = model()
-    for given in ({"terms": ["covid"]}, {"texts": SPELT}, {"texts": SPELT, "terms": ["covid"]}):
-        with pytest.raises(InputError, match=r"variants .*'alike'; it is 'list', 'own' or 'same'$"):
-            adapt(directory, None, **{"texts": (), **given}, variants="alike")
-    for given, needed in (
-        ({"terms": ["covid"]}, "texts"),
-        ({"texts": SPELT}, "terms"),
-        ({}, "terms and texts"),
-    ):
-        with pytest.raises(InputError, match=rf"variants .* is 'own' and needs {needed}: it"):
-            adapt(directory, None, **given, variants="own")
 
 
 def test_ids_that_move_are_told(model, tmp_path):

@@ -801,25 +801,6 @@ def test_each_row_counts_its_own_steps():
     assert rows.grad is None
 
 
-@pytest.mark.parametrize("heal", [(), TEXTS])
-def test_spellings_with_the_values_of_fitted_rows(make, tmp_path, heal):
-    """One row is fitted for a term and its spellings, which their texts heal, too."""
-    directory = make("BertForMaskedLM")
-    texts = [*TEXTS, "the-sick", "the sicks"]
-    how = {"terms": ["the sick", "covid"], "start": "distil", "heal": heal}
-    done = adapt(directory, tmp_path / "out", texts, variants="same", **how)
-    added = {**done.terms.added, **done.variants_added.added}
-    assert list(added) == ["the sick", "covid", "the sicks", "the-sick"]
-    assert len(done.fitted.rows) == 2
-    tensors = read_tensors(tmp_path / "out" / "model.safetensors")
-    table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
-    for key, tensor in tensors.items():
-        if key == table or (key.endswith("predictions.bias") and heal):
-            alike = [added[each] for each in ("the sick", "the-sick", "the sicks")]
-            assert (tensor[alike] == tensor[alike[0]]).all(), key
-            assert (tensor[added["covid"]] != tensor[alike[0]]).any(), key
-
-
 def test_what_few_texts_say(make, tmp_path):
     """Of eleven texts each has all others for neighbours, which says nothing."""
     directory = make()

@@ -131,18 +131,6 @@ def test_a_list_of_terms(files, tmp_path):
     assert values["new"][0]["pieces"] == ["co", "##v", "##id"]
 
 
-def test_other_spellings(files, tmp_path):
-    (tmp_path / "terms.txt").write_text("vaccine\n")
-    given = [*files[:6], "--terms", str(tmp_path / "terms.txt"), "--variants"]
-    lines = out(*given, "same")
-    assert "1 other spelling of 1 term in 2 texts: 2 occurrences not matched, 0 matched" in lines
-    assert "of these spellings: 1 term added: 1 entry of the vocabulary" in lines
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
-    assert tokenizer.convert_tokens_to_ids(["vaccine", "vaccines"]) == [8000, 8001]
-    values = json.loads(out(*given, "own", "--force", "--json")[0])
-    assert list(values["variants_added"]["added"]) == ["vaccines"]
-
-
 def test_lists_of_an_editor_of_windows(files, tmp_path):
     """The mark at the beginning is no part of the first term, nor of the first word to leave
     out.
@@ -192,9 +180,6 @@ def test_what_is_wrong(files, tmp_path):
     taken = "is there already; name another place with -o, or replace it with --force"
     assert taken in error(*files[:4], files[2], *files[5:])
     assert taken in error(*files[:4], files[2], *files[5:], "--resume")
-    given = ("--terms", files[5], "--variants", "list")
-    assert "--variants needs FILES" in usage_error(*files[:5], *given)
-    assert "--variants needs --terms" in usage_error(*files, *given[2:])
     (tmp_path / "terms.txt").write_text("zoology\n")
     for option in (("-n", "3"), ("--min-frequency", "1"), ("--phrases", "2")):
         assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith(

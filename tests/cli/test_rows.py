@@ -62,21 +62,6 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
     assert len(table_of(tmp_path / "out")) == AFTER
 
 
-def test_spellings_of_a_term_start_with_its_row(model, tmp_path):
-    (tmp_path / "terms.txt").write_text("covid\n", encoding="utf-8")
-    (tmp_path / "texts.txt").write_text("covids of a covid\n", encoding="utf-8")
-    given = ["-m", model, "--terms", str(tmp_path / "terms.txt"), str(tmp_path / "texts.txt")]
-    saved, plan = str(tmp_path / "more"), str(tmp_path / "plan.json")
-    lines = out("add", *given, "-o", saved, "--variants", "same", "--save-plan", plan)
-    _, command = lines[-2].split("trietok rows ")
-    out("rows", *command.split())
-    tokenizer = AutoTokenizer.from_pretrained(f"{saved}-model")
-    table = table_of(tmp_path / "more-model")
-    covid, covids = tokenizer.convert_tokens_to_ids(["covid", "covids"])
-    assert {covid, covids} == {ROWS, ROWS + 1}
-    assert table[covid].tobytes() == table[covids].tobytes()
-
-
 def test_json(model, new, two, tmp_path):
     given = (
         "rows",

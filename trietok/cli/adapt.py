@@ -25,9 +25,7 @@ from trietok.cli.terms import TermList, bare_terms, no_term_in
 from trietok.cli.vocabulary import (
     allow_left_out,
     found,
-    look_for_variants,
     require_output,
-    require_texts_of,
     way,
 )
 from trietok.showing.characters import first_few, number_of
@@ -268,7 +266,6 @@ def _writing(
     options.most(default=500, help="Add at most N of the words that are found."),
     found,
     way(known=WAYS),
-    look_for_variants,
     allow_left_out,
 )
 @options.section(
@@ -318,7 +315,6 @@ def adapt(
     output: str | None,
     dry_run: bool,
     leave_out: tuple[str, ...],
-    variants: str | None,
     allow_left_out: bool,
     start: str | None,
     heal: tuple[str, ...],
@@ -343,9 +339,6 @@ def adapt(
     if terms is None and not (files or remove):
         raise click.UsageError("Give FILES to find words in, or --terms FILE, or --remove FILE.")
     require_output(output, dry_run)
-    require_texts_of(variants, files)
-    if variants is not None and terms is None:
-        raise click.UsageError("--variants needs --terms: it looks for other spellings of them.")
     given = None if terms is None else TermList(terms, files, read)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
@@ -368,7 +361,6 @@ def adapt(
             terms=None if given is None else given.terms,
             remove=removed,
             leave_out=bare_terms(leave_out, read),
-            variants=variants,
             start=start or ("distil" if heal else "length"),
             heal=read(heal) if heal else (),
             profile=profile,

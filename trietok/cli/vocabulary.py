@@ -33,7 +33,6 @@ from trietok.workbench.adapting.add_terms import (
     require_same_tokens,
     way_to_add,
 )
-from trietok.workbench.adapting.variants import VARIANTS, Spellings, add_spellings, with_same_rows
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -83,18 +82,15 @@ def _save(
         save_files_of(tokenizer, out)
 
 
-def _rows_command(model: str, out: str, plan_file: str | None = None) -> str | None:
-    """The command that moves the rows of the model in a directory, if there is one; by a plan
-    where the tokenizer alone does not say how rows start.
-    """
+def _rows_command(model: str, out: str) -> str | None:
+    """The command that moves the rows of the model in a directory, if there is one."""
     folder = Path(model)
     if not folder.is_dir() or not any(
         path for pattern in _WEIGHTS for path in folder.glob(pattern)
     ):
         return None
-    plan = "" if plan_file is None else f" --plan {shlex.quote(plan_file)}"
     return (
-        f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)}{plan} -o"
+        f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)} -o"
         f" {shlex.quote(out + '-model')}"
     )
 
@@ -104,7 +100,6 @@ def _rows_lines(
     model: str,
     out: str | None,
     is_changed: bool = True,
-    plan_file: str | None = None,
 ) -> list[str]:
     """What a model needs now."""
     if out is None:
@@ -118,7 +113,7 @@ def _rows_lines(
     lines = [
         f"written to {out}; the model needs {rows:,} embedding rows; {rounded:,} as a multiple of 8"
     ]
-    command = _rows_command(model, out, plan_file)
+    command = _rows_command(model, out)
     return (
         lines
         if command is None
@@ -141,23 +136,6 @@ way = partial(
 )
 
 
-look_for_variants = options.choice(
-    "--variants",
-    known=VARIANTS,
-    help=(
-        "List other spellings of terms that FILES have and that are not matched (list), or add"
-        " them, too, with rows of their own (own) or those of the terms (same; add needs"
-        " --save-plan for it)"
-    ),
-)
-
-
-def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
-    """Raise where `--variants` has no texts to look into."""
-    if variants is not None and not files:
-        raise click.UsageError("--variants needs FILES: it counts the spellings in their texts.")
-
-
 @options.command()
 @options.files_if_any
 @options.file(
@@ -169,7 +147,6 @@ def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
 @options.dry_run
 @way(known=WAYS)
 @options.flag("--special", help="Add special tokens, which decoding can skip.")
-@look_for_variants
 @allow_left_out
 @_changing
 def add(
@@ -180,7 +157,6 @@ def add(
     dry_run: bool,
     way: str,
     special: bool,
-    variants: str | None,
     allow_left_out: bool,
     save_plan: str | None,
     read: FileOpener,
@@ -197,60 +173,41 @@ def add(
       trietok add --terms terms.txt -m my-tokenizer --way single-word -o with-terms texts.txt
     """
     require_output(output, dry_run)
-    require_texts_of(variants, files)
-    if variants == "same" and save_plan is None and not dry_run:
-        raise click.UsageError(
-            "--variants same needs --save-plan: the plan says which rows start alike."
-        )
     texts = read(files) if files else None
     given = TermList(terms, files, read)
     before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
-    spellings = Spellings(given.terms if variants else ())
     if texts is not None:
         with shown_reading(texts, "looking") as shown:
-            counted = spellings.counted(shown) if variants else shown
-            effects = effects_of_terms(before, given.terms, counted, special=special)
+            effects = effects_of_terms(before, given.terms, shown, special=special)
     after = copy.deepcopy(before)
     done = given.placed(trietok.add_terms(after, given.terms, way, special=special))
     if done.refused and not done.added:
         _, *why = str(replace(done, refused=done.refused[:_MOST_SAID])).split("\n")
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
-    missed = None if variants is None else spellings.near_misses(after)
-    others, same = None, dict[int, int]()
-    if missed is not None and variants != "list":
-        others, alike = add_spellings(after, missed, way, special=special)
-        same = alike if variants == "same" else {}
     comparison = trietok.compare(before, after, ())
     output = None if dry_run else output
-    plan = None if save_plan is None else with_same_rows(trietok.plan_rows(before, after), same)
+    plan = None if save_plan is None else trietok.plan_rows(before, after)
     _save(after, model, output, plan, save_plan)
-    plan_file = save_plan if same else None
-    is_changed = bool(done.added or (others and others.added))
+    is_changed = bool(done.added)
     write_result(
         {
             "ok": done.ok or allow_left_out,
             "out": output,
             **done.to_dict(),
             "effects": plain_values(effects),
-            "variants": plain_values(missed),
-            "variants_added": plain_values(others),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
             "plan": save_plan,
             "rows_command": (
-                _rows_command(model, output, plan_file)
-                if is_changed and output is not None
-                else None
+                _rows_command(model, output) if is_changed and output is not None else None
             ),
         },
         as_json,
         lambda: (
             *map(str, effects),
             *str(done).split("\n"),
-            *([] if missed is None else str(missed).split("\n")),
-            *([] if others is None else f"of these spellings: {others}".split("\n")),
-            *_rows_lines(after, model, output, is_changed, plan_file),
+            *_rows_lines(after, model, output, is_changed),
             *comparison.slots_said,
             comparison.proof,
         ),

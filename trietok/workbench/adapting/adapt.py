@@ -12,7 +12,7 @@ import contextlib
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -57,13 +57,6 @@ from trietok.workbench.adapting.row_starts import (
     ids_of_pieces,
     plan_rows,
 )
-from trietok.workbench.adapting.variants import (
-    VARIANTS,
-    NearMisses,
-    add_spellings,
-    near_misses,
-    with_same_rows,
-)
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import read_again
@@ -86,7 +79,6 @@ def adapt(
     most: int = 500,
     min_frequency: int = 3,
     way: str = "auto",
-    variants: str | None = None,
     phrases: int = 0,
     start: str | Initializer = "length",
     start_seconds: float | None = None,
@@ -125,10 +117,6 @@ def adapt(
             With phrases, all are added tokens.
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other
             words too.
-        variants: with `terms` and `texts`, what becomes of other spellings of the terms that the
-            texts have and that are not matched (see `near_misses`): `"list"`, the report lists
-            them; `"own"`, they are added as well; `"same"`, and their rows have the values of
-            their terms' rows. None does not look for them.
         start: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with
             PyTorch and the model's own class, so that the model embeds each token alone as it has
             embedded its pieces.
@@ -172,8 +160,6 @@ def adapt(
     checkpoint, _ = checked_model(model, output, also, leave)
     if not 0 <= held_back < 1:
         raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
-    if variants is not None:
-        _check_variants(variants, terms, texts)
     before, slow = _tokenizers(model, profile)
     fits = isinstance(start, str) and start == "distil"
     heals = _is_given(heal)
@@ -193,10 +179,10 @@ def adapt(
             words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
             found = _with_words((before, base, slow), held, read, way, most, words)
         else:
-            found = _with_given((before, base), terms, held, read, way, variants)
-        if not (found.both.added or removed) and output is not None:
+            found = _with_given((before, base), terms, held, read, way)
+        if not (found.done.added or removed) and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(found)}")
-        plan = with_same_rows(plan_rows(before, found.after, start=planned), found.same)
+        plan = plan_rows(before, found.after, start=planned)
         of_held, made = held.told((before, found.after), checkpoint), _Written()
         measures = of_held is not None and (fits or measure)
         if output is not None:
@@ -211,7 +197,7 @@ def adapt(
     return Adapted(
         suggestions=found.suggestions,
         terms=found.done,
-        new=_new_tokens(found.both, before, found.given),
+        new=_new_tokens(found.done, before, found.given),
         plan=plan,
         applied=made.applied,
         comparison=compare(before, made.tokenizer or found.after, ()),
@@ -222,11 +208,9 @@ def adapt(
         fitted=made.fitted,
         held_back=made.held_back or of_held,
         left=" and ".join(what for what, is_asked in asked if is_asked and output is None),
-        other_words=other_words(before, found.after, found.both, found.changed),
+        other_words=other_words(before, found.after, found.done, found.changed),
         removed=removed,
         healed=made.healed,
-        variants=found.missed,
-        variants_added=found.others,
         removed_entries=_entries_of(removed, before),
     )
 
@@ -250,16 +234,6 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
             "most, min_frequency, phrases and leave_out are about words that are found; terms are"
             " given"
         )
-
-
-def _check_variants(variants: str, terms: Iterable[str] | None, texts: Iterable[str]) -> None:
-    """Raise where `variants` is none, or there is nothing to look for, or into."""
-    told = f"variants (--variants) is {variants!r:.40}"
-    if variants not in VARIANTS:
-        raise InputError(f"{told}; it is {alternatives(VARIANTS)}")
-    given = {"terms": terms is not None and _is_given(terms), "texts": _is_given(texts)}
-    if needed := " and ".join(name for name, is_there in given.items() if not is_there):
-        raise InputError(f"{told} and needs {needed}: it looks for spellings of terms in texts")
 
 
 def _check_fitting(
@@ -288,7 +262,7 @@ def _is_given(texts: Iterable[str]) -> bool:
 
 
 class _Found(NamedTuple):
-    """The tokenizer with new tokens, and what came of each word, term and spelling."""
+    """The tokenizer with new tokens, and what came of each word and term."""
 
     after: BertTokenizer
     done: AddedTerms
@@ -297,17 +271,6 @@ class _Found(NamedTuple):
     changed: Iterable[tuple[str, int]]  # words that may be split differently, and how often
     suggestions: Suggestions | None = None
     unreached: list[str] = []
-    missed: NearMisses | None = None
-    others: AddedTerms | None = None
-    same: Mapping[int, int] = {}  # a new row → the one whose values it has
-
-    @property
-    def both(self) -> AddedTerms:
-        """The terms with the spellings that were added."""
-        if self.others is None:
-            return self.done
-        added = {**self.done.added, **self.others.added}
-        return replace(self.done, added=added, entries=self.done.entries + self.others.entries)
 
 
 def _with_words(
@@ -341,24 +304,14 @@ def _with_given(
     held: HeldTexts,
     read: Iterable[str],
     way: str,
-    variants: str | None,
 ) -> _Found:
-    """Terms added, to the second of the tokenizers, and other spellings of them if asked for."""
+    """Terms added, to the second of the tokenizers."""
     before, base = tokenizers
-    terms = list(checked_terms(terms))
-    after, done = _with_terms(terms, base, way)
-    missed, others, same = None, None, dict[int, int]()
-    if variants is not None:
-        missed = near_misses(after, terms, read)
-    if missed is not None and variants != "list":
-        others, alike = add_spellings(after, missed, way)
-        check_saving(after)
-        same = alike if variants == "same" else {}
+    after, done = _with_terms(checked_terms(terms), base, way)
     list(held)  # none is left: all may be in the sample
     words = WordCounts()
     *counts, given = tokens_of((before, after), read, words)
-    found = _Found(after, done, counts, given, words.items())
-    return found._replace(missed=missed, others=others, same=same)
+    return _Found(after, done, counts, given, words.items())
 
 
 def _why_nothing(found: _Found) -> str:
@@ -449,7 +402,7 @@ class _Fitting(NamedTuple):
     ) -> FittedSoFar:
         """What a run kept that was stopped, or nothing yet."""
         texts = chain(self.texts, () if self.heal is None else self.heal)
-        how = (self.in_context, self.heal is not None, found.same)
+        how = (self.in_context, self.heal is not None)
         return FittedSoFar(Path(f"{output}.rows"), checkpoint, plan, how, texts, self.resume)
 
     def rows(
@@ -469,7 +422,6 @@ class _Fitting(NamedTuple):
             texts=self.texts,
             in_context=self.in_context,
             seconds=self.seconds,
-            same=found.same,
             progress=self.fitting,
             kept=kept,
         )
@@ -478,10 +430,8 @@ class _Fitting(NamedTuple):
             from trietok.workbench.adapting.heal import heal_rows
 
             told = self.healing
-            values, healed = heal_rows(
-                *of_model, fitted, self.heal, kept, same=found.same, progress=told
-            )
-        return fitted, values.shared(found.same), healed
+            values, healed = heal_rows(*of_model, fitted, self.heal, kept, progress=told)
+        return fitted, values, healed
 
 
 class _Written(NamedTuple):
@@ -519,7 +469,7 @@ def _written(
         if fitting is not None:
             fitted, values, healed = fitting.rows(plan, parts[0], before, found, kept)
         applied = write_rows(plan, *parts, staging, fitted=values, tokenizer=found.after, **how)
-        written = _verified(before, plan, found.both, staging)
+        written = _verified(before, plan, found.done, staging)
         if measured and held_back is not None:
             from trietok.workbench.adapting.distil import TextEmbedder
 

@@ -12,7 +12,6 @@ from trietok.showing.report import Report, Table, plain_values
 from trietok.workbench.adapting.add_terms import AddedTerms, OtherWord, said_of
 from trietok.workbench.adapting.held_back import HeldBack, TokensOfTexts, two_bars
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
-from trietok.workbench.adapting.variants import NearMisses
 from trietok.workbench.comparing.compare import Comparison
 from trietok.workbench.suggesting.suggestions import Suggestions, unknown_become
 
@@ -73,9 +72,6 @@ class Adapted(Report):
         removed: tokens that were taken out.
         removed_entries: those of them that were entries of the vocabulary, no added tokens.
         healed: what fitting rows in whole texts did; None where it was not asked for.
-        variants: other spellings of the terms that the texts have; None where they were not asked
-            for.
-        variants_added: those of them that were added; None where none were to be.
     """
 
     suggestions: Suggestions | None
@@ -94,8 +90,6 @@ class Adapted(Report):
     other_words: Sequence[OtherWord] = ()
     removed: Sequence[str] = ()
     healed: Healed | None = None
-    variants: NearMisses | None = None
-    variants_added: AddedTerms | None = None
     removed_entries: Sequence[str] = ()
 
     @property
@@ -113,7 +107,7 @@ class Adapted(Report):
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         parts = (
             "suggestions terms new before after unreached fitted held_back proof other_words"
-            " removed removed_entries healed variants variants_added"
+            " removed removed_entries healed"
         )
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts.split()}}
 
@@ -148,10 +142,6 @@ class Adapted(Report):
         else:
             yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
             yield from self.terms.said_of_instead
-        if self.variants is not None:
-            yield from str(self.variants).split("\n")
-        if self.variants_added is not None:
-            yield from f"of these spellings: {self.variants_added}".split("\n")
         if self.removed:
             yield f"{number_of(len(self.removed), 'token')} removed: {first_few([*self.removed])}"
             if self.plan.moved and self.removed_entries:

@@ -19,10 +19,9 @@ import math
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, TrietokError
@@ -81,17 +80,6 @@ class FittedRows(Report):
     bias: Any = None
     head: Any = None
     unknown: Sequence[str] = ()
-
-    def shared(self, same: Mapping[int, int]) -> FittedRows:
-        """The same, with rows that have the values of others, as they are to be written."""
-        place = {row: number for number, row in enumerate(self.rows)}
-        place |= {row: place[other] for row, other in same.items() if other in place}
-        rows = sorted(place)
-        of_rows = [place[row] for row in rows]
-        values, bias, head = (
-            None if each is None else each[of_rows] for each in (self.values, self.bias, self.head)
-        )
-        return replace(self, rows=rows, values=values, bias=bias, head=head)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, but the numbers of the rows."""
@@ -271,7 +259,6 @@ def distil_rows(
     texts: Iterable[str] = (),
     in_context: int = 0,
     seconds: float | None = None,
-    same: Mapping[int, int] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
     kept: FittedSoFar | None = None,
 ) -> FittedRows:
@@ -280,7 +267,7 @@ def distil_rows(
 
     Rows for which there is no time, after some seconds of fitting, stay as the plan says.
     `progress` is called with the number of rows that are done and of those to do. What a run that
-    was stopped has `kept` is not fitted again, nor are rows that become the `same` as others.
+    was stopped has `kept` is not fitted again.
     """
     np = import_package("numpy")
     checkpoint.fitted_tensors()  # raises where rows could not be written
@@ -288,9 +275,7 @@ def distil_rows(
     began = time.monotonic()
     until = math.inf if seconds is None else began + seconds
     new = {token: row for token, row in after.get_vocab().items() if plan.sources[row] < 0}
-    made = {
-        token: row for token, row in new.items() if row not in same and len(plan.terms_of(row)) > 1
-    }
+    made = {token: row for token, row in new.items() if len(plan.terms_of(row)) > 1}
     unknown, room = before.unk_token_id, reader.max_length - before.num_special_tokens_to_add()
     cut = dict(zip(new, ids_of_pieces(before, list(new)), strict=True))
     around = _contexts(
