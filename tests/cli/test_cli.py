@@ -360,7 +360,7 @@ def test_a_dry_run_writes_nothing(tiny, tmp_path, monkeypatch):
     (tmp_path / "terms.txt").write_text("covid\n")
     before = sorted(tmp_path.rglob("*"))
     for command in (
-        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "--save-plan", "plan.json"),
+        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run"),
         ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "-o", "out"),
         ("trim", "-m", tiny, "--dry-run", "terms.txt"),
     ):
@@ -375,19 +375,6 @@ def test_a_report_is_a_page_too(tiny, tmp_path):
     assert run("diff", tiny, "trietok-en", "--page", str(page)).exit_code == 1
     assert "the tokenizers differ" in page.read_text(encoding="utf-8")
     assert "is there already" in usage_error("diff", tiny, tiny, "--page", str(page))
-
-
-def test_the_plan_of_words_that_were_found(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "texts.txt").write_text("covid covid covid covid\n")
-    out("suggest", "texts.txt", "-o", "new", "--save-plan", "plan.json")
-    assert (
-        trietok.RowPlan.load("plan.json").after
-        == trietok.AutoTokenizer.from_pretrained("new").fingerprint()
-    )
-    assert "--save-plan needs --output" in usage_error(
-        "suggest", "texts.txt", "--save-plan", "other.json"
-    )
 
 
 def test_the_options_of_a_long_command_stand_in_groups():

@@ -235,7 +235,8 @@ def test_a_former_spelling_says_what_replaces_it(tmp_path, tiny, monkeypatch):
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_what_was_the_first_argument_is_missed(command):
-    more = {"export": ("--format", "vocab.txt"), "add": ("-m", "trietok-en")}.get(command, ())
+    more = {"export": ("--format", "vocab.txt"), "add": ("-m", "trietok-en")}
+    more = (more | {"rows": ("--new-tokenizer", "trietok-en")}).get(command, ())
     assert f"Missing option '{ARGUMENTS[command]}'" in usage_error(command, "-o", "out", *more)
 
 

@@ -6,7 +6,6 @@ became of the ids and the rows.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
 from trietok.cli.options import FileOpener, choice_of, tokenizer_of
-from trietok.cli.output import warn
 from trietok.cli.progress import Bars, Watched, shown_bars
 from trietok.cli.results import write_page, write_result
 from trietok.cli.terms import TermList, bare_terms, no_term_in
@@ -32,7 +30,7 @@ from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS
-from trietok.workbench.adapting.apply_rows import check_saving, check_tokenizers, write_rows
+from trietok.workbench.adapting.apply_rows import check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import checked_model
 from trietok.workbench.adapting.row_starts import STARTS, ids_of_pieces
 
@@ -88,9 +86,7 @@ _rows_made = options.together(
 @options.profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
-@options.tokenizer("--new-tokenizer", help="The tokenizer that the model gets.")
-@options.file("--plan", help="Use a row plan that --save-plan wrote.")
-@options.save_plan
+@options.tokenizer("--new-tokenizer", required=True, help="The tokenizer that the model gets.")
 @_rows_made
 @options.flag(
     "--allow-other-vocabulary",
@@ -104,9 +100,7 @@ def rows(
     model: str,
     output: str | None,
     dry_run: bool,
-    new_tokenizer: str | None,
-    plan: str | None,
-    save_plan: str | None,
+    new_tokenizer: str,
     start: str | None,
     start_seconds: float | None,
     allow_other_vocabulary: bool,
@@ -122,29 +116,24 @@ def rows(
     \b
     Examples:
       trietok rows -m bert-small --new-tokenizer new-tokenizer -o new-model
-      trietok rows -m bert-small --plan plan.json -o new-model --multiple-of 8
+      trietok rows -m bert-small --new-tokenizer new-tokenizer -o new-model --multiple-of 8
     """
     require_output(output, dry_run)
-    if new_tokenizer is None and plan is None:
-        raise click.UsageError("Give --new-tokenizer DIR, or --plan FILE.")
-    if plan is not None and start is not None:
-        raise click.UsageError(
-            "--start goes with --new-tokenizer only: a plan already says what new rows are made of."
-        )
     multiple_of = tensors.pop("multiple_of")
     # before its name is taken for one on the hub
     checkpoint, axes = checked_model(model, output, **tensors)
-    planned = _planned(
-        model, new_tokenizer, plan, "length" if start == "distil" else start or "length"
-    )
-    row_plan, before, after, proof = planned
+    after = tokenizer_of(new_tokenizer)
+    before = choose(model, after.profile).load()
+    first = "length" if start == "distil" else start or "length"
+    row_plan = trietok.plan_rows(before, after, start=first)
+    proof = trietok.compare(before, after, ()).proof
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
             f"the new tokenizer has another vocabulary than that of {model}: {row_plan}; give the"
             " tokenizer that was made from the model's, or write the model nevertheless with"
             " --allow-other-vocabulary"
         )
-    new = [] if after is None else _made(row_plan, after)
+    new = _made(row_plan, after)
     many = row_plan.made > _MOST_NEW and 10 * row_plan.made > row_plan.rows_after
     if many and not (allow_other_vocabulary or allow_many_new):
         named = f", such as those of {first_few(new, 5)}" if new else ""
@@ -153,16 +142,11 @@ def rows(
             " nothing of them, and they are made up of other rows; give the model that has them,"
             " such as the one that was trimmed, or write them nevertheless with --allow-many-new"
         )
-    if plan is not None:  # any other was made from the model's tokenizer just now
-        check_tokenizers(row_plan, checkpoint, after)
-    elif after is not None:
-        check_saving(after)
+    check_saving(after)
     if output is None or dry_run:
-        said = [str(row_plan), *([proof] if proof else []), "dry run: nothing is written"]
+        said = [str(row_plan), proof, "dry run: nothing is written"]
         write_result({"made": new, "proof": proof}, as_json, lambda: said)
         return
-    if save_plan is not None:
-        options.save_row_plan(row_plan, save_plan)
     with shown_bars(transient=True) as bars:
         fitted = None
         if start == "distil":
@@ -173,15 +157,18 @@ def rows(
             fitted = distil_rows(
                 row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress
             )
-        how = {
-            "multiple_of": multiple_of,
-            "tokenizer": after,
-            "progress": _writing(bars),
-        }
-        applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
-    said = [str(row_plan), proof] if proof else [applied.proof]
-    said[:0] = [] if fitted is None else str(fitted).split("\n")
-    unknown = [] if before is None else _unknown_to(before, new)
+        applied = write_rows(
+            row_plan,
+            checkpoint,
+            axes,
+            output,
+            multiple_of=multiple_of,
+            tokenizer=after,
+            progress=_writing(bars),
+            fitted=fitted,
+        )
+    said = [*([] if fitted is None else str(fitted).split("\n")), str(row_plan), proof]
+    unknown = _unknown_to(before, new)
     if unknown:
         told = (
             f"no piece of {number_of(len(unknown), 'new token')} is known to the tokenizer of"
@@ -192,38 +179,9 @@ def rows(
         **applied.to_dict(),
         "fitted": plain_values(fitted),
         "unknown": unknown,
-        "proof": said[-1],
+        "proof": proof,
     }
     write_result(values, as_json, lambda: [*applied.table(), *applied.summary(), *said])
-    if after is None:
-        warn(
-            f"{output} has no tokenizer; give --new-tokenizer DIR, or save the one that the plan"
-            " leads to there"
-        )
-
-
-def _planned(
-    model: str, new_tokenizer: str | None, plan: str | None, start: str
-) -> tuple[trietok.RowPlan, Any, Any, str | None]:
-    """The plan; the tokenizers that it leads from and to, if they are known; and what becomes of
-    the ids.
-    """
-    after: Any = None if new_tokenizer is None else tokenizer_of(new_tokenizer)
-    if plan is None:
-        before = choose(model, after.profile).load()
-        return (
-            trietok.plan_rows(before, after, start=start),
-            before,
-            after,
-            trietok.compare(before, after, ()).proof,
-        )
-    row_plan = trietok.RowPlan.load(plan)
-    if new_tokenizer is not None and after.fingerprint() != row_plan.after:
-        # The plan may have been made for the other profile.
-        with contextlib.suppress(trietok.TrietokError):
-            other = choose(new_tokenizer, "slow" if after.profile == "fast" else "fast").load()
-            after = other if other.fingerprint() == row_plan.after else after
-    return row_plan, None, after, None
 
 
 def _made(plan: trietok.RowPlan, after: Any) -> list[str]:

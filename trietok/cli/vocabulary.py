@@ -1,7 +1,7 @@
 """`trietok add`, `trim` and `suggest`: a tokenizer with other tokens.
 
-In: a tokenizer, and terms or texts. Out: a new directory, a plan of rows if asked for, and lines
-that say what became of the ids and what a model needs now.
+In: a tokenizer, and terms or texts. Out: a new directory, and lines that say what became of the ids
+and what a model needs now.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
 # What `add` and `trim` end with.
-_changing = options.together(options.save_plan, options.reading, options.json_offline)
+_changing = options.together(options.reading, options.json_offline)
 _MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
@@ -64,18 +64,10 @@ def require_output(output: str | None, dry_run: bool) -> None:
         raise click.UsageError("Missing option '--output' / '-o'; --dry-run goes without.")
 
 
-def _save(
-    tokenizer: Any, model: str, out: str | None, plan: trietok.RowPlan | None, plan_file: str | None
-) -> None:
-    """Write the plan of rows to a file, which may not be possible, and then a tokenizer to a new
-    directory.
-
-    Without a directory there is a dry run, which writes neither.
-    """
+def _save(tokenizer: Any, model: str, out: str | None) -> None:
+    """Write a tokenizer to a new directory. Without a directory, a dry run writes nothing."""
     if out is None:
         return
-    if plan is not None and plan_file is not None:
-        options.save_row_plan(plan, plan_file)
     if _rows_command(model, out) is None:
         tokenizer.save_pretrained(out)
     else:  # `_rows_lines` says what to do with the model: nothing else has to
@@ -158,7 +150,6 @@ def add(
     way: str,
     special: bool,
     allow_left_out: bool,
-    save_plan: str | None,
     read: FileOpener,
     as_json: bool,
 ) -> None:
@@ -187,8 +178,7 @@ def add(
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
     comparison = trietok.compare(before, after, ())
     output = None if dry_run else output
-    plan = None if save_plan is None else trietok.plan_rows(before, after)
-    _save(after, model, output, plan, save_plan)
+    _save(after, model, output)
     is_changed = bool(done.added)
     write_result(
         {
@@ -198,7 +188,6 @@ def add(
             "effects": plain_values(effects),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
-            "plan": save_plan,
             "rows_command": (
                 _rows_command(model, output) if is_changed and output is not None else None
             ),
@@ -248,7 +237,6 @@ def trim(
     keep: tuple[str, ...],
     unused: str,
     check: tuple[str, ...],
-    save_plan: str | None,
     read: FileOpener,
     as_json: bool,
     **what_else: Any,
@@ -280,13 +268,13 @@ def trim(
             **what_else,
         )
     output = None if dry_run else output
-    _save(trimmed.tokenizer, model, output, trimmed.plan, save_plan)
+    _save(trimmed.tokenizer, model, output)
     certificate, command = (
         trimmed.certificate,
         None if output is None else _rows_command(model, output),
     )
     write_result(
-        {"out": output, **certificate.to_dict(), "plan": save_plan, "rows_command": command},
+        {"out": output, **certificate.to_dict(), "rows_command": command},
         as_json,
         lambda: (
             *certificate.lines(),
@@ -336,7 +324,6 @@ def suggest(
     files: tuple[str, ...],
     model: str,
     output: str | None,
-    save_plan: str | None,
     leave_out: tuple[str, ...],
     read: FileOpener,
     as_json: bool,
@@ -352,10 +339,6 @@ def suggest(
       trietok suggest 'texts/*.txt' --most 50
       trietok suggest -m my-tokenizer -o with-words texts.txt
     """
-    if save_plan is not None and output is None:
-        raise click.UsageError(
-            "--save-plan needs --output: the row plan leads to the tokenizer there."
-        )
     texts = read(files)
     choice = Choice(
         model, trietok.BertTokenizer, "because words are found as the slow class splits texts"
@@ -370,13 +353,7 @@ def suggest(
         before, way = _tokenizer_to_change(model), way_to_add(suggestions, how["way"])
         after = copy.deepcopy(before)
         done = trietok.add_terms(after, [each.word for each in suggestions.suggestions], way)
-        _save(
-            after,
-            model,
-            output,
-            None if save_plan is None else trietok.plan_rows(before, after),
-            save_plan,
-        )
+        _save(after, model, output)
         applied = {"out": output, **done.to_dict(), "rows_command": _rows_command(model, output)}
         said = [*str(done).split("\n"), *_rows_lines(after, model, output, bool(done.added))]
     write_result(
