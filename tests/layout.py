@@ -22,13 +22,10 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("workbench.trim",),
     ("workbench.adapting", "workbench.locking"),
     (
-        *(
-            "workbench.benchmarking",
-            "workbench.checking",
-            "workbench.comparing",
-            "workbench.suggesting",
-        ),
-        "workbench.sentence_model",
+        "workbench.benchmarking",
+        "workbench.checking",
+        "workbench.comparing",
+        "workbench.suggesting",
     ),
     ("workbench.engines", "workbench.read_again", "workbench.sentence_modules", "corpus"),
     ("google_bert", "tokenizer_json"),

@@ -231,9 +231,7 @@ def resized(model: pathlib.Path, count: int, seed: int) -> np.ndarray:
 def words_of(model: pathlib.Path, pairs: list[Pair], most: int) -> list[str]:
     """The words of some pairs that are most worth a token."""
     return list(
-        trietok.adapt(
-            model, None, [text_of(pair) for pair in pairs], most=most, held_back=0
-        ).terms.added
+        trietok.adapt(model, None, [text_of(pair) for pair in pairs], most=most).terms.added
     )
 
 

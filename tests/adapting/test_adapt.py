@@ -264,7 +264,7 @@ def test_words_that_are_found_where_an_added_token_is_in_the_way(model, tmp_path
     """They become added tokens, and the report says so; entries that were asked for are refused."""
     directory = model(BertTokenizerFast)
     adapt(directory, tmp_path / "one", terms=["fibrillation"], way="single-word")
-    adapted = adapt(tmp_path / "one", tmp_path / "two", TEXTS, min_frequency=2, held_back=0)
+    adapted = adapt(tmp_path / "one", tmp_path / "two", TEXTS, min_frequency=2)
     assert (list(adapted.terms.added.values()), adapted.terms.entries) == ([8001, 8002], [])
     assert (
         "2 of them no entries, since other libraries would give the added token 'fibrillation' an"
@@ -293,7 +293,7 @@ def test_what_cannot_be_saved_is_told_before_anything_is_made(model, tmp_path):
         with pytest.raises(
             trietok.VocabularyError, match=r"^tokenizer.json: .*No token has the id 8000"
         ):
-            adapt(directory, out, no_texts(), terms=["e f"], profile="fast", held_back=0)
+            adapt(directory, out, no_texts(), terms=["e f"], profile="fast")
     assert not (tmp_path / "out").exists()
     assert adapt(directory, None, terms=["e f"], profile="slow").terms.added == {"e f": 8002}
 
@@ -332,7 +332,7 @@ def test_other_words_with_new_pieces_are_named(model, tmp_path, kind, way):
     )
     assert all((said in str(each)) == bool(words) for each in (dry, done))
     (other,) = adapt(
-        directory, None, ["hepat hepatocytes"] + ["hepat"] * 9, held_back=0, profile=profile
+        directory, None, ["hepat hepatocytes"] + ["hepat"] * 9, profile=profile
     ).other_words
     assert (other.word, other.frequency, other.after[0]) == ("hepatocytes", 1, "hepat")
 

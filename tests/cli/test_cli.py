@@ -383,7 +383,6 @@ def test_the_options_of_a_long_command_stand_in_groups():
     assert titles == [
         "Options",
         "Words to add",
-        "What they do",
         "Rows of the model",
         "Reading texts",
     ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -216,7 +215,7 @@ def _writing(
 )
 @options.model_directory
 @options.profile
-@options.writes(options.NEW_DIRECTORY, required=False, is_resumed=False)
+@options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
 @options.page_with_output
 @options.section(
@@ -227,40 +226,7 @@ def _writing(
     allow_left_out,
 )
 @options.section(
-    "What they do",
-    click.option(
-        "--held-back",
-        type=click.FloatRange(min=0, max=1, max_open=True),
-        default=0.1,
-        metavar="SHARE",
-        help="Find no words in this share of the texts, and show what the new tokens do to them.",
-    ),
-    options.flag(
-        "--measure",
-        help="Show what becomes of embeddings of held-back texts (with PyTorch; as distil does).",
-    ),
-)
-@options.section(
     "Rows of the model",
-    options.number(
-        "--in-context",
-        type=click.IntRange(min=0),
-        default=0,
-        help=(
-            "With --start distil, fit rows in N texts that hold the word, too, which takes longer."
-        ),
-    ),
-    options.some_files(
-        "--heal",
-        help=(
-            "Fit rows in the whole texts of a file, too (with --start distil, its default then)."
-            " May be repeated."
-        ),
-    ),
-    options.flag(
-        "--resume",
-        help="Go on with the rows that a run kept that was stopped, in a file beside --output.",
-    ),
     _rows_made,
 )
 @options.section("Reading texts", options.reading)
@@ -275,7 +241,6 @@ def adapt(
     leave_out: tuple[str, ...],
     allow_left_out: bool,
     start: str | None,
-    heal: tuple[str, ...],
     page: str | None,
     read: FileOpener,
     as_json: bool,
@@ -304,12 +269,8 @@ def adapt(
     if given is None and not (files or removed):
         raise no_term_in(remove)
     profile = choice_of(model).kind.profile
-    kept, left = (
-        Path(f"{output}.rows"),
-        f"fitted rows stay in {output}.rows, and --resume goes on with them",
-    )
     with (
-        stop_said(lambda: left if kept.exists() else "nothing was written"),
+        stop_said(lambda: "nothing was written"),
         shown_bars(transient=True) as bars,
     ):
         adapted = trietok.adapt(
@@ -319,12 +280,10 @@ def adapt(
             terms=None if given is None else given.terms,
             remove=removed,
             leave_out=bare_terms(leave_out, read),
-            start=start or ("distil" if heal else "length"),
-            heal=read(heal) if heal else (),
+            start=start or "length",
             profile=profile,
             progress=_writing(bars),
             fitting=_writing(bars, "fitting", "rows"),
-            healing=_writing(bars, "healing", "steps"),
             **how,
         )
     if given is not None:

@@ -194,13 +194,12 @@ def writes(
     metavar: str = "DIR",
     required: bool = True,
     type: click.Path = OUTPUT,
-    is_resumed: bool = True,
     **settings: Any,
 ) -> Decorator:
     """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may
     be written.
 
-    With `--resume`, what is at `--output` is gone on with, where it `is_resumed`.
+    With `--resume`, what is at `--output` is gone on with.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -212,8 +211,8 @@ def writes(
             ]
             with contextlib.ExitStack() as places:
                 # What a run can be resumed from, its own code knows.
-                resumes = is_resumed and "resume" in rest
-                if output is not None and not (resumes and (rest["resume"] or not force)):
+                resumes = "resume" in rest and (rest["resume"] or not force)
+                if output is not None and not resumes:
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
                 if rest.get("page"):
                     places.enter_context(place_to_write(rest["page"], True, force, read, "--page"))

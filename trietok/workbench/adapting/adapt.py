@@ -8,14 +8,11 @@ a look, only the report.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
@@ -40,15 +37,7 @@ from trietok.workbench.adapting.add_terms import (
     way_to_add,
 )
 from trietok.workbench.adapting.apply_rows import OnStep, check_saving, write_rows
-from trietok.workbench.adapting.checkpoint import Checkpoint, checked_model, read_checkpoint
-from trietok.workbench.adapting.fitted_so_far import FittedSoFar
-from trietok.workbench.adapting.held_back import (
-    MOST_EMBEDDED,
-    HeldBack,
-    HeldTexts,
-    TokensOfTexts,
-    tokens_of,
-)
+from trietok.workbench.adapting.checkpoint import Checkpoint, checked_model
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
 from trietok.workbench.adapting.row_starts import (
     FORMER_STARTS,
@@ -57,6 +46,7 @@ from trietok.workbench.adapting.row_starts import (
     ids_of_pieces,
     plan_rows,
 )
+from trietok.workbench.adapting.tokens_of_texts import TokensOfTexts, tokens_of
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import compare
 from trietok.workbench.read_again import read_again
@@ -65,7 +55,6 @@ from trietok.workbench.suggesting.suggestions import Suggestions
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
-    from trietok.workbench.adapting.heal import Healed
 
 
 @renamed(FORMER_STARTS, model_dir="model", out_dir="output", new="start")
@@ -82,11 +71,6 @@ def adapt(
     phrases: int = 0,
     start: str | Initializer = "length",
     start_seconds: float | None = None,
-    in_context: int = 0,
-    heal: Iterable[str] = (),
-    resume: bool = False,
-    measure: bool = False,
-    held_back: float = 0.1,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
@@ -94,7 +78,6 @@ def adapt(
     profile: Profile | None = None,
     progress: OnStep | None = None,
     fitting: OnStep | None = None,
-    healing: OnStep | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens
     with a row for each.
@@ -122,19 +105,8 @@ def adapt(
             embedded its pieces.
         start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time
             are as with `"length"`. None is as long as needed.
-        in_context: with `"distil"`, in how many texts each row is fitted besides the word alone. It
-            takes longer.
-        heal: with `"distil"`, texts in which the rows are then fitted as whole texts, so that the
-            model gives each what it gave before; see `heal_rows`. It takes minutes for 500 words.
-        resume: with `"distil"`, go on with the rows that a run kept that was stopped, in the file
-            `output` and ".rows".
-        measure: embed texts that were held back with both models, and say what became of their
-            neighbours. It needs PyTorch; with `"distil"` it is always done where there are texts.
-        held_back: the share of the texts that no words are found in, so that the report can say
-            what the new tokens do to other texts. The same texts are held back each time.
         also, leave, multiple_of, progress: see `apply_rows`.
-        fitting, healing: called with the number of rows that are fitted and of those to fit; of
-            steps, and of the most.
+        fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes.
             Where it is `"fast"`, the new directory has a tokenizer.json.
 
@@ -150,50 +122,37 @@ def adapt(
     if terms is None and not _is_given(texts) and _is_given(remove):
         terms = ()
     _check_words(way, terms, leave_out, (most, min_frequency, phrases))
-    for name, said in (("texts", texts), ("heal", heal)):
-        if isinstance(said, (str, bytes)) or not isinstance(said, Iterable):
-            raise InputTypeError(
-                f"{name} is a list of texts, not {type(said).__name__}", value=said
-            )
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError(f"texts is a list of texts, not {type(texts).__name__}", value=texts)
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     # before all of the texts are read
     checkpoint, _ = checked_model(model, output, also, leave)
-    if not 0 <= held_back < 1:
-        raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
     before, slow = _tokenizers(model, profile)
     fits = isinstance(start, str) and start == "distil"
-    heals = _is_given(heal)
-    _check_fitting(fits, start_seconds, in_context, heals, resume)
+    _check_seconds(fits, start_seconds)
     planned = "length" if fits else start
     check_start(before, planned)
-    if fits or measure:
-        from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
+    if fits:
+        from trietok.workbench.adapting.encoder import check_model  # only where a model is run
 
-        distil.checked_parts(checkpoint)  # before all of the texts are read, too
+        check_model(checkpoint)
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
-    with contextlib.ExitStack() as stack:
-        read, healing_texts = (stack.enter_context(read_again(each)) for each in (texts, heal))
-        held = HeldTexts(read, held_back if terms is None else 1)
+    with read_again(texts) as read:
         if terms is None:
             words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
-            found = _with_words((before, base, slow), held, read, way, most, words)
+            found = _with_words((before, base, slow), read, way, most, words)
         else:
-            found = _with_given((before, base), terms, held, read, way)
+            found = _with_given((before, base), terms, read, way)
         if not (found.done.added or removed) and output is not None:
             raise InputError(f"there is nothing to add: {_why_nothing(found)}")
         plan = plan_rows(before, found.after, start=planned)
-        of_held, made = held.told((before, found.after), checkpoint), _Written()
-        measures = of_held is not None and (fits or measure)
+        made = _Written()
         if output is not None:
-            in_texts = () if not in_context else read if terms is not None else held
-            of_fitting = (in_texts, in_context, start_seconds, healing_texts if heals else None)
-            how_fitted = _Fitting(*of_fitting, resume, fitting, healing) if fits else None
+            how_fitted = _Fitting(start_seconds, fitting) if fits else None
             how: dict[str, Any] = {"multiple_of": multiple_of, "progress": progress}
-            measured = held.texts[:MOST_EMBEDDED] if measures else []
             run = (before, found, plan, checkpoint, output, also, leave)
-            made = _written(*run, how_fitted, measured, of_held, how)
-    asked = (("fitting of rows", fits), ("measuring of embeddings", measures))
+            made = _written(*run, how_fitted, how)
     return Adapted(
         suggestions=found.suggestions,
         terms=found.done,
@@ -206,11 +165,9 @@ def adapt(
         out=made.applied.out if made.applied else "",
         unreached=found.unreached,
         fitted=made.fitted,
-        held_back=made.held_back or of_held,
-        left=" and ".join(what for what, is_asked in asked if is_asked and output is None),
+        left="fitting of rows" if fits and output is None else "",
         other_words=other_words(before, found.after, found.done, found.changed),
         removed=removed,
-        healed=made.healed,
         removed_entries=_entries_of(removed, before),
     )
 
@@ -236,21 +193,13 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
         )
 
 
-def _check_fitting(
-    fits: bool, seconds: float | None, in_context: int, heals: bool, resume: bool
-) -> None:
-    """Raise where an option of fitting is none, or rows are not fitted."""
-    goes = "goes with start='distil' (--start distil)"
+def _check_seconds(fits: bool, seconds: float | None) -> None:
+    """Raise where `start_seconds` is none, or rows are not fitted."""
     if seconds is not None and not (fits and seconds > 0):
         raise InputError(
-            f"start_seconds (--start-seconds) is {seconds!r:.40}; it is above 0, and {goes}"
+            f"start_seconds (--start-seconds) is {seconds!r:.40}; it is above 0, and goes with"
+            " start='distil' (--start distil)"
         )
-    if type(in_context) is not int or in_context < 0 or (in_context and not fits):
-        raise InputError(
-            f"in_context (--in-context) is {in_context!r:.40}; it is a number of texts, and {goes}"
-        )
-    if (heals or resume) and not fits:
-        raise InputError(f"{'heal' if heals else 'resume'} {goes}")
 
 
 def _is_given(texts: Iterable[str]) -> bool:
@@ -275,7 +224,6 @@ class _Found(NamedTuple):
 
 def _with_words(
     tokenizers: tuple[BertTokenizer, BertTokenizer, BertTokenizer],
-    held: HeldTexts,
     read: Iterable[str],
     way: str,
     most: int,
@@ -285,7 +233,7 @@ def _with_words(
     third finds them.
     """
     before, base, slow = tokenizers
-    suggestions = _suggested(slow, held, way, most, **how)
+    suggestions = _suggested(slow, read, way, most, **how)
     way = way_to_add(suggestions, way)
     after, done = _with_terms([each.word for each in suggestions.suggestions], base, way)
     *counts, given = tokens_of((before, after), read)
@@ -301,14 +249,12 @@ def _with_words(
 def _with_given(
     tokenizers: tuple[BertTokenizer, BertTokenizer],
     terms: Iterable[str],
-    held: HeldTexts,
     read: Iterable[str],
     way: str,
 ) -> _Found:
     """Terms added, to the second of the tokenizers."""
     before, base = tokenizers
     after, done = _with_terms(checked_terms(terms), base, way)
-    list(held)  # none is left: all may be in the sample
     words = WordCounts()
     *counts, given = tokens_of((before, after), read, words)
     return _Found(after, done, counts, given, words.items())
@@ -387,51 +333,10 @@ def _entries_of(tokens: Iterable[str], tokenizer: BertTokenizer) -> list[str]:
 
 
 class _Fitting(NamedTuple):
-    """How rows are fitted: in so many of some texts, for so many seconds, and healed in others."""
+    """For how many seconds rows are fitted, and what is called meanwhile."""
 
-    texts: Iterable[str]
-    in_context: int
     seconds: float | None
-    heal: Iterable[str] | None
-    resume: bool
-    fitting: OnStep | None
-    healing: OnStep | None
-
-    def kept(
-        self, output: str, checkpoint: Checkpoint, plan: RowPlan, found: _Found
-    ) -> FittedSoFar:
-        """What a run kept that was stopped, or nothing yet."""
-        texts = chain(self.texts, () if self.heal is None else self.heal)
-        how = (self.in_context, self.heal is not None)
-        return FittedSoFar(Path(f"{output}.rows"), checkpoint, plan, how, texts, self.resume)
-
-    def rows(
-        self,
-        plan: RowPlan,
-        model: Checkpoint,
-        before: BertTokenizer,
-        found: _Found,
-        kept: FittedSoFar,
-    ) -> tuple[FittedRows, FittedRows, Healed | None]:
-        """What fitting gave, the rows to write, and what healing gave."""
-        from trietok.workbench.adapting.distil import distil_rows
-
-        of_model = (plan, model, before, found.after)
-        fitted = values = distil_rows(
-            *of_model,
-            texts=self.texts,
-            in_context=self.in_context,
-            seconds=self.seconds,
-            progress=self.fitting,
-            kept=kept,
-        )
-        healed = None
-        if self.heal is not None:
-            from trietok.workbench.adapting.heal import heal_rows
-
-            told = self.healing
-            values, healed = heal_rows(*of_model, fitted, self.heal, kept, progress=told)
-        return fitted, values, healed
+    progress: OnStep | None
 
 
 class _Written(NamedTuple):
@@ -440,8 +345,6 @@ class _Written(NamedTuple):
     applied: AppliedRows | None = None
     tokenizer: BertTokenizer | None = None
     fitted: FittedRows | None = None
-    healed: Healed | None = None
-    held_back: HeldBack | None = None
 
 
 def _written(
@@ -453,32 +356,28 @@ def _written(
     also: Iterable[str],
     leave: Iterable[str],
     fitting: _Fitting | None,
-    measured: list[str],
-    held_back: HeldBack | None,
     how: dict[str, Any],
 ) -> _Written:
     """Write the directory; it is there once all has proved right, or not at all."""
-    fitted = values = healed = None
-    with contextlib.ExitStack() as stack:
-        if fitting is not None:
-            kept = fitting.kept(os.fspath(output), checkpoint, plan, found)
-            stack.enter_context(kept.kept_if_stopped())
-        staging = stack.enter_context(new_directory(output))
+    fitted = None
+    with new_directory(output) as staging:
         # once more: the texts may have taken hours
         parts = checked_model(checkpoint.directory, staging, also, leave)
         if fitting is not None:
-            fitted, values, healed = fitting.rows(plan, parts[0], before, found, kept)
-        applied = write_rows(plan, *parts, staging, fitted=values, tokenizer=found.after, **how)
-        written = _verified(before, plan, found.done, staging)
-        if measured and held_back is not None:
-            from trietok.workbench.adapting.distil import TextEmbedder
+            from trietok.workbench.adapting.distil import distil_rows
 
-            models = (parts[0], before), (read_checkpoint(staging), found.after)
-            # the memory holds one model at a time
-            old, new = (TextEmbedder(*each).embeddings(measured) for each in models)
-            held_back = held_back.measured(old, new)
+            fitted = distil_rows(
+                plan,
+                parts[0],
+                before,
+                found.after,
+                seconds=fitting.seconds,
+                progress=fitting.progress,
+            )
+        applied = write_rows(plan, *parts, staging, fitted=fitted, tokenizer=found.after, **how)
+        written = _verified(before, plan, found.done, staging)
     applied = replace(applied, out=os.fspath(output))
-    return _Written(applied, written, fitted, healed, held_back)
+    return _Written(applied, written, fitted)
 
 
 def _verified(

@@ -140,10 +140,7 @@ def write_rows(
     ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
     blocks = RowBlocks(for_model)
     if fitted is not None:
-        tied, of_head, biases = checkpoint.fitted_tensors()
-        for values, names in ((fitted.values, tied), (fitted.head, of_head), (fitted.bias, biases)):
-            if values is not None:
-                blocks.put(fitted.rows, values, names)
+        blocks.put(fitted.rows, fitted.values, checkpoint.fitted_tensors())
     writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
     with new_directory(out_dir) as staging:

@@ -96,9 +96,9 @@ class Checkpoint(NamedTuple):
         limits = (int(each) - few for each, few in numbers if each > few)
         return min([UNLIMITED, *limits])
 
-    def fitted_tensors(self) -> tuple[list[str], list[str], list[str]]:
-        """What can be fitted: the tensor with the input embeddings and those of its shape that the
-        configuration ties to it; rows of a head that are its own; and biases of a head.
+    def fitted_tensors(self) -> list[str]:
+        """What gets fitted rows: the tensor with the input embeddings, and those of its shape that
+        the configuration ties to it.
 
         Raises:
             InputError: there is no such tensor, or more than one.
@@ -107,15 +107,14 @@ class Checkpoint(NamedTuple):
         if len(found) != 1:
             raise InputError(
                 f"{self.directory} has {len(found)} tensors word_embeddings.weight, and rows are"
-                " fitted where there is one; start new rows with 'length'"
+                " fitted where there is one; initialize new rows with 'length'"
             )
-        rows, width = self.shapes[found[0]]
-        of = {name: shape for name, shape in self.shapes.items() if token_axis(name) == 0}
-        heads = [name for name in of if of[name] == (rows, width) and name not in found]
-        biases = [name for name in of if of[name] == (rows,)]
         if self.config.get("tie_word_embeddings", True) is False:
-            return found, heads, biases
-        return found + heads, [], biases
+            return found
+        shape = self.shapes[found[0]]
+        return [
+            name for name, each in self.shapes.items() if each == shape and token_axis(name) == 0
+        ]
 
     def other_files(self) -> tuple[list[str], list[str]]:
         """The files beside the model's and the tokenizer's own: those that stay true, and those
