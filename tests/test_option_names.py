@@ -25,9 +25,6 @@ from trietok.log import renamed
 FORMER = {
     "check": {"path": "model"},
     "fix": {"path": "model", "out": "output"},
-    "adapt": {"model_dir": "model", "out_dir": "output", "new": "start"},
-    "plan_rows": {"new": "start"},
-    "apply_rows": {"checkpoint_dir": "model", "out_dir": "output"},
     "export": {"to": "file_format", "path": "output"},
     "encode_files": {"out": "output", "keep": "keep_columns"},
     "save_tokenizer": {"directory": "output"},
@@ -136,12 +133,6 @@ def test_former_values_mean_what_they_meant(tmp_path):
     with pytest.warns(DeprecationWarning, match="suggest_tokens: adding is called way now"):
         found = trietok.suggest_tokens(english, ["covid"] * 3, adding="added")
     assert found == trietok.suggest_tokens(english, ["covid"] * 3, way="single-word")
-    more = copy.deepcopy(english)
-    more.add_tokens(["covid"])
-    for former, now in {"pieces": "mean", "mean": "all", "zeros": "zeros"}.items():
-        with pytest.warns(DeprecationWarning, match="plan_rows: new is called start now"):
-            plan = trietok.plan_rows(english, more, new=former)
-        assert plan == trietok.plan_rows(english, more, start=now)
 
 
 def test_present_names_warn_of_nothing():

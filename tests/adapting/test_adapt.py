@@ -65,7 +65,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
         way=way,
         min_frequency=2,
         profile=profile,
-        start="mean",
+        initialization="mean",
     )
     assert files_of(directory) == there
     words = list(adapted.terms.added)
@@ -128,11 +128,16 @@ def test_a_list_of_terms(model, tmp_path, kind):
     directory = model(kind)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    first = adapt(directory, None, terms=iter(TERMS), profile=profile, start="mean")
+    first = adapt(directory, None, terms=iter(TERMS), profile=profile, initialization="mean")
     assert sorted(os.listdir(tmp_path)) == [directory.name]
     assert (first.applied, first.out, [each.frequency for each in first.new]) == (None, "", [0] * 5)
     adapted = adapt(
-        directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, start="mean"
+        directory,
+        tmp_path / "out",
+        iter(TEXTS),
+        terms=TERMS,
+        profile=profile,
+        initialization="mean",
     )
     assert (adapted.terms, adapted.plan, adapted.suggestions) == (first.terms, first.plan, None)
     assert adapted.terms.entries == ["covid", "##ology", "vaccines"]
@@ -179,7 +184,9 @@ def test_an_adapted_model_is_adapted_again(model, tmp_path, kind):
     plan, ids, at = None, kind.from_pretrained(directory).get_vocab(), directory
     for number, terms in enumerate(steps):
         old = safetensors.load_file(at / "model.safetensors")[NAME]
-        done = adapt(at, tmp_path / f"step{number}", terms=terms, profile=profile, start="mean")
+        done = adapt(
+            at, tmp_path / f"step{number}", terms=terms, profile=profile, initialization="mean"
+        )
         at, plan = tmp_path / f"step{number}", done.plan if plan is None else plan.then(done.plan)
         assert done.terms.ok, done.terms
         assert done.terms.instead == []
@@ -375,7 +382,7 @@ def test_phrases(model, tmp_path):
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
         ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),
-        ({"start": "best"}, "start is 'best'"),
+        ({"initialization": "best"}, "initialization is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
@@ -463,9 +470,9 @@ def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
     directory = model()
     with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
         adapt(directory, directory / "sub", texts())
-    for start in ("best", "copy:nosuchtoken"):
+    for initialization in ("best", "copy:nosuchtoken"):
         with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
-            adapt(directory, tmp_path / "out", texts(), start=start)
+            adapt(directory, tmp_path / "out", texts(), initialization=initialization)
 
 
 def test_two_vocabularies_in_one_directory(model, tmp_path):

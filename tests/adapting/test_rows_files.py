@@ -163,7 +163,7 @@ def test_rows_that_move_and_rows_that_go(vocab_file, tmp_path):
             )
         )
     )
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     tensors = bert(8)
     config = {
         "eos_token_id": [3, 2],

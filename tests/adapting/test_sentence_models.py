@@ -137,8 +137,17 @@ def test_no_code_of_a_directory_runs(directory, tmp_path, kind):
     new = ("--new-tokenizer", str(tmp_path / "after"), "--profile", "slow")
     terms = ("--terms", str(tmp_path / "terms.txt"), "-o", str(tmp_path / "out"))
     for command in (
-        ("adapt", "-m", str(directory), *terms, "--start", "distil"),
-        ("rows", "-m", str(directory), *new, "-o", str(tmp_path / "out"), "--start", "distil"),
+        ("adapt", "-m", str(directory), *terms, "--initialization", "distil"),
+        (
+            "rows",
+            "-m",
+            str(directory),
+            *new,
+            "-o",
+            str(tmp_path / "out"),
+            "--initialization",
+            "distil",
+        ),
     ):
         assert f"names a module of the type '{kind}'" in error(*command)
     assert not place.exists()
@@ -149,7 +158,7 @@ def test_it_is_refused_before_torch_is_imported(directory):
     with_modules(directory, {**FIRST, "type": "evil.Transformer"})
     code = (
         "import sys, trietok\n"
-        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], start='distil')\n"
+        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], initialization='distil')\n"
         "except trietok.InputError: print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(directory)]
@@ -218,4 +227,4 @@ def test_what_is_refused(directory, tmp_path):
 def test_an_adapter_of_another_model_is_refused(directory):
     (directory / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
     with pytest.raises(InputError, match="is an adapter of another model"):
-        adapt(directory, None, terms=["covid"], start="distil")
+        adapt(directory, None, terms=["covid"], initialization="distil")

@@ -185,7 +185,12 @@ def test_what_is_wrong(files, tmp_path):
     (tmp_path / "none.txt").write_text("\n")
     nothing = f"there is no term in {tmp_path / 'none.txt'}; write one on each line"
     assert error(*files[:5], "--remove", str(tmp_path / "none.txt")) == nothing
-    said = usage_error(*files, "--start", "median")
-    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'." in said
-    assert "there is no token 'nosuchtoken'" in error(*files, "--start", "copy:nosuchtoken")
+    said = usage_error(*files, "--initialization", "median")
+    assert (
+        "--initialization must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'."
+        in said
+    )
+    assert "there is no token 'nosuchtoken'" in error(
+        *files, "--initialization", "copy:nosuchtoken"
+    )
     assert not (tmp_path / "out").exists()

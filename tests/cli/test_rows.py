@@ -211,7 +211,15 @@ def test_mistakes(model, new, tmp_path):
     target = str(tmp_path / "out")
     assert "Missing option '--new-tokenizer'" in usage_error("rows", "-m", model, "-o", target)
     assert "no token 'nothing'" in error(
-        "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--start", "copy:nothing"
+        "rows",
+        "-m",
+        model,
+        "-o",
+        target,
+        "--new-tokenizer",
+        new,
+        "--initialization",
+        "copy:nothing",
     )
     assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
     wanted = "give the directory of a model, with its config.json and weights"

@@ -35,7 +35,12 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
 
     texts: list[Any] = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
     adapted = trietok.adapt(
-        sentences, tmp_path / "adapted", texts, terms=TERMS, way="single-word", start="distil"
+        sentences,
+        tmp_path / "adapted",
+        texts,
+        terms=TERMS,
+        way="single-word",
+        initialization="distil",
     )
     assert (tmp_path / "adapted" / "modules.json").is_file()
     assert adapted.fitted is not None

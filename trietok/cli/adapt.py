@@ -31,35 +31,35 @@ from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS
 from trietok.workbench.adapting.apply_rows import check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import checked_model
-from trietok.workbench.adapting.row_starts import STARTS, ids_of_pieces
+from trietok.workbench.adapting.row_initialization import INITIALIZATIONS, ids_of_pieces
 
 _MOST_NEW = 100  # rows of any model that may be new; more, up to a tenth
 
 
-def _start(ctx: click.Context, parameter: click.Parameter, start: str | None) -> str | None:
-    if start is None or start in STARTS or start.startswith("copy:"):
-        return start
-    raise click.UsageError(
-        f"--start must be {', '.join(STARTS)} or copy:TOKEN, not {start!r:.60}.", ctx
-    )
+def _initialization(ctx: click.Context, parameter: click.Parameter, way: str) -> str:
+    if way in INITIALIZATIONS or way.startswith("copy:"):
+        return way
+    known = ", ".join(INITIALIZATIONS)
+    raise click.UsageError(f"--initialization must be {known} or copy:TOKEN, not {way!r:.60}.", ctx)
 
 
 _rows_made = options.together(
     click.option(
-        "--start",
+        "--initialization",
+        default="length",
         metavar="WAY",
-        callback=_start,
+        callback=_initialization,
         help=(
-            "Start the row of a new token as the mean of its pieces' rows, longer ones weighing"
-            " more (length, the default) or all alike (mean), or fitted to the model (distil, with"
-            " PyTorch); or as the mean of all tokens (all), zeros or copy:TOKEN."
+            "Make the row of a new token the mean of its pieces' rows, longer ones weighing more"
+            " (length, the default) or all alike (mean), or fit it to the model (distil, with"
+            " PyTorch); or the mean of all tokens (all), zeros or copy:TOKEN."
         ),
     ),
     click.option(
-        "--start-seconds",
+        "--initialization-seconds",
         type=click.FloatRange(min=0, min_open=True),
         metavar="S",
-        help="With --start distil, fit rows for at most S seconds; others start as with length.",
+        help="With distil, fit rows for at most S seconds; others are as with length.",
     ),
     options.name(
         "--also",
@@ -100,8 +100,8 @@ def rows(
     output: str | None,
     dry_run: bool,
     new_tokenizer: str,
-    start: str | None,
-    start_seconds: float | None,
+    initialization: str,
+    initialization_seconds: float | None,
     allow_other_vocabulary: bool,
     allow_many_new: bool,
     as_json: bool,
@@ -123,8 +123,9 @@ def rows(
     checkpoint, axes = checked_model(model, output, **tensors)
     after = tokenizer_of(new_tokenizer)
     before = choose(model, after.profile).load()
-    first = "length" if start == "distil" else start or "length"
-    row_plan = trietok.plan_rows(before, after, start=first)
+    fits = initialization == "distil"
+    planned = "length" if fits else initialization
+    row_plan = trietok.plan_rows(before, after, initialization=planned)
     proof = trietok.compare(before, after, ()).proof
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
@@ -148,13 +149,18 @@ def rows(
         return
     with shown_bars(transient=True) as bars:
         fitted = None
-        if start == "distil":
+        if fits:
             # PyTorch: only where rows are fitted
             from trietok.workbench.adapting.distil import distil_rows
 
             progress = _writing(bars, "fitting", "rows")
             fitted = distil_rows(
-                row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress
+                row_plan,
+                checkpoint,
+                before,
+                after,
+                seconds=initialization_seconds,
+                progress=progress,
             )
         applied = write_rows(
             row_plan,
@@ -240,7 +246,6 @@ def adapt(
     dry_run: bool,
     leave_out: tuple[str, ...],
     allow_left_out: bool,
-    start: str | None,
     page: str | None,
     read: FileOpener,
     as_json: bool,
@@ -280,7 +285,6 @@ def adapt(
             terms=None if given is None else given.terms,
             remove=removed,
             leave_out=bare_terms(leave_out, read),
-            start=start or "length",
             profile=profile,
             progress=_writing(bars),
             fitting=_writing(bars, "fitting", "rows"),

@@ -8,7 +8,6 @@ on standard error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 import click
 
@@ -34,12 +33,9 @@ OPTIONS: dict[str, dict[str, str]] = {
     "encode-files": {"--keep": "--keep-columns", "--with": "--include"},
     "explain": {"--html": "--output"},
     "export": {"--to": "--format", "--strict": NOTHING},
-    "rows": {"--tokenizer": "--new-tokenizer", "--new": "--start"},
-    "adapt": {"--new": "--start"},
+    "rows": {"--tokenizer": "--new-tokenizer"},
     "suggest": {"--apply": "--output"},
 }
-# The values of a former option that have other names now.
-VALUES = {"--new": {"pieces": "mean", "mean": "all"}}
 # The option that takes what was the first argument of a command.
 ARGUMENTS = {
     **dict.fromkeys(("adapt", "check", "export", "rows", "trim"), "--model"),
@@ -112,11 +108,8 @@ class Command(click.Command):
                 if former[name] == FILES:
                     files.append(value if equals else next(rest, ""))
                 else:
-                    values = VALUES.get(name, {})
                     now += former[name].split()
-                    now[-1:] = [f"{each}{equals}{values.get(value, value)}" for each in now[-1:]]
-                    if values and not equals:
-                        now += [values.get(each, each) for each in islice(rest, 1)]
+                    now[-1:] = [f"{each}{equals}{value}" for each in now[-1:]]
         return [*now, *files]
 
 

@@ -13,13 +13,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import has_tokenizer_json
 from trietok.inputs.profiles import Profile
-from trietok.log import renamed
 from trietok.showing.characters import alternatives, first_few, number_of
 from trietok.tokenizer.auto import AutoTokenizer, choose
 from trietok.tokenizer.bert import BertTokenizer, require_wordpiece
@@ -37,27 +36,22 @@ from trietok.workbench.adapting.add_terms import (
     way_to_add,
 )
 from trietok.workbench.adapting.apply_rows import OnStep, check_saving, write_rows
-from trietok.workbench.adapting.checkpoint import Checkpoint, checked_model
-from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
-from trietok.workbench.adapting.row_starts import (
-    FORMER_STARTS,
+from trietok.workbench.adapting.checkpoint import checked_model
+from trietok.workbench.adapting.row_initialization import (
     Initializer,
-    check_start,
+    check_initialization,
     ids_of_pieces,
     plan_rows,
 )
+from trietok.workbench.adapting.row_plan import RowPlan
 from trietok.workbench.adapting.tokens_of_texts import TokensOfTexts, tokens_of
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import compare
-from trietok.workbench.read_again import read_again
+from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.suggest import suggest_tokens
 from trietok.workbench.suggesting.suggestions import Suggestions
 
-if TYPE_CHECKING:
-    from trietok.workbench.adapting.distil import FittedRows
 
-
-@renamed(FORMER_STARTS, model_dir="model", out_dir="output", new="start")
 def adapt(
     model: str | os.PathLike[str],
     output: str | os.PathLike[str] | None,
@@ -69,8 +63,8 @@ def adapt(
     min_frequency: int = 3,
     way: str = "auto",
     phrases: int = 0,
-    start: str | Initializer = "length",
-    start_seconds: float | None = None,
+    initialization: str | Initializer = "length",
+    initialization_seconds: float | None = None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
@@ -90,8 +84,8 @@ def adapt(
         model: a directory with a model (config.json and .safetensors files) and its tokenizer.
         output: the directory to write, which does not exist or is empty. None writes nothing: the
             result tells what would be added, and what not.
-        texts: what to find words in; with `terms`, what to count their tokens in, if anything. They
-            are read twice; an iterator is kept in a temporary file for that.
+        texts: what to find words in, for which they are read twice, an iterator from a temporary
+            file; with `terms`, what to count their tokens in, if anything.
         terms: what to add; see `add_terms`. None finds words in the texts, if there are any, or
             adds nothing where some are to be removed.
         remove: tokens, or terms as people write them, to take out first, whose rows go. Later ids
@@ -100,11 +94,11 @@ def adapt(
             With phrases, all are added tokens.
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other
             words too.
-        start: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with
-            PyTorch and the model's own class, so that the model embeds each token alone as it has
-            embedded its pieces.
-        start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time
-            are as with `"length"`. None is as long as needed.
+        initialization: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits
+            them with PyTorch, so that the model embeds each token alone as it has embedded its
+            pieces.
+        initialization_seconds: with `"distil"`, how long fitting may take; rows for which there is
+            no time are as with `"length"`. None is as long as needed.
         also, leave, multiple_of, progress: see `apply_rows`.
         fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes.
@@ -117,7 +111,7 @@ def adapt(
             written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
-    Cost: reading the texts twice, and the model once.
+    Cost: reading the texts twice, or once with `terms`, and the model once.
     """
     if terms is None and not _is_given(texts) and _is_given(remove):
         terms = ()
@@ -128,48 +122,71 @@ def adapt(
     # before all of the texts are read
     checkpoint, _ = checked_model(model, output, also, leave)
     before, slow = _tokenizers(model, profile)
-    fits = isinstance(start, str) and start == "distil"
-    _check_seconds(fits, start_seconds)
-    planned = "length" if fits else start
-    check_start(before, planned)
+    fits = isinstance(initialization, str) and initialization == "distil"
+    _check_seconds(fits, initialization_seconds)
+    planned = "length" if fits else initialization
+    check_initialization(before, planned)
     if fits:
         from trietok.workbench.adapting.encoder import check_model  # only where a model is run
 
         check_model(checkpoint)
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
-    with read_again(texts) as read:
-        if terms is None:
-            words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
+    if terms is None:
+        words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
+        with read_again(texts) as read:
             found = _with_words((before, base, slow), read, way, most, words)
-        else:
-            found = _with_given((before, base), terms, read, way)
-        if not (found.done.added or removed) and output is not None:
-            raise InputError(f"there is nothing to add: {_why_nothing(found)}")
-        plan = plan_rows(before, found.after, start=planned)
-        made = _Written()
-        if output is not None:
-            how_fitted = _Fitting(start_seconds, fitting) if fits else None
-            how: dict[str, Any] = {"multiple_of": multiple_of, "progress": progress}
-            run = (before, found, plan, checkpoint, output, also, leave)
-            made = _written(*run, how_fitted, how)
-    return Adapted(
+    else:
+        found = _with_given((before, base), terms, checked(texts), way)
+    if not (found.done.added or removed) and output is not None:
+        raise InputError(f"there is nothing to add: {_why_nothing(found)}")
+    plan = plan_rows(before, found.after, initialization=planned)
+    adapted = Adapted(
         suggestions=found.suggestions,
         terms=found.done,
         new=_new_tokens(found.done, before, found.given),
         plan=plan,
-        applied=made.applied,
-        comparison=compare(before, made.tokenizer or found.after, ()),
+        applied=None,
+        comparison=compare(before, found.after, ()),
         before=found.counts[0],
         after=found.counts[1],
-        out=made.applied.out if made.applied else "",
+        out="",
         unreached=found.unreached,
-        fitted=made.fitted,
-        left="fitting of rows" if fits and output is None else "",
+        left="fitting of rows" if fits else "",
         other_words=other_words(before, found.after, found.done, found.changed),
         removed=removed,
         removed_entries=_entries_of(removed, before),
     )
+    if output is None:
+        return adapted
+    fitted = None
+    with new_directory(output) as staging:
+        # once more: the texts may have taken hours
+        checkpoint, axes = checked_model(checkpoint.directory, staging, also, leave)
+        if fits:
+            from trietok.workbench.adapting.distil import distil_rows
+
+            fitted = distil_rows(
+                plan,
+                checkpoint,
+                before,
+                found.after,
+                seconds=initialization_seconds,
+                progress=fitting,
+            )
+        applied = write_rows(
+            plan,
+            checkpoint,
+            axes,
+            staging,
+            multiple_of=multiple_of,
+            tokenizer=found.after,
+            progress=progress,
+            fitted=fitted,
+        )
+        _verify(before, plan, found.done, staging)
+    out = os.fspath(output)
+    return replace(adapted, applied=replace(applied, out=out), out=out, fitted=fitted, left="")
 
 
 # ---- what is asked for ---------------------------------------------------------------------------
@@ -194,11 +211,11 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
 
 
 def _check_seconds(fits: bool, seconds: float | None) -> None:
-    """Raise where `start_seconds` is none, or rows are not fitted."""
+    """Raise where the seconds are none, or rows are not fitted."""
     if seconds is not None and not (fits and seconds > 0):
         raise InputError(
-            f"start_seconds (--start-seconds) is {seconds!r:.40}; it is above 0, and goes with"
-            " start='distil' (--start distil)"
+            f"initialization_seconds (--initialization-seconds) is {seconds!r:.40}; it is above 0,"
+            " and goes with initialization='distil' (--initialization distil)"
         )
 
 
@@ -332,58 +349,10 @@ def _entries_of(tokens: Iterable[str], tokenizer: BertTokenizer) -> list[str]:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-class _Fitting(NamedTuple):
-    """For how many seconds rows are fitted, and what is called meanwhile."""
-
-    seconds: float | None
-    progress: OnStep | None
-
-
-class _Written(NamedTuple):
-    """What was written, and what the model and the tokenizer proved to give then."""
-
-    applied: AppliedRows | None = None
-    tokenizer: BertTokenizer | None = None
-    fitted: FittedRows | None = None
-
-
-def _written(
-    before: BertTokenizer,
-    found: _Found,
-    plan: RowPlan,
-    checkpoint: Checkpoint,
-    output: str | os.PathLike[str],
-    also: Iterable[str],
-    leave: Iterable[str],
-    fitting: _Fitting | None,
-    how: dict[str, Any],
-) -> _Written:
-    """Write the directory; it is there once all has proved right, or not at all."""
-    fitted = None
-    with new_directory(output) as staging:
-        # once more: the texts may have taken hours
-        parts = checked_model(checkpoint.directory, staging, also, leave)
-        if fitting is not None:
-            from trietok.workbench.adapting.distil import distil_rows
-
-            fitted = distil_rows(
-                plan,
-                parts[0],
-                before,
-                found.after,
-                seconds=fitting.seconds,
-                progress=fitting.progress,
-            )
-        applied = write_rows(plan, *parts, staging, fitted=fitted, tokenizer=found.after, **how)
-        written = _verified(before, plan, found.done, staging)
-    applied = replace(applied, out=os.fspath(output))
-    return _Written(applied, written, fitted)
-
-
-def _verified(
+def _verify(
     before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]
-) -> BertTokenizer:
-    """The tokenizer that a new directory gives, once everything about it has proved right."""
+) -> None:
+    """Raise where a new directory has faults, or its tokenizer is not the one that was planned."""
     report, facts = checked_facts(directory, with_fast=has_tokenizer_json(directory))
     if not report.ok:
         raise VocabularyError(
@@ -407,4 +376,3 @@ def _verified(
             raise VocabularyError(
                 f"the new token {token!r:.60} is not the id {token_id}", token=token
             )
-    return written

@@ -65,7 +65,7 @@ class Adapted(Report):
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
         out: the new directory; empty where nothing was written.
-        fitted: the rows that were fitted; None with another start than `"distil"`.
+        fitted: the rows that were fitted; None with another initialization than `"distil"`.
         unreached: words that were not added, because the model's tokenizer gives them on no text:
             the slow profile found them, and the fast one writes them otherwise.
         left: what a dry run leaves to the run that writes, such as fitting rows; empty where there

@@ -35,7 +35,7 @@ from trietok.files.formats import CONFIG_FILE, write_json
 from trietok.files.json_files import read_json_object
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.files.save import save_files_of
-from trietok.log import renamed, warning
+from trietok.log import warning
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -57,7 +57,6 @@ OnStep = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
 
 
-@renamed(checkpoint_dir="model", out_dir="output")
 def apply_rows(
     plan: RowPlan,
     model: str | os.PathLike[str],

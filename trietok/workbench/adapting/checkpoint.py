@@ -20,10 +20,9 @@ from trietok.files.formats import (
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.safetensors import Header, SafetensorsError, check_layout, read_header
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.token_tensors import token_axes, token_axis
-from trietok.workbench.sentence_modules import SENTENCES_FILE, WEIGHTS_FILE, is_inside, read_modules
+from trietok.workbench.sentence_modules import WEIGHTS_FILE, is_inside, read_modules
 
 INDEX_FILE = "model.safetensors.index.json"
 GENERATION_CONFIG_FILE = "generation_config.json"
@@ -44,7 +43,6 @@ _WEIGHTS = (
     ),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
-UNLIMITED = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -80,21 +78,6 @@ class Checkpoint(NamedTuple):
         """Whether the directory holds one of its own: all that it says would be written anew."""
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and is_inside(self.directory, name)
-
-    def most_tokens(self, tokenizer: PreTrainedTokenizer) -> int:
-        """How many tokens the model takes at once, special ones included, by its files and its
-        tokenizer.
-        """
-        # what its class counts positions from
-        first = 2 if self.config.get("model_type") == "mpnet" else 0
-        sentences = self.directory / SENTENCES_FILE
-        said: list[Any] = [self.config.get("max_position_embeddings"), tokenizer.model_max_length]
-        if sentences.is_file():
-            said.append(read_json_object(sentences).get("max_seq_length"))
-        less = zip(said, (first, 0, 0), strict=False)
-        numbers = ((each, few) for each, few in less if isinstance(each, (int, float)))
-        limits = (int(each) - few for each, few in numbers if each > few)
-        return min([UNLIMITED, *limits])
 
     def fitted_tensors(self) -> list[str]:
         """What gets fitted rows: the tensor with the input embeddings, and those of its shape that

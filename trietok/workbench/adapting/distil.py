@@ -20,8 +20,8 @@ from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.checkpoint import Checkpoint
 from trietok.workbench.adapting.encoder import load_encoder, require, steps_of
 from trietok.workbench.adapting.row_blocks import import_package
+from trietok.workbench.adapting.row_initialization import ids_of_pieces
 from trietok.workbench.adapting.row_plan import RowPlan
-from trietok.workbench.adapting.row_starts import ids_of_pieces
 from trietok.workbench.adapting.token_tensors import Sum
 
 _STEPS, _RATE, _BATCH = 20, 0.1, 256  # of Adam; as a share of the numbers in rows; tokens at a time

@@ -30,7 +30,7 @@ from tests.adapting.models import (
     write_tensors,
 )
 from tests.adapting.test_rows_numbers import nearest, value_of
-from tests.cli.commands import error, out, run, usage_error
+from tests.cli.commands import error, out, run
 from trietok import BertTokenizer, InputError, adapt, plan_rows
 from trietok.workbench.adapting import distil
 from trietok.workbench.adapting.checkpoint import read_checkpoint
@@ -78,9 +78,9 @@ def with_terms(before, *terms):
 
 def test_longer_pieces_weigh_more(before):
     after = with_terms(before, *TERMS, "bb", "co\u2603")
-    plan, ids = plan_rows(before, after, start="length"), after.get_vocab()
+    plan, ids = plan_rows(before, after, initialization="length"), after.get_vocab()
     assert plan_rows(before, after) == plan
-    assert plan != plan_rows(before, after, start="mean")
+    assert plan != plan_rows(before, after, initialization="mean")
     old = before.get_vocab()
 
     def terms(token):
@@ -102,7 +102,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
     seed = random.randrange(1 << 32)
     print("seed", seed)
     after = with_terms(before, *TERMS)
-    plan = plan_rows(before, after, start="length")
+    plan = plan_rows(before, after, initialization="length")
     kind = {"F32": np.float32, "F16": np.float16}.get(dtype, np.float32)
     table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
     if dtype == "BF16":
@@ -132,7 +132,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
 
 def test_what_python_cannot_do_without_the_model(before):
     with pytest.raises(InputError, match=r"'distil', which needs the model"):
-        plan_rows(before, with_terms(before, "covid"), start="distil")
+        plan_rows(before, with_terms(before, "covid"), initialization="distil")
 
 
 # ---- the report ----------------------------------------------------------------------------------
@@ -143,26 +143,6 @@ def numbers_only(before, tmp_path):
     return save_model(
         tmp_path / "model", bert(ROWS), ROWS, tokenizer=before, max_position_embeddings=16
     )
-
-
-def test_how_many_tokens_a_model_takes(before, tmp_path):
-    def most(limit=24, sentences=None, **config):
-        tokenizer = copy.deepcopy(before)
-        tokenizer.model_max_length = limit
-        directory = save_model(
-            tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config
-        )
-        if sentences is not None:
-            (directory / "sentence_bert_config.json").write_text(json.dumps(sentences))
-        return read_checkpoint(directory).most_tokens(tokenizer)
-
-    assert (most(), most(10**30)) == (24, 1 << 30)
-    assert most(max_position_embeddings=16) == 16
-    assert most(max_position_embeddings=16, model_type="mpnet") == 14  # it counts positions from 2
-    assert most(12, max_position_embeddings=16, model_type="mpnet") == 12
-    assert most(max_position_embeddings=16, sentences={"max_seq_length": 9}) == 9
-    assert most(max_position_embeddings=None, sentences={"max_seq_length": None}) == 24
-    assert most(0, max_position_embeddings="x", sentences={}) == 1 << 30
 
 
 def test_the_report_as_a_page(numbers_only, tmp_path):
@@ -190,44 +170,6 @@ def test_the_report_as_a_page(numbers_only, tmp_path):
     assert "is there already" in error(*given)
     assert out(*given, "--force") == lines
     assert "there is no folder" in error(*given[:-1], str(tmp_path / "nowhere" / "page.html"))
-
-
-def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
-    after = with_terms(before, "covid")
-    after.save_pretrained(tmp_path / "new")
-    given = (
-        "rows",
-        "-m",
-        str(numbers_only),
-        "--new-tokenizer",
-        str(tmp_path / "new"),
-        "--profile",
-        "slow",
-    )
-    made = {}
-    for option, value in [
-        ("--new", "pieces"),
-        ("--start", "mean"),
-        ("--new", "mean"),
-        ("--start", "all"),
-        ("--start", "length"),
-    ]:
-        name = f"{option}{value}"
-        for result in (
-            run(*given, "-o", str(tmp_path / name), option, value),
-            run(*given, "-o", str(tmp_path / f"{name}="), f"{option}={value}"),
-        ):
-            assert result.exit_code == 0
-            assert ("--new is spelt --start now" in result.stderr) == (option == "--new")
-        made[name], same = (
-            (tmp_path / each / "model.safetensors").read_bytes() for each in (name, f"{name}=")
-        )
-        assert made[name] == same
-    assert made["--newpieces"] == made["--startmean"] != made["--newmean"] == made["--startall"]
-    assert len(set(made.values())) == 3
-    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN" in usage_error(
-        *given, "-o", str(tmp_path / "no"), "--start", "pieces"
-    )
 
 
 # ---- fitted to the model -------------------------------------------------------------------------
@@ -300,8 +242,8 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
         "progress": None,
         "fitting": lambda *pair: told.append(pair),
     }
-    fitted = adapt(directory, tmp_path / "fitted", TEXTS, start="distil", **options)
-    start = adapt(directory, tmp_path / "start", TEXTS, start="length", **options)
+    fitted = adapt(directory, tmp_path / "fitted", TEXTS, initialization="distil", **options)
+    start = adapt(directory, tmp_path / "start", TEXTS, initialization="length", **options)
     assert told == [(4, 4)]
     assert fitted.plan == start.plan
     assert (fitted.fitted.left, len(fitted.fitted.rows)) == (["co\u2603v"], 4)
@@ -375,14 +317,16 @@ def test_weights_that_are_missing_or_do_not_fit_are_refused(make, tmp_path, chan
     with pytest.raises(
         (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
     ):
-        adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, start="distil")
+        adapt(
+            directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, initialization="distil"
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_the_type_of_another_model_is_refused(make, tmp_path):
     directory = with_config(make("BertForMaskedLM"), model_type="roberta")
     with pytest.raises(InputError, match=r"has tensors named 'bert\.' instead of 'roberta\.'"):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
 
 
 def with_config(directory, **changes):
@@ -414,7 +358,7 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 
     directory = make("BertForMaskedLM")
     (directory / "modeling_evil.py").write_text("raise SystemExit('run')")
-    adapt(directory, tmp_path / "as it was", terms=TERMS, start="distil")
+    adapt(directory, tmp_path / "as it was", terms=TERMS, initialization="distil")
     seen, paths = {}, []
     for_model, load = (
         transformers.AutoConfig.for_model,
@@ -431,7 +375,12 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 
     monkeypatch.setattr(transformers.AutoConfig, "for_model", shown)
     monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(loaded))
-    adapt(with_config(directory, **HOSTILE), tmp_path / "hostile", terms=TERMS, start="distil")
+    adapt(
+        with_config(directory, **HOSTILE),
+        tmp_path / "hostile",
+        terms=TERMS,
+        initialization="distil",
+    )
     assert seen
     assert not seen.keys() & HOSTILE.keys()
     assert set(paths) == {None}
@@ -458,7 +407,7 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, setting, value):
     directory = with_config(make(name), **{setting: value})
     with pytest.raises(InputError, match=rf"{setting} '?{value}'?, and the weights have \d+"):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     assert not (tmp_path / "out").exists()
 
 
@@ -479,7 +428,7 @@ def test_settings_that_cannot_be_are_refused(make, tmp_path, setting, value):
     with pytest.raises(
         (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
     ):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     assert not (tmp_path / "out").exists()
 
 
@@ -488,12 +437,12 @@ def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path
 
     directory, state = make("BertForMaskedLM"), torch.get_rng_state()
     for name in ("one", "two"):
-        adapt(directory, tmp_path / name, terms=TERMS, start="distil")
+        adapt(directory, tmp_path / name, terms=TERMS, initialization="distil")
         torch.manual_seed(len(name))
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
     torch.set_rng_state(state)
-    adapt(directory, tmp_path / "three", terms=TERMS, start="distil")
+    adapt(directory, tmp_path / "three", terms=TERMS, initialization="distil")
     assert (torch.get_rng_state() == state).all()
 
 
@@ -503,7 +452,7 @@ def test_half_precision(make, tmp_path, dtype):
     from safetensors.torch import load_file
 
     directory = make("BertModel", dtype)
-    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, start="distil").fitted
+    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, initialization="distil").fitted
     old, new = (
         load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out")
     )
@@ -525,7 +474,7 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         tensors.setdefault("cls.predictions.decoder.weight", tensors[f"bert.{TABLE}"].clone())
         save_file(tensors, directory / "model.safetensors", {"format": "pt"})
         for name in ("distil", "length"):
-            adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, start=name)
+            adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, initialization=name)
         fitted, start = (
             load_file(tmp_path / f"{name}{is_tied}" / "model.safetensors")
             for name in ("distil", "length")
@@ -541,7 +490,7 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
 def test_a_token_of_too_many_pieces_is_left(make, tmp_path):
     """The model has 40 positions."""
     terms = ["covid", "a" + 40 * "b"]
-    fitted = adapt(make(), tmp_path / "out", terms=terms, start="distil").fitted
+    fitted = adapt(make(), tmp_path / "out", terms=terms, initialization="distil").fitted
     assert (len(fitted.rows), fitted.left) == (1, terms[1:])
 
 
@@ -550,14 +499,22 @@ def test_free_slots(make, before, tmp_path, vocab_file):
     tokenizer = BertTokenizer(str(vocab_file(*words)))
     directory = make("BertModel")
     tokenizer.save_pretrained(directory)
-    adapted = adapt(directory, tmp_path / "out", terms=["covid"], way="unused", start="distil")
+    adapted = adapt(
+        directory, tmp_path / "out", terms=["covid"], way="unused", initialization="distil"
+    )
     assert (adapted.fitted.rows, adapted.applied.rows_after) == ([6], ROWS)
 
 
 def test_no_time(make, tmp_path, monkeypatch):
     directory = make()
-    late = adapt(directory, tmp_path / "late", terms=TERMS, start="distil", start_seconds=1e-9)
-    adapt(directory, tmp_path / "length", terms=TERMS, start="length")
+    late = adapt(
+        directory,
+        tmp_path / "late",
+        terms=TERMS,
+        initialization="distil",
+        initialization_seconds=1e-9,
+    )
+    adapt(directory, tmp_path / "length", terms=TERMS, initialization="length")
     assert (late.fitted.rows, sorted(late.fitted.left)) == ([], sorted(TERMS))
     assert "4 rows left by length: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
@@ -570,15 +527,18 @@ def test_no_time(make, tmp_path, monkeypatch):
         lambda *given: (load(*given), clock.append(clock.pop() + 9))[0],
     )
     fitted = adapt(
-        directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2
+        directory, tmp_path / "slow", terms=TERMS, initialization="distil", initialization_seconds=2
     ).fitted
     # what loading the model takes does not count
     assert (len(fitted.rows), fitted.seconds) == (
         4,
         0,
     )
-    for options in ({"start_seconds": 5}, {"start_seconds": 0, "start": "distil"}):
-        with pytest.raises(InputError, match="start_seconds"):
+    for options in (
+        {"initialization_seconds": 5},
+        {"initialization_seconds": 0, "initialization": "distil"},
+    ):
+        with pytest.raises(InputError, match="initialization_seconds"):
             adapt(directory, None, terms=TERMS, **options)
 
 
@@ -593,7 +553,9 @@ def test_batches(make, tmp_path, monkeypatch):
     for batch in (256, 7):
         monkeypatch.setattr(distil, "_BATCH", batch)
         rows.append(
-            adapt(directory, tmp_path / str(batch), terms=terms, start="distil").fitted.values
+            adapt(
+                directory, tmp_path / str(batch), terms=terms, initialization="distil"
+            ).fitted.values
         )
     assert len(rows[0]) == len(terms)
     assert np.allclose(*rows, atol=0.1)  # the rate goes by the numbers of a batch's rows
@@ -612,7 +574,7 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
         str(directory),
         "--terms",
         str(tmp_path / "terms.txt"),
-        "--start",
+        "--initialization",
         "distil",
     )
     said = run(*given, "-o", str(tmp_path / "out"), "--json")
@@ -638,7 +600,7 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
             str(tmp_path / "terms.txt"),
             "-o",
             str(place / "out"),
-            "--start",
+            "--initialization",
             "distil",
         )
         return run("adapt", "-m", str(directory), *given).exit_code
@@ -691,13 +653,13 @@ def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
             trietok.MissingDependencyError,
             match=r"torch is needed .* pip install torch; or initialize new rows with",
         ):
-            adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+            adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     config = json.loads((directory / "config.json").read_text())
     (directory / "config.json").write_text(json.dumps({**config, "model_type": "nosuchmodel"}))
     with pytest.raises(
         InputError, match=r"model_type 'nosuchmodel', and trietok runs 'bert'.*'length'"
     ):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     (directory / "config.json").write_text(json.dumps(config))
     plan = plan_rows(before, with_terms(before, "covid"))
     two = read_checkpoint(directory)
@@ -721,17 +683,25 @@ def test_the_commands(make, before, tmp_path):
         str(tmp_path / "terms.txt"),
         str(tmp_path / "texts.txt"),
     )
-    lines = out(*given, "-o", str(tmp_path / "out"), "--start", "distil", "--start-seconds", "500")
+    lines = out(
+        *given,
+        "-o",
+        str(tmp_path / "out"),
+        "--initialization",
+        "distil",
+        "--initialization-seconds",
+        "500",
+    )
     assert any(line.startswith("4 rows fitted in") for line in lines)
-    (line,) = out(*given, "--dry-run", "--start", "distil", "--json")
+    (line,) = out(*given, "--dry-run", "--initialization", "distil", "--json")
     assert json.loads(line)["fitted"] is None
-    lines = out(*given, "--dry-run", "--start", "distil")
+    lines = out(*given, "--dry-run", "--initialization", "distil")
     assert "nothing is written; the run that writes does the fitting of rows, too" in lines
     rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
-    lines = out(*rows, "-o", str(tmp_path / "rows"), "--start", "distil")
+    lines = out(*rows, "-o", str(tmp_path / "rows"), "--initialization", "distil")
     assert any(line.startswith("4 rows fitted in") for line in lines)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
     assert one == two
-    assert "start_seconds (--start-seconds) is 5.0" in error(
-        *given, "-o", str(tmp_path / "no"), "--start-seconds", "5"
+    assert "initialization_seconds (--initialization-seconds) is 5.0" in error(
+        *given, "-o", str(tmp_path / "no"), "--initialization-seconds", "5"
     )
