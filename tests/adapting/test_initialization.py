@@ -1,5 +1,5 @@
-"""How new rows start: by the lengths of pieces, with numbers alone; fitted to the model, where
-torch is installed.
+"""How new rows are initialized: by the lengths of pieces, with numbers alone; fitted to the model,
+where torch is installed.
 """
 
 from __future__ import annotations
