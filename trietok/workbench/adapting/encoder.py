@@ -7,6 +7,7 @@ is as in sentence-transformers 5.7, which is not used: it imports what modules.j
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -86,8 +87,13 @@ def load_encoder(checkpoint: Checkpoint) -> Any:
         is_right = weight is not None and weight.is_floating_point() and weight.shape == shape
         require(is_right, f"{where} has no {start}{name} of the shape {shape}; its model needs it")
         weights[name] = weight.float()
-    # Without a path, transformers reads no file: neither other weights nor code nor adapters.
-    model = type(skeleton).from_pretrained(None, config=config, state_dict=weights)
+    logging = import_package("transformers.utils.logging")
+    with contextlib.ExitStack() as stack:
+        if logging.is_progress_bar_enabled():
+            stack.callback(logging.enable_progress_bar)
+            logging.disable_progress_bar()
+        # Without a path, transformers reads no file: neither other weights nor code nor adapters.
+        model = type(skeleton).from_pretrained(None, config=config, state_dict=weights)
     return model.eval().requires_grad_(False)
 
 
@@ -129,8 +135,7 @@ def steps_of(directory: Path) -> list[_Step]:
     model, and the mask of tokens (texts, tokens), in which padding comes last; without a
     modules.json, the mean. What trietok does not know is refused.
     """
-    is_adapter = (directory / "adapter_config.json").exists()
-    require(not is_adapter, f"{directory} is an adapter of another model, not merged with it")
+    require(not (directory / "adapter_config.json").exists(), f"{directory} is an adapter alone")
     path = directory / modules.MODULES_FILE
     if not path.is_file():
         return [partial(_pooled, ("mean",))]
@@ -150,15 +155,14 @@ def steps_of(directory: Path) -> list[_Step]:
 
 def _step(directory: Path, module: modules.Module) -> _Step:
     if module.kind == "Normalize":
-        return _normalized
+        return lambda values, mask: import_package("torch").nn.functional.normalize(values, dim=1)
     config, name = module.settings, f"{module.folder}/{modules.WEIGHTS_FILE}"
     for side in ("module_input_name", "module_output_name"):
         said = config.get(side) or modules.TEXT
         require(said == modules.TEXT, f"{directory / name} is of a module with {side} {said!r:.80}")
     function = str(config.get("activation_function", "torch.nn.Tanh"))
     activation = function.rpartition(".")[2] if function.startswith("torch.nn.") else ""
-    is_known = activation in _ACTIVATIONS
-    require(is_known, f"{directory / name} needs the unknown activation_function {function!r:.80}")
+    require(activation in _ACTIVATIONS, f"{directory / name} has the activation {function!r:.80}")
     is_own = (directory / name).is_file() and modules.is_inside(directory, name)
     require(is_own, f"{directory} holds no {name}, and trietok reads no other weights")
     return partial(_dense, directory / name, activation)
@@ -182,7 +186,3 @@ def _dense(weights: Path, activation: str, values: Any, mask: Any) -> Any:
     torch, tensors = import_package("torch"), import_package("safetensors.torch").load_file(weights)
     values = values @ tensors["linear.weight"].float().T + tensors.get("linear.bias", 0)
     return getattr(torch.nn, activation)()(values)
-
-
-def _normalized(values: Any, mask: Any) -> Any:
-    return import_package("torch").nn.functional.normalize(values, dim=1)
