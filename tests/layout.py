@@ -22,12 +22,9 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("workbench.trim",),
     ("workbench.adapting", "workbench.locking"),
     (
-        *(
-            "workbench.checking",
-            "workbench.comparing",
-            "workbench.suggesting",
-        ),
-        "workbench.sentence_model",
+        "workbench.checking",
+        "workbench.comparing",
+        "workbench.suggesting",
     ),
     ("workbench.engines", "workbench.read_again", "workbench.sentence_modules", "corpus"),
     ("google_bert", "tokenizer_json"),

@@ -24,13 +24,13 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
     new.add_tokens(["<b>bold"])
     texts = [HOSTILE, "The people", "covid covid covid"]
     added = trietok.add_terms(more, ["covid", "people"], "wordpiece")
-    variants = importlib.import_module("trietok.workbench.adapting.variants")
-    missed = variants.near_misses(more, ["covid"], ["covids"])
     refused = trietok.add_terms(more, [HOSTILE], "wordpiece")
     plan = trietok.plan_rows(old, new)
     comparison = trietok.compare(old, new, texts)
     applied = trietok.AppliedRows(plan, 8000, 8001, [], {})
-    tokens = importlib.import_module("trietok.workbench.adapting.held_back").TokensOfTexts(1, 2, 0)
+    tokens = importlib.import_module("trietok.workbench.adapting.tokens_of_texts").TokensOfTexts(
+        1, 2, 0
+    )
     suggestions = trietok.suggest_tokens(old, texts)
     lock = trietok.lock(old, texts)
     bad, good = folder / "bad", folder / "good"
@@ -43,20 +43,16 @@ def every_report(folder: Path) -> list[tuple[Report, bool]]:
         for kind in (trietok.BertTokenizer, trietok.BertTokenizerFast)
     )
     fitted = importlib.import_module("trietok.workbench.adapting.distil").FittedRows(
-        [], None, 0, 0, [HOSTILE], [], 1
+        [], None, 0, 0, [HOSTILE], 1
     )
-    healing = importlib.import_module("trietok.workbench.adapting.heal")
-    healed = healing.Healed(8, 2, 3, *[healing.Retrieval(0.9, 0.5)] * 2, 1.5)
     adapted = [suggestions, None, [], plan, applied, comparison, tokens, tokens, "out", []]
     return [
         (suggestions, True),
         (added, True),
-        (missed, True),
         (refused, False),
         (trietok.Adapted(adapted[0], added, *adapted[2:]), True),
         (trietok.Adapted(adapted[0], refused, *adapted[2:]), False),
         (fitted, True),
-        (healed, True),
         (plan, True),
         (applied, True),
         (trietok.trim(old, ["The people"]), True),

@@ -81,7 +81,7 @@ _HOMES = {
         "workbench.adapting.add_terms": "AddedTerms add_terms",
         "workbench.adapting.apply_rows": "apply_rows",
         "workbench.adapting.row_plan": "AppliedRows RowPlan",
-        "workbench.adapting.row_starts": "plan_rows",
+        "workbench.adapting.row_initialization": "plan_rows",
         "workbench.checking.check": "check",
         "workbench.checking.fix": "FixResult fix",
         "workbench.checking.report": "CheckReport Finding",

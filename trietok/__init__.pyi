@@ -92,9 +92,9 @@ from trietok.workbench.adapting.adapted import Adapted as Adapted
 from trietok.workbench.adapting.add_terms import AddedTerms as AddedTerms
 from trietok.workbench.adapting.add_terms import add_terms as add_terms
 from trietok.workbench.adapting.apply_rows import apply_rows as apply_rows
+from trietok.workbench.adapting.row_initialization import plan_rows as plan_rows
 from trietok.workbench.adapting.row_plan import AppliedRows as AppliedRows
 from trietok.workbench.adapting.row_plan import RowPlan as RowPlan
-from trietok.workbench.adapting.row_starts import plan_rows as plan_rows
 from trietok.workbench.checking.check import check as check
 from trietok.workbench.checking.fix import FixResult as FixResult
 from trietok.workbench.checking.fix import fix as fix

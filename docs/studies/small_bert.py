@@ -13,6 +13,7 @@ machine is.
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import json
 import math
@@ -27,6 +28,42 @@ import transformers
 import trietok
 
 LENGTH = 64  # tokens
+
+
+def masked(
+    ids: torch.Tensor, tokenizer: trietok.PreTrainedTokenizer
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What a model reads, and which places it is to fill in: 15 %, as BERT's are made."""
+    known = torch.tensor(tokenizer.all_special_ids)
+    chosen = (torch.rand(ids.shape) < 0.15) & ~torch.isin(ids, known)
+    kind = torch.rand(ids.shape)
+    read = ids.masked_fill(chosen & (kind < 0.8), tokenizer.mask_token_id)
+    return (
+        torch.where(chosen & (kind > 0.9), torch.randint(len(tokenizer), ids.shape), read),
+        chosen,
+    )
+
+
+def padded(rows: list[list[int]], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids of texts side by side, and 1 where there is one."""
+    together = functools.partial(torch.nn.utils.rnn.pad_sequence, batch_first=True)
+    ids = together([torch.tensor(row) for row in rows], padding_value=pad)
+    return ids, together([torch.ones(len(row)) for row in rows])
+
+
+def pooled(
+    model: torch.nn.Module, tokenizer: trietok.PreTrainedTokenizer, texts: list[str], most: int
+) -> torch.Tensor:
+    """Embeddings with gradients: the mean of the last hidden states. Texts of about one length go
+    together.
+    """
+    ids = tokenizer(texts, truncation=True, max_length=most)["input_ids"]
+    order, parts = sorted(range(len(ids)), key=lambda number: len(ids[number])), []
+    for first in range(0, len(order), 16):
+        read, mask = padded([ids[number] for number in order[first : first + 16]], 0)
+        hidden = model(input_ids=read, attention_mask=mask).last_hidden_state * mask[:, :, None]
+        parts.append(hidden.sum(1) / mask.sum(1)[:, None])
+    return torch.nn.functional.normalize(torch.cat(parts)[torch.tensor(order).argsort()], dim=1)
 
 
 def minutes_of(minutes: float, rate: float, optimizer: torch.optim.Optimizer):
@@ -44,7 +81,7 @@ def learn_to_fill_in(model, rows: torch.Tensor, tokenizer, minutes: float) -> in
     losses, step = [], 0
     for step in minutes_of(minutes, 1e-3, optimizer):
         some = rows[torch.randint(len(rows), (32,))]
-        read, chosen = new_rows.masked(some, tokenizer)
+        read, chosen = masked(some, tokenizer)
         hidden = model.bert(input_ids=read).last_hidden_state[chosen]
         loss = torch.nn.functional.cross_entropy(model.cls(hidden), some[chosen])
         optimizer.zero_grad()
@@ -62,9 +99,7 @@ def learn_pairs(bert, pairs: list[tuple[str, str]], tokenizer, minutes: float) -
     draw, losses, step = random.Random(1), [], 0
     for step in minutes_of(minutes, 3e-4, optimizer):
         some = draw.sample(pairs, 48)
-        one, other = (
-            new_rows.pooled(bert, tokenizer, [pair[side] for pair in some], 48) for side in (0, 1)
-        )
+        one, other = (pooled(bert, tokenizer, [pair[side] for pair in some], 48) for side in (0, 1))
         loss = torch.nn.functional.cross_entropy(20 * one @ other.T, torch.arange(len(some)))
         optimizer.zero_grad()
         loss.backward()

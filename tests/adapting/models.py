@@ -105,7 +105,7 @@ def two_tokenizers(vocab_file, new=("covid", "vaccine")):
     before = BertTokenizer(str(vocab_file(*WORDS)))
     after = copy.deepcopy(before)
     after.add_wordpieces(list(new))
-    return before, after, plan_rows(before, after, start="mean")
+    return before, after, plan_rows(before, after, initialization="mean")
 
 
 def stop_at_the_rename(directory: Path, signal_: int, is_before: bool) -> None:

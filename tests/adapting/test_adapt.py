@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 import trietok
-from trietok import BertTokenizer, BertTokenizerFast, InputError, adapt
+from trietok import BertTokenizer, BertTokenizerFast, adapt
 
 np = pytest.importorskip("numpy")
 safetensors = pytest.importorskip("safetensors.numpy")
@@ -65,7 +65,7 @@ def test_the_whole_job(model, tmp_path, kind, way):
         way=way,
         min_frequency=2,
         profile=profile,
-        start="mean",
+        initialization="mean",
     )
     assert files_of(directory) == there
     words = list(adapted.terms.added)
@@ -128,11 +128,16 @@ def test_a_list_of_terms(model, tmp_path, kind):
     directory = model(kind)
     old = safetensors.load_file(directory / "model.safetensors")[NAME]
     profile = "fast" if kind is BertTokenizerFast else "slow"
-    first = adapt(directory, None, terms=iter(TERMS), profile=profile, start="mean")
+    first = adapt(directory, None, terms=iter(TERMS), profile=profile, initialization="mean")
     assert sorted(os.listdir(tmp_path)) == [directory.name]
     assert (first.applied, first.out, [each.frequency for each in first.new]) == (None, "", [0] * 5)
     adapted = adapt(
-        directory, tmp_path / "out", iter(TEXTS), terms=TERMS, profile=profile, start="mean"
+        directory,
+        tmp_path / "out",
+        iter(TEXTS),
+        terms=TERMS,
+        profile=profile,
+        initialization="mean",
     )
     assert (adapted.terms, adapted.plan, adapted.suggestions) == (first.terms, first.plan, None)
     assert adapted.terms.entries == ["covid", "##ology", "vaccines"]
@@ -179,7 +184,9 @@ def test_an_adapted_model_is_adapted_again(model, tmp_path, kind):
     plan, ids, at = None, kind.from_pretrained(directory).get_vocab(), directory
     for number, terms in enumerate(steps):
         old = safetensors.load_file(at / "model.safetensors")[NAME]
-        done = adapt(at, tmp_path / f"step{number}", terms=terms, profile=profile, start="mean")
+        done = adapt(
+            at, tmp_path / f"step{number}", terms=terms, profile=profile, initialization="mean"
+        )
         at, plan = tmp_path / f"step{number}", done.plan if plan is None else plan.then(done.plan)
         assert done.terms.ok, done.terms
         assert done.terms.instead == []
@@ -264,7 +271,7 @@ def test_words_that_are_found_where_an_added_token_is_in_the_way(model, tmp_path
     """They become added tokens, and the report says so; entries that were asked for are refused."""
     directory = model(BertTokenizerFast)
     adapt(directory, tmp_path / "one", terms=["fibrillation"], way="single-word")
-    adapted = adapt(tmp_path / "one", tmp_path / "two", TEXTS, min_frequency=2, held_back=0)
+    adapted = adapt(tmp_path / "one", tmp_path / "two", TEXTS, min_frequency=2)
     assert (list(adapted.terms.added.values()), adapted.terms.entries) == ([8001, 8002], [])
     assert (
         "2 of them no entries, since other libraries would give the added token 'fibrillation' an"
@@ -293,7 +300,7 @@ def test_what_cannot_be_saved_is_told_before_anything_is_made(model, tmp_path):
         with pytest.raises(
             trietok.VocabularyError, match=r"^tokenizer.json: .*No token has the id 8000"
         ):
-            adapt(directory, out, no_texts(), terms=["e f"], profile="fast", held_back=0)
+            adapt(directory, out, no_texts(), terms=["e f"], profile="fast")
     assert not (tmp_path / "out").exists()
     assert adapt(directory, None, terms=["e f"], profile="slow").terms.added == {"e f": 8002}
 
@@ -332,7 +339,7 @@ def test_other_words_with_new_pieces_are_named(model, tmp_path, kind, way):
     )
     assert all((said in str(each)) == bool(words) for each in (dry, done))
     (other,) = adapt(
-        directory, None, ["hepat hepatocytes"] + ["hepat"] * 9, held_back=0, profile=profile
+        directory, None, ["hepat hepatocytes"] + ["hepat"] * 9, profile=profile
     ).other_words
     assert (other.word, other.frequency, other.after[0]) == ("hepatocytes", 1, "hepat")
 
@@ -375,7 +382,7 @@ def test_phrases(model, tmp_path):
         ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
         ({"terms": ["covid"], "most": 5}, "about words that are found"),
         ({"profile": "rust"}, "profile"),
-        ({"start": "best"}, "start is 'best'"),
+        ({"initialization": "best"}, "initialization is 'best'"),
         ({"texts": TEXTS[0]}, "a list of texts, not str"),
         ({"texts": 5}, "a list of texts, not int"),
         ({"way": ["added"]}, "way is"),
@@ -463,9 +470,9 @@ def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
     directory = model()
     with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
         adapt(directory, directory / "sub", texts())
-    for start in ("best", "copy:nosuchtoken"):
+    for initialization in ("best", "copy:nosuchtoken"):
         with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
-            adapt(directory, tmp_path / "out", texts(), start=start)
+            adapt(directory, tmp_path / "out", texts(), initialization=initialization)
 
 
 def test_two_vocabularies_in_one_directory(model, tmp_path):
@@ -489,52 +496,6 @@ def test_a_word_that_the_fast_profile_never_gives_is_not_added(model, tmp_path):
         " körperteil"
     )
     assert said in str(adapted)
-
-
-SPELT = ["Long-covid and long covids, long covid", "long\u2011COVID, people"]
-
-
-@pytest.mark.parametrize("variants", ["list", "own", "same"])
-def test_other_spellings_of_terms(model, tmp_path, variants):
-    """They are listed, added with rows of their own, or with the values of their terms' rows."""
-    directory, terms = model(BertTokenizerFast), ["long covid", "peoples", "\u200d"]
-    done = adapt(directory, tmp_path / "out", iter(SPELT), terms=iter(terms), variants=variants)
-    found = {each.spelling: each.frequency for each in done.variants.variants}
-    spellings = ["long covids", "long-covid", "long\u2011covid"]
-    # `people` is a token by itself, of which `peoples` is a plural
-    assert found == {**dict.fromkeys(spellings, 1), "people": 1}
-    assert (list(done.terms.added), done.terms.known) == (terms[:1], terms[1:2])
-    assert f"{len(found)} other spellings of 2 terms in 2 texts" in str(done)
-    after = BertTokenizerFast.from_pretrained(tmp_path / "out")
-    rows = safetensors.load_file(tmp_path / "out" / "model.safetensors")[NAME]
-    values = json.loads(done.to_json())
-    assert values["variants"]["matched"] == 1
-    if variants == "list":
-        assert (values["variants_added"], len(rows)) == (None, 8001)
-        return
-    assert list(values["variants_added"]["added"]) == spellings
-    assert values["variants_added"]["known"] == ["people"]
-    assert "of these spellings: 3 terms added" in str(done)
-    assert [each.token for each in done.new] == [terms[0], *spellings]
-    assert after.tokenize(SPELT[0]) == ["long-covid", "and", "long covids", ",", "long covid"]
-    first, *others = after.convert_tokens_to_ids(["long covid", *spellings])
-    alike = [bool((rows[each] == rows[first]).all()) for each in others]
-    # of U+2011 the vocabulary knows nothing: the pieces that are left are those of the term
-    assert alike == [variants == "same"] * 2 + [True]
-
-
-def test_other_spellings_need_terms_and_texts(model, tmp_path):
-    directory = model()
-    for given in ({"terms": ["covid"]}, {"texts": SPELT}, {"texts": SPELT, "terms": ["covid"]}):
-        with pytest.raises(InputError, match=r"variants .*'alike'; it is 'list', 'own' or 'same'$"):
-            adapt(directory, None, **{"texts": (), **given}, variants="alike")
-    for given, needed in (
-        ({"terms": ["covid"]}, "texts"),
-        ({"texts": SPELT}, "terms"),
-        ({}, "terms and texts"),
-    ):
-        with pytest.raises(InputError, match=rf"variants .* is 'own' and needs {needed}: it"):
-            adapt(directory, None, **given, variants="own")
 
 
 def test_ids_that_move_are_told(model, tmp_path):

@@ -163,7 +163,7 @@ def test_rows_that_move_and_rows_that_go(vocab_file, tmp_path):
             )
         )
     )
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     tensors = bert(8)
     config = {
         "eos_token_id": [3, 2],
@@ -551,74 +551,3 @@ def test_a_model_without_files_of_tensors_that_change(two, tmp_path):
     write_tensors(model / "model.safetensors", {})
     with pytest.raises(InputError, match="none of the 0 tensors"):
         apply_rows(plan, model, tmp_path / "out")
-
-
-def test_onnx_files(two, tmp_path):
-    """With `onnx`, the plain ones get the new rows; all others are left out and named, and nothing
-    else about them.
-    """
-    onnx = pytest.importorskip("onnx")
-    from onnx import helper, numpy_helper
-
-    _, after, plan = two
-    tensors = {key: value for key, value in bert(ROWS).items() if "cls" not in key}
-    model = save_model(tmp_path / "model", tensors, ROWS)
-    table, width = tensors[TABLE][1], tensors[TABLE][1].shape[1]
-    (model / "onnx").mkdir()
-
-    def graph(name, *arrays, external=False):
-        held = [
-            numpy_helper.from_array(array, f"{number}.{TABLE}")
-            for number, array in enumerate(arrays)
-        ]
-        for each in held if external else ():
-            each.data_location = onnx.TensorProto.EXTERNAL
-        node = helper.make_node("Gather", [held[0].name, "ids"], ["out"])
-        (model / name).write_bytes(
-            helper.make_model(helper.make_graph([node], "g", [], [], held)).SerializeToString()
-        )
-
-    positions = np.ones((7, width), np.float32)
-    graph("model.onnx", table, positions)
-    graph("onnx/half.onnx", table.astype(np.float16))
-    graph("onnx/quantized.onnx", table.astype(np.int8))
-    graph("onnx/head.onnx", table, np.ascontiguousarray(table.T))
-    graph("onnx/narrow.onnx", np.ascontiguousarray(table[:, :2]))
-    graph("onnx/elsewhere.onnx", table, external=True)
-    (model / "onnx" / "vocab.txt").write_text("a")
-    without = apply_rows(plan, model, tmp_path / "without", multiple_of=8)
-    assert [name for name in without.left_out if name.endswith(".onnx")] == sorted(
-        [
-            "model.onnx",
-            *(f"onnx/{name}.onnx" for name in ("half", "quantized", "head", "narrow", "elsewhere")),
-        ]
-    )
-    applied = apply_rows(plan, model, tmp_path / "out", multiple_of=8, tokenizer=after, onnx=True)
-    assert applied.copied == ("model.onnx", "onnx/half.onnx")
-    assert set(without.left_out) - set(applied.left_out) == set(applied.copied)
-    new = read_tensors(tmp_path / "out" / "model.safetensors")[TABLE]
-    made = onnx.load(tmp_path / "out" / "model.onnx").graph
-    assert len(new) == 16
-    assert numpy_helper.to_array(made.initializer[0]).tobytes() == new.tobytes()
-    assert numpy_helper.to_array(made.initializer[1]).tobytes() == positions.tobytes()
-    assert made.node[0].input[0] == made.initializer[0].name == f"0.{TABLE}"
-    half = numpy_helper.to_array(
-        onnx.load(tmp_path / "out" / "onnx" / "half.onnx").graph.initializer[0]
-    )
-    assert half.dtype == np.float16
-    assert half[:ROWS].tobytes() == table.astype(np.float16).tobytes()
-    assert np.allclose(half, new, atol=1e-2)
-    (model / "onnx" / "half.onnx").write_bytes(b"onnx")
-    with pytest.raises(FileFormatError, match=r"onnx/half\.onnx is damaged"):
-        apply_rows(plan, model, tmp_path / "no", onnx=True)
-    assert not (tmp_path / "no").exists()
-
-
-def test_onnx_without_the_package(two, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"pip install onnx; or leave --onnx \(onnx=True\) out"
-    ):
-        apply_rows(
-            two[2], save_model(tmp_path / "model", bert(ROWS), ROWS), tmp_path / "out", onnx=True
-        )

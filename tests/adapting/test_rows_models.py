@@ -201,7 +201,7 @@ def test_added_tokens(name, tie, before, tmp_path):
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem"])
     after.add_wordpieces(["finn", "##ald"])
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     model = made(name, tie=tie)
     model.save_pretrained(tmp_path / "model")
     before.save_pretrained(tmp_path / "model")
@@ -231,7 +231,7 @@ def test_dropped_and_moved_tokens(name, tie, before, tmp_path, vocab_file):
     )
     words = ["bal", "dem", "fin", "gol", "kum", "bel", "dam", WORDS[2], *WORDS[-13:]]
     after = BertTokenizer(str(vocab_file(*words, special=special, name="after.txt")))
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     assert plan.lost
     model = made(name, tie=tie)
     model.save_pretrained(tmp_path / "model")
@@ -258,7 +258,7 @@ def test_dropped_and_moved_tokens(name, tie, before, tmp_path, vocab_file):
 def test_types_and_shards(name, tie, dtype, before, tmp_path):
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem", "finn"])
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     model = made(name, tie=tie, dtype=dtype)
     model.save_pretrained(tmp_path / "model", max_shard_size="8KB")
     assert len(list((tmp_path / "model").glob("*.safetensors"))) > 1
@@ -283,7 +283,7 @@ def test_a_directory_that_transformers_indexed(before, tmp_path):
 
     after = copy.deepcopy(before)
     after.add_tokens(["bald", "bal dem", "finn"])
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     made("BertForMaskedLM", tie=False).save_pretrained(tmp_path / "model", max_shard_size="8KB")
     apply_rows(plan, tmp_path / "model", tmp_path / "out")
     loaded("BertForMaskedLM", tmp_path / "out").save_pretrained(
@@ -300,7 +300,7 @@ def test_a_directory_that_transformers_indexed(before, tmp_path):
 def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     after = copy.deepcopy(before)
     after.add_tokens(["bald"])
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     model = made("BertForMaskedLM")
     model.scores = torch.nn.Embedding(ROWS, 3)
     old = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -308,7 +308,7 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
         plan.apply_to(model)
     model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
     with pytest.raises(InputError, match="holds numbers that are not finite"):
-        plan_rows(before, after, start="all").apply_to(model, leave=["scores.*"])
+        plan_rows(before, after, initialization="all").apply_to(model, leave=["scores.*"])
     model.bert.embeddings.word_embeddings.weight.data[6] = old[
         "bert.embeddings.word_embeddings.weight"
     ][6]
@@ -317,7 +317,7 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     plan.apply_to(model, also=["scores.weight"])
     assert (model.scores.num_embeddings, model.scores.weight.shape) == (ROWS + 1, (ROWS + 1, 3))
     with pytest.raises(InputError, match="needs"):
-        plan_rows(after, before, start="mean").apply_to(made("BertModel"))
+        plan_rows(after, before, initialization="mean").apply_to(made("BertModel"))
     with pytest.raises(InputTypeError, match="not dict"):
         plan.apply_to({})
     with torch.device("meta"), pytest.raises(InputError, match="no values yet"):
@@ -330,7 +330,7 @@ def test_what_is_tied_stays_tied_and_learns(before):
     model = made("BertForMaskedLM")
     ids = torch.tensor([before(TEXT)["input_ids"]])
     model(ids, labels=ids).loss.backward()  # gradients of the old shapes
-    plan_rows(before, after, start="mean").apply_to(model)
+    plan_rows(before, after, initialization="mean").apply_to(model)
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
     assert model.cls.predictions.decoder.bias is model.cls.predictions.bias
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -352,7 +352,7 @@ def test_a_model_inside_another(before):
     after = copy.deepcopy(before)
     after.add_tokens(["bald"])
     model = torch.nn.Sequential(made("BertModel"), torch.nn.Linear(16, 4))
-    applied = plan_rows(before, after, start="mean").apply_to(model)
+    applied = plan_rows(before, after, initialization="mean").apply_to(model)
     assert [tensor.name for tensor in applied.tensors] == ["0.embeddings.word_embeddings.weight"]
     assert model[0].config.vocab_size == ROWS + 1
 
@@ -408,7 +408,7 @@ def test_the_mean_of_pieces_is_a_better_start(before):
     after = copy.deepcopy(before)
     after.add_tokens(["bala", "demi", "golo", "fine"])
     by_pieces, by_theirs = copy.deepcopy(model), copy.deepcopy(model)
-    plan_rows(before, after, start="mean").apply_to(by_pieces)
+    plan_rows(before, after, initialization="mean").apply_to(by_pieces)
     by_theirs.resize_token_embeddings(ROWS + 4)
     with torch.no_grad():
         losses = [

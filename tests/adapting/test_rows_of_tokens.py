@@ -62,7 +62,7 @@ def test_pieces(before):
     after = changed(
         before, ("add_tokens", ["covid", "☃", "bb", "vaccine bbb"]), ("add_wordpieces", ["##vid"])
     )
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     ids, old = ids_of(after), ids_of(before)
     assert dict(plan.terms_of(ids["covid"])) == {
         old[piece]: 1 / 3 for piece in ("co", "##v", "##id")
@@ -80,7 +80,7 @@ def test_pieces(before):
 @pytest.mark.parametrize("start", ["all", "zeros", "copy:co"])
 def test_ways_that_look_at_no_pieces(before, start):
     after = changed(before, ("add_tokens", ["covid", "vaccine"]))
-    plan = plan_rows(before, after, start=start)
+    plan = plan_rows(before, after, initialization=start)
     count = before.max_id + 1
     terms = {
         "all": dict.fromkeys(range(count), 1 / count),
@@ -99,7 +99,7 @@ def test_a_function(before):
         seen.append((token, pieces))
         return {pieces[0]: 2.0}
 
-    plan = plan_rows(before, after, start=first_piece)
+    plan = plan_rows(before, after, initialization=first_piece)
     old = ids_of(before)
     assert seen == [("covid", [old["co"], old["##v"], old["##id"]])]
     assert plan.terms_of(after.max_id) == ((old["co"], 2.0),)
@@ -120,15 +120,15 @@ def test_a_function(before):
 def test_a_function_that_gives_something_else(before, given_weights, error):
     after = changed(before, ("add_tokens", ["covid"]))
     with pytest.raises(error, match="'covid'"):
-        plan_rows(before, after, start=lambda token, pieces: given_weights)
+        plan_rows(before, after, initialization=lambda token, pieces: given_weights)
 
 
 def test_no_way(before):
     for start in ("piece", "", None, 3):
         with pytest.raises(InputError, match="'mean', 'length', 'all', 'zeros', 'copy:'"):
-            plan_rows(before, before, start=start)
+            plan_rows(before, before, initialization=start)
     with pytest.raises(UnknownTokenError, match="to copy"):
-        plan_rows(before, before, start="copy:nowhere")
+        plan_rows(before, before, initialization="copy:nowhere")
     with pytest.raises(InputTypeError, match="not dict"):
         plan_rows(before, {})
 
@@ -143,17 +143,17 @@ def test_duplicate_lines(vocab_file):
     before = BertTokenizer(str(vocab_file("same", "x", "same", "y")))
     first, used = len(SPECIAL), ids_of(before)["same"]
     assert used == first + 2
-    plan = plan_rows(before, before, start="mean")
+    plan = plan_rows(before, before, initialization="mean")
     assert list(plan.sources) == list(range(before.max_id + 1))
     after = BertTokenizer(str(vocab_file("y", "x", "same")))
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     assert [plan.sources[ids_of(after)[token]] for token in ("y", "x", "same")] == [
         first + 3,
         first + 1,
         used,
     ]
     twice = BertTokenizer(str(vocab_file("x", "same", "y", "same")))
-    plan = plan_rows(before, twice, start="mean")
+    plan = plan_rows(before, twice, initialization="mean")
     assert list(plan.sources)[first:] == [first + 1, used, first + 3, used]
     assert plan.lost == 1
 
@@ -174,11 +174,11 @@ def test_a_removed_token_leaves_its_row_as_a_spare_one(before):
     with_three = changed(before, ("add_tokens", ["covid", "vaccine", "zoo"]))
     count = before.max_id + 1
     removed = changed(with_three, ("remove_tokens", ["vaccine"]))
-    plan = plan_rows(with_three, removed, start="mean")
+    plan = plan_rows(with_three, removed, initialization="mean")
     assert (plan.kept, plan.moved, plan.lost, plan.made) == (count + 3, 0, 0, 0)
     compact = copy.deepcopy(with_three)
     compact.remove_tokens(["vaccine"], compact=True)
-    plan = plan_rows(with_three, compact, start="mean")
+    plan = plan_rows(with_three, compact, initialization="mean")
     assert list(plan.sources)[count:] == [count, count + 2]
     assert plan.lost == 1
 
@@ -190,9 +190,9 @@ def test_a_hole_whose_token_has_moved_is_zeros(vocab_file):
     after.add_tokens(["x", "v"])
     hole = copy.deepcopy(after)
     hole.remove_tokens(["x"])
-    back = plan_rows(hole, after, start="mean")
+    back = plan_rows(hole, after, initialization="mean")
     assert back.terms_of(ids_of(after)["x"])  # its old id had no token: it is a new one
-    plan = plan_rows(before, hole, start="mean")
+    plan = plan_rows(before, hole, initialization="mean")
     assert plan.terms_of(len(SPECIAL) + 3) == ()
     assert plan.sources[len(SPECIAL) + 2] == len(SPECIAL) + 1
 
@@ -200,7 +200,7 @@ def test_a_hole_whose_token_has_moved_is_zeros(vocab_file):
 def test_vocabularies_of_two_models(vocab_file, profile):
     before = profile(str(vocab_file(*WORDS)))
     after = profile(str(vocab_file("covid", "b", "the", "##id", "##v", "☃", "zoo")))
-    plan = plan_rows(before, after, start="mean")
+    plan = plan_rows(before, after, initialization="mean")
     old, new = ids_of(before), ids_of(after)
     for token, row in new.items():
         if token in old:
@@ -261,7 +261,8 @@ def test_step_by_step_or_at_once(profile, steps, tmp_path_factory):
         states.append(copy.deepcopy(states[-1]))
         taken(states[-1], step)
     plans = [
-        plan_rows(earlier, later, start="mean") for earlier, later in itertools.pairwise(states)
+        plan_rows(earlier, later, initialization="mean")
+        for earlier, later in itertools.pairwise(states)
     ]
     composed = plans[0]
     for plan in plans[1:]:

@@ -17,8 +17,7 @@ pytest.importorskip("safetensors")
 from tests.adapting.models import bert, numbers, save_model, write_tensors
 from tests.cli.commands import environment, error
 from trietok import BertTokenizer, FileFormatError, InputError, TrietokError, adapt
-from trietok.workbench.adapting.checkpoint import read_checkpoint
-from trietok.workbench.sentence_model import Dense, Normalize, Pooling, layers_of
+from trietok.workbench.adapting.encoder import steps_of
 
 WORDS = ["the", "co", "##v", "##id", "sick", "doctor"]
 ROWS = 5 + len(WORDS)
@@ -72,16 +71,20 @@ def pooling_of_two(directory):
     return part(directory, "1_Pooling", config={"pooling_mode": ["max", "mean"]})
 
 
-def layers_in(directory):
-    return layers_of(read_checkpoint(directory).directory)
+def steps_in(directory):
+    """What comes after the model of a directory: functions by their names, and what they hold."""
+    return [
+        (getattr(each, "func", each).__name__, *getattr(each, "args", ()))
+        for each in steps_of(directory)
+    ]
 
 
-def layers(directory, *modules):
-    return layers_in(with_modules(directory, FIRST, *modules))
+def steps(directory, *modules):
+    return steps_in(with_modules(directory, FIRST, *modules))
 
 
 def test_what_comes_after_the_model(directory):
-    assert layers_in(directory) == [Pooling(("mean",))]
+    assert steps_in(directory) == [("_pooled", ("mean",))]
     former = {
         "pooling_mode_mean_tokens": True,
         "pooling_mode_cls_token": True,
@@ -89,7 +92,7 @@ def test_what_comes_after_the_model(directory):
     }
     known = "torch.nn.modules.activation.GELU"
     of_eight = {"linear.weight": numbers(2, 8), "linear.bias": numbers(2)}
-    found = layers(
+    found = steps(
         directory,
         part(directory, "1_Pooling", config={"word_embedding_dimension": 4, **former}),
         dense(directory, of_eight, activation_function=known, in_features=8),
@@ -100,14 +103,15 @@ def test_what_comes_after_the_model(directory):
         },
     )
     weights = directory / "2_Dense" / "model.safetensors"
-    wanted = Dense(weights, "GELU", "sentence_embedding", "sentence_embedding")
-    assert found == [Pooling(("cls", "mean")), wanted, Normalize()]
+    dense_of = ("_dense", weights, "GELU")
+    assert found == [("_pooled", ("cls", "mean")), dense_of, ("<lambda>",)]
     for config, modes in (
         ({}, ("mean",)),
         ({"pooling_mode": "lasttoken", **former}, ("lasttoken",)),
         ({"pooling_mode": ["max", "weightedmean"]}, ("max", "weightedmean")),
     ):
-        assert layers(directory, part(directory, "1_Pooling", config=config)) == [Pooling(modes)]
+        pooling = part(directory, "1_Pooling", config=config)
+        assert steps(directory, pooling) == [("_pooled", modes)]
 
 
 @pytest.mark.parametrize(
@@ -127,16 +131,23 @@ def test_no_code_of_a_directory_runs(directory, tmp_path, kind):
     first = {**FIRST, "type": kind} if kind.endswith("r") else FIRST
     with_modules(directory, first, part(directory, "1_Pooling", kind))
     (tmp_path / "terms.txt").write_text("covid\n")
-    (tmp_path / "texts.txt").write_text("the covid\n")
     after = BertTokenizer.from_pretrained(directory)
     after.add_tokens("covid")
     after.save_pretrained(tmp_path / "after")
     new = ("--new-tokenizer", str(tmp_path / "after"), "--profile", "slow")
     terms = ("--terms", str(tmp_path / "terms.txt"), "-o", str(tmp_path / "out"))
     for command in (
-        ("adapt", "-m", str(directory), *terms, "--start", "distil"),
-        ("adapt", "-m", str(directory), *terms, "--measure", str(tmp_path / "texts.txt")),
-        ("rows", "-m", str(directory), *new, "-o", str(tmp_path / "out"), "--start", "distil"),
+        ("adapt", "-m", str(directory), *terms, "--initialization", "distil"),
+        (
+            "rows",
+            "-m",
+            str(directory),
+            *new,
+            "-o",
+            str(tmp_path / "out"),
+            "--initialization",
+            "distil",
+        ),
     ):
         assert f"names a module of the type '{kind}'" in error(*command)
     assert not place.exists()
@@ -147,7 +158,7 @@ def test_it_is_refused_before_torch_is_imported(directory):
     with_modules(directory, {**FIRST, "type": "evil.Transformer"})
     code = (
         "import sys, trietok\n"
-        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], start='distil')\n"
+        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], initialization='distil')\n"
         "except trietok.InputError: print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(directory)]
@@ -158,14 +169,17 @@ def test_it_is_refused_before_torch_is_imported(directory):
 def test_what_is_refused(directory, tmp_path):
     pooling = part(directory, "1_Pooling")
 
-    def refused(said, *modules, kind=InputError):
+    def refused(said, *modules, kind=InputError, first=FIRST):
         with pytest.raises(kind, match=said):
-            layers(directory, *modules)
+            steps_in(with_modules(directory, first, *modules))
 
-    refused("names no Pooling")
-    refused("does not begin with its one Transformer", FIRST, pooling)
+    refused("has no Pooling after its own model")
+    refused("has no Pooling after its own model", pooling, first={**FIRST, "path": "1_Pooling"})
+    refused("Transformer', not 'Pooling';", FIRST, pooling)
     for path in ("../other", "/", None, "a\0b", "absent/../..", 3):
-        refused("which is no folder of the directory", {**pooling, "path": path})
+        refused("no such folder|has no path", {**pooling, "path": path}, kind=FileFormatError)
+    normalize = {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
+    refused("models.Pooling', not 'Dense' or 'Normalize';", pooling, pooling, normalize)
     refused(
         "pooling 'evil'", part(directory, "1_Pooling", config={"pooling_mode": ["mean", "evil"]})
     )
@@ -180,8 +194,10 @@ def test_what_is_refused(directory, tmp_path):
     refused("every pooling_mode is false", off, kind=FileFormatError)
     pooling = part(directory, "1_Pooling")
     for name in ("evil.Activation", "torch.nn.Evil", "torch.hub.load", 3, None):
-        refused("has the activation_function", pooling, dense(directory, activation_function=name))
-    refused("which no module has", pooling, dense(directory, module_input_name="evil"))
+        refused("has the activation ", pooling, dense(directory, activation_function=name))
+    for side in ("input", "output"):
+        named = {f"module_{side}_name": "token_embeddings"}
+        refused(f"module_{side}_name 'token_embeddings'", pooling, dense(directory, **named))
     refused(
         "model.safetensors holds", pooling, dense(directory, in_features=5), kind=FileFormatError
     )
@@ -191,22 +207,22 @@ def test_what_is_refused(directory, tmp_path):
     weights = directory / "2_Dense" / "model.safetensors"
     (directory / "2_Dense" / "pytorch_model.bin").write_bytes(b"no weights")
     os.replace(weights, tmp_path / "outside")
-    refused("holds no model.safetensors", pooling, module)
+    refused("holds no 2_Dense/model.safetensors", pooling, module)
     weights.symlink_to(tmp_path / "outside")
-    refused("holds no model.safetensors", pooling, module)
+    refused("holds no 2_Dense/model.safetensors", pooling, module)
     weights.unlink()
     weights.write_bytes(b"12345678")
     refused("copy it again", pooling, module, kind=FileFormatError)
     (directory / "1_Pooling" / "config.json").unlink()
     with pytest.raises(TrietokError):
-        layers(directory, pooling)
+        steps(directory, pooling)
     for modules in ({}, ["evil"]):
         (directory / "modules.json").write_text(json.dumps(modules))
         with pytest.raises(FileFormatError, match="no list of modules"):
-            layers_in(directory)
+            steps_in(directory)
 
 
 def test_an_adapter_of_another_model_is_refused(directory):
     (directory / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
-    with pytest.raises(InputError, match="is an adapter of another model"):
-        adapt(directory, None, terms=["covid"], start="distil")
+    with pytest.raises(InputError, match="is an adapter alone"):
+        adapt(directory, None, terms=["covid"], initialization="distil")

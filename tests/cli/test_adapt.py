@@ -84,8 +84,6 @@ def test_a_list_of_terms(files, tmp_path):
     ]
     counted = [
         "2 texts: 24 tokens become 19 (20.8% fewer), 0 unknown tokens become 0",
-        "2 of 2 texts fit into 512 tokens before, 2 now; 2 have other ids",
-        "an index made before does not match the new model; --measure (measure=True) says how far",
     ]
     dry = run(*given, "--dry-run", files[5])
     *lines, proof = dry.stdout.splitlines()
@@ -121,18 +119,6 @@ def test_a_list_of_terms(files, tmp_path):
     assert (values["out"], values["rows"], values["suggestions"]) == (None, None, None)
     assert values["terms"]["refused"][0]["number"] == 6
     assert values["new"][0]["pieces"] == ["co", "##v", "##id"]
-
-
-def test_other_spellings(files, tmp_path):
-    (tmp_path / "terms.txt").write_text("vaccine\n")
-    given = [*files[:6], "--terms", str(tmp_path / "terms.txt"), "--variants"]
-    lines = out(*given, "same")
-    assert "1 other spelling of 1 term in 2 texts: 2 occurrences not matched, 0 matched" in lines
-    assert "of these spellings: 1 term added: 1 entry of the vocabulary" in lines
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
-    assert tokenizer.convert_tokens_to_ids(["vaccine", "vaccines"]) == [8000, 8001]
-    values = json.loads(out(*given, "own", "--force", "--json")[0])
-    assert list(values["variants_added"]["added"]) == ["vaccines"]
 
 
 def test_lists_of_an_editor_of_windows(files, tmp_path):
@@ -183,10 +169,6 @@ def test_what_is_wrong(files, tmp_path):
     )
     taken = "is there already; name another place with -o, or replace it with --force"
     assert taken in error(*files[:4], files[2], *files[5:])
-    assert taken in error(*files[:4], files[2], *files[5:], "--resume")
-    given = ("--terms", files[5], "--variants", "list")
-    assert "--variants needs FILES" in usage_error(*files[:5], *given)
-    assert "--variants needs --terms" in usage_error(*files, *given[2:])
     (tmp_path / "terms.txt").write_text("zoology\n")
     for option in (("-n", "3"), ("--min-frequency", "1"), ("--phrases", "2")):
         assert error(*files[:5], "--terms", str(tmp_path / "terms.txt"), *option).endswith(
@@ -195,7 +177,12 @@ def test_what_is_wrong(files, tmp_path):
     (tmp_path / "none.txt").write_text("\n")
     nothing = f"there is no term in {tmp_path / 'none.txt'}; write one on each line"
     assert error(*files[:5], "--remove", str(tmp_path / "none.txt")) == nothing
-    said = usage_error(*files, "--start", "median")
-    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'." in said
-    assert "there is no token 'nosuchtoken'" in error(*files, "--start", "copy:nosuchtoken")
+    said = usage_error(*files, "--initialization", "median")
+    assert (
+        "--initialization must be mean, length, distil, all, zeros or copy:TOKEN, not 'median'."
+        in said
+    )
+    assert "there is no token 'nosuchtoken'" in error(
+        *files, "--initialization", "copy:nosuchtoken"
+    )
     assert not (tmp_path / "out").exists()

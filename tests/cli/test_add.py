@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli.commands import error, out, run, usage_error
-from trietok import BertTokenizer, BertTokenizerFast, RowPlan, compare, plan_rows
+from trietok import BertTokenizer, BertTokenizerFast, compare
 
 
 @pytest.fixture
@@ -64,17 +64,13 @@ def test_what_is_left_out_is_named_and_gives_an_exit_code(tiny, terms, tmp_path)
     ).read_bytes()
 
 
-def test_other_ways_standard_input_and_the_plan(tiny, tmp_path):
-    saved, plan = str(tmp_path / "out"), str(tmp_path / "plan.json")
+def test_other_ways_and_standard_input(tiny, tmp_path):
+    saved = str(tmp_path / "out")
     given = ("add", "--terms", "-", "-m", tiny, "-o")
-    lines = out(*given, saved, "--way", "single-word", "--save-plan", plan, stdin="hello world\n")
+    lines = out(*given, saved, "--way", "single-word", stdin="hello world\n")
     assert lines[0] == "1 term added: 1 added token (whole words)"
-    before, after = (
-        BertTokenizerFast.from_pretrained(tiny),
-        BertTokenizerFast.from_pretrained(saved),
-    )
+    after = BertTokenizerFast.from_pretrained(saved)
     assert after.tokenize("hello world, hello worlds")[:2] == ["hello world", "[UNK]"]
-    assert RowPlan.load(plan) == plan_rows(before, after)
     out(*given, str(tmp_path / "special"), "--special", "--profile", "fast", stdin="[X]\n")
     fast = BertTokenizerFast.from_pretrained(tmp_path / "special")
     assert (tmp_path / "special" / "tokenizer.json").is_file()
@@ -102,65 +98,6 @@ def test_json(tiny, terms, tmp_path):
     assert values["effects"][0]["other_words"] == []
     assert values["rows_command"] is None
     assert values["proof"].startswith("12 ids unchanged, 0 moved, 0 lost, 1 new; fingerprint ")
-
-
-@pytest.fixture
-def spelt(tmp_path) -> str:
-    path = tmp_path / "spelt.txt"
-    path.write_text("hello worlds, Hello-world\nhello world\nhello\u2011world\n", encoding="utf-8")
-    return str(path)
-
-
-def test_other_spellings_are_listed(tiny, terms, spelt, tmp_path):
-    given = ("add", "--terms", terms, "-m", tiny, "--dry-run", spelt)
-    plain, listed = out(*given), out(*given, "--variants", "list")
-    assert [line for line in listed if line not in plain] == [
-        "3 other spellings of 1 term in 3 texts: 3 occurrences not matched, 1 matched",
-        "term         spelling      frequency  differs in  now",
-        "hello world  hello worlds          1  plural      hello [UNK]",
-        "hello world  hello-world           1  dash        hello [UNK] world",
-        "hello world  hello\u2011world           1  dash        hello [UNK] world",
-    ]
-    values = json.loads(out(*given, "--variants", "list", "--json")[0])
-    assert values["variants"]["variants"][1] == {
-        "term": "hello world",
-        "spelling": "hello-world",
-        "frequency": 1,
-        "differs": ["dash"],
-        "tokens": ["hello", "[UNK]", "world"],
-    }
-    assert (values["variants_added"], len(values["added"])) == (None, 2)
-    assert json.loads(out(*given, "--json")[0])["variants"] is None
-    piped = ("add", "--terms", terms, "-m", tiny, "--dry-run", "-", "--variants", "list")
-    with open(spelt, encoding="utf-8") as file:
-        assert out(*piped, stdin=file.read()) == listed  # the texts are read once
-
-
-@pytest.mark.parametrize("variants", ["own", "same"])
-def test_other_spellings_are_added(tiny, terms, spelt, tmp_path, variants):
-    model, saved, plan = tmp_path / "model", str(tmp_path / "out"), str(tmp_path / "plan.json")
-    BertTokenizer.from_pretrained(tiny).save_pretrained(model)
-    (model / "model.safetensors").write_bytes(b"")
-    given = ("add", "--terms", terms, "-m", str(model), "-o", saved, "--save-plan", plan)
-    lines = out(*given, "--variants", variants, spelt)
-    assert "of these spellings: 3 terms added: 3 added tokens (whole words)" in lines
-    before, after = map(BertTokenizerFast.from_pretrained, (model, saved))
-    spellings = ["hello worlds", "hello-world", "hello\u2011world"]
-    assert [after.tokenize(each) for each in spellings] == [[each] for each in spellings]
-    rows, made = RowPlan.load(plan), plan_rows(before, after)
-    assert (rows == made) == (variants == "own")
-    term, *others = after.convert_tokens_to_ids(["hello world", *spellings])
-    for row in others:
-        assert rows.terms_of(row) == made.terms_of(term if variants == "same" else row)
-    by_plan = f" --plan {plan}" if variants == "same" else ""
-    assert f"trietok rows -m {model} --new-tokenizer {saved}{by_plan} -o {saved}-model" in lines[-2]
-
-
-def test_other_spellings_need_texts_and_a_plan(terms, spelt, tmp_path):
-    given = ("add", "-m", "trietok-en", "--terms", terms, "-o", str(tmp_path / "new"))
-    given += ("--variants", "same")
-    assert "--variants needs FILES" in usage_error(*given)
-    assert "--variants same needs --save-plan" in usage_error(*given, spelt)
 
 
 def test_a_model_in_the_directory(tiny, tmp_path):

@@ -359,7 +359,7 @@ def test_a_dry_run_writes_nothing(tiny, tmp_path, monkeypatch):
     (tmp_path / "terms.txt").write_text("covid\n")
     before = sorted(tmp_path.rglob("*"))
     for command in (
-        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "--save-plan", "plan.json"),
+        ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run"),
         ("add", "-m", tiny, "--terms", "terms.txt", "--dry-run", "-o", "out"),
         ("trim", "-m", tiny, "--dry-run", "terms.txt"),
     ):
@@ -376,26 +376,12 @@ def test_a_report_is_a_page_too(tiny, tmp_path):
     assert "is there already" in usage_error("diff", tiny, tiny, "--page", str(page))
 
 
-def test_the_plan_of_words_that_were_found(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "texts.txt").write_text("covid covid covid covid\n")
-    out("suggest", "texts.txt", "-o", "new", "--save-plan", "plan.json")
-    assert (
-        trietok.RowPlan.load("plan.json").after
-        == trietok.AutoTokenizer.from_pretrained("new").fingerprint()
-    )
-    assert "--save-plan needs --output" in usage_error(
-        "suggest", "texts.txt", "--save-plan", "other.json"
-    )
-
-
 def test_the_options_of_a_long_command_stand_in_groups():
     shown = run("adapt", "--help").stdout
     titles = re.findall(r"^(\w.*):$", shown, re.MULTILINE)
     assert titles == [
         "Options",
         "Words to add",
-        "What they do",
         "Rows of the model",
         "Reading texts",
     ]

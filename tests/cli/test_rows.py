@@ -14,7 +14,7 @@ pytest.importorskip("numpy")
 pytest.importorskip("safetensors")
 
 from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers
-from trietok import AutoTokenizer, BertTokenizer, RowPlan
+from trietok import AutoTokenizer, BertTokenizer
 
 ROWS, AFTER = 11, 13
 
@@ -62,21 +62,6 @@ def test_a_table_and_the_sentence(model, new, two, tmp_path):
     assert len(table_of(tmp_path / "out")) == AFTER
 
 
-def test_spellings_of_a_term_start_with_its_row(model, tmp_path):
-    (tmp_path / "terms.txt").write_text("covid\n", encoding="utf-8")
-    (tmp_path / "texts.txt").write_text("covids of a covid\n", encoding="utf-8")
-    given = ["-m", model, "--terms", str(tmp_path / "terms.txt"), str(tmp_path / "texts.txt")]
-    saved, plan = str(tmp_path / "more"), str(tmp_path / "plan.json")
-    lines = out("add", *given, "-o", saved, "--variants", "same", "--save-plan", plan)
-    _, command = lines[-2].split("trietok rows ")
-    out("rows", *command.split())
-    tokenizer = AutoTokenizer.from_pretrained(f"{saved}-model")
-    table = table_of(tmp_path / "more-model")
-    covid, covids = tokenizer.convert_tokens_to_ids(["covid", "covids"])
-    assert {covid, covids} == {ROWS, ROWS + 1}
-    assert table[covid].tobytes() == table[covids].tobytes()
-
-
 def test_json(model, new, two, tmp_path):
     given = (
         "rows",
@@ -105,52 +90,6 @@ def test_json(model, new, two, tmp_path):
         "name": "bert.embeddings.word_embeddings.weight",
         **{"before": [11, 4], "after": [16, 4], "dtype": "F32", "file": "model.safetensors"},
     }
-
-
-def test_a_plan_kept_and_used_again(model, new, two, tmp_path):
-    plan = tmp_path / "plan.json"
-    out(
-        "rows",
-        "-m",
-        model,
-        "-o",
-        str(tmp_path / "out"),
-        "--new-tokenizer",
-        new,
-        "--start",
-        "copy:the",
-        "--save-plan",
-        str(plan),
-    )
-    assert RowPlan.load(plan).terms_of(ROWS) == ((5, 1.0),)
-    result = run("rows", "-m", model, "-o", str(tmp_path / "again"), "--plan", str(plan))
-    assert result.exit_code == 0
-    assert "has no tokenizer; give --new-tokenizer DIR" in result.stderr
-    out(
-        "rows",
-        "-m",
-        model,
-        "-o",
-        str(tmp_path / "whole"),
-        "--plan",
-        str(plan),
-        "--new-tokenizer",
-        new,
-    )
-    tables = [table_of(tmp_path / name).tobytes() for name in ("out", "again", "whole")]
-    assert len(set(tables)) == 1
-    two[1].save_pretrained(tmp_path / "fast", tokenizer_json=True)
-    out(
-        "rows",
-        "-m",
-        model,
-        "-o",
-        str(tmp_path / "other"),
-        "--plan",
-        str(plan),
-        "--new-tokenizer",
-        str(tmp_path / "fast"),
-    )
 
 
 def test_a_tokenizer_json_stays_one(model, two, tmp_path):
@@ -217,13 +156,6 @@ def test_a_trimmed_model_is_given_its_former_vocabulary_only_by_force(tmp_path, 
     )
     (line,) = out(*command, "--allow-many-new", "--force", "--json")
     assert len(json.loads(line)["unknown"]) == many
-    plan = tmp_path / "plan.json"
-    trietok.plan_rows(trimmed, whole).save(plan)
-    by_plan = ("rows", "-m", model, "-o", str(tmp_path / "by-plan"), "--plan", str(plan))
-    assert error(*by_plan).startswith(
-        f"{many} of {len(words) + 5} rows would be new: {model} knows nothing of them"
-    )
-    assert run(*by_plan, "--allow-many-new").exit_code == 0
 
 
 @pytest.mark.parametrize(("more", "is_taken"), [(100, True), (101, False)])
@@ -256,11 +188,9 @@ def test_what_cannot_be_saved_is_told_before_a_row_is_made(two, model, tmp_path,
     )
     assert run(*command, "--profile", "slow").exit_code == 0
     monkeypatch.setattr("trietok.cli.adapt.write_rows", None)
-    saved = ("--save-plan", str(tmp_path / "plan.json"), "--force")
-    assert error(*command, *saved, "--profile", "fast").startswith(
+    assert error(*command, "--force", "--profile", "fast").startswith(
         "tokenizer.json: added_tokens[5] ('c d') has the id 12"
     )
-    assert not (tmp_path / "plan.json").exists()
 
 
 def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
@@ -279,20 +209,19 @@ def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
 
 def test_mistakes(model, new, tmp_path):
     target = str(tmp_path / "out")
-    assert "Give --new-tokenizer DIR" in usage_error("rows", "-m", model, "-o", target)
-    assert "--start goes with --new-tokenizer only" in usage_error(
-        "rows", "-m", model, "-o", target, "--plan", "plan.json", "--start", "mean"
-    )
+    assert "Missing option '--new-tokenizer'" in usage_error("rows", "-m", model, "-o", target)
     assert "no token 'nothing'" in error(
-        "rows", "-m", model, "-o", target, "--new-tokenizer", new, "--start", "copy:nothing"
+        "rows",
+        "-m",
+        model,
+        "-o",
+        target,
+        "--new-tokenizer",
+        new,
+        "--initialization",
+        "copy:nothing",
     )
     assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
-    assert "not a row plan" in error(
-        "rows", "-m", model, "-o", target, "--plan", f"{model}/config.json"
-    )
-    assert "not there" in error(
-        "rows", "-m", f"{model}/nowhere", "-o", target, "--plan", _plan(tmp_path)
-    )
     wanted = "give the directory of a model, with its config.json and weights"
     assert (
         error("rows", "-m", "nowhere", "-o", target, "--new-tokenizer", new)
@@ -303,11 +232,6 @@ def test_mistakes(model, new, tmp_path):
         == f"{new} has no config.json; {wanted}"
     )
     assert not (tmp_path / "out").exists()
-
-
-def _plan(directory) -> str:
-    RowPlan("A", "B", 1, 1, [0]).save(directory / "plan.json")
-    return str(directory / "plan.json")
 
 
 @posix

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cli.commands import error, posix, run
+from tests.cli.commands import posix, run
 from tests.files.saving import without_flushing
 from trietok import BertTokenizer
 from trietok.cli.app import app
@@ -52,21 +52,15 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "add": Case(
-        "add --terms terms.txt -m model -o out --save-plan plan.json", ("out", "plan.json")
-    ),
+    "add": Case("add --terms terms.txt -m model -o out"),
     "add below directories that are not there": Case(
         "add --terms terms.txt -m model -o a/b/out", ("a",)
     ),
-    "trim": Case("trim texts.txt -m model -o out --save-plan plan.json", ("out", "plan.json")),
+    "trim": Case("trim texts.txt -m model -o out"),
     "trim into an empty directory": Case("trim texts.txt -m model -o out", before="directory"),
     "suggest": Case("suggest texts.txt -m model --output out --min-frequency 2"),
     "adapt": Case("adapt texts.txt -m model -o out", needs_model=True),
-    "rows": Case(
-        "rows -m model -o out --new-tokenizer new --save-plan plan.json",
-        ("out", "plan.json"),
-        needs_model=True,
-    ),
+    "rows": Case("rows -m model -o out --new-tokenizer new", needs_model=True),
     "train wordpiece": Case("train wordpiece texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train bpe": Case("train bpe texts.txt -o out --vocab-size 40 --min-frequency 1"),
     "train chinese": Case("train bpe texts.txt -o out --recipe chinese --test texts.txt"),
@@ -244,31 +238,6 @@ def _check(given, tmp_path, monkeypatch, name, way, choose) -> None:
         assert set(os.listdir(folder)) == there, moment
         assert not list((folder / "out").glob(".*")), moment
     print(f"\n{name}, {way}: {moments} moments, {tally}")
-
-
-@pytest.mark.parametrize("name", ["add", "trim", "rows"])
-def test_a_plan_without_its_output_is_that_of_a_killed_command(given, tmp_path, monkeypatch, name):
-    """The command writes it first, and then goes on with the same; one of another command is not
-    replaced.
-    """
-    case = CASES[name]
-    monkeypatch.chdir(_prepared(given, tmp_path / "here", case))
-    assert run(*case.command.split()).exit_code == 0
-    whole = _files(Path())
-    shutil.rmtree("out")
-    assert run(*case.command.split()).exit_code == 0
-    assert _files(Path()) == whole
-    for other in (whole["plan.json"].replace(b"1", b"0"), b"mine", b""):
-        shutil.rmtree("out")
-        Path("plan.json").write_bytes(other)
-        said = (
-            "plan.json is there already; name another place with --save-plan, or replace it with"
-            " --force"
-        )
-        assert error(*case.command.split()) == said
-        assert (Path("plan.json").read_bytes(), Path("out").exists()) == (other, False)
-        assert run(*case.command.split(), "--force").exit_code == 0
-        assert _files(Path()) == whole
 
 
 @pytest.mark.faults

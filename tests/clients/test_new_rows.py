@@ -4,8 +4,6 @@ transformers, as it was.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +35,17 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
 
     texts: list[Any] = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
     adapted = trietok.adapt(
-        sentences, tmp_path / "adapted", texts, terms=TERMS, way="single-word", start="distil"
+        sentences,
+        tmp_path / "adapted",
+        texts,
+        terms=TERMS,
+        way="single-word",
+        initialization="distil",
     )
     assert (tmp_path / "adapted" / "modules.json").is_file()
     assert adapted.fitted is not None
     assert len(adapted.fitted.rows) == len(TERMS)
-    assert adapted.fitted.cosine > adapted.fitted.start
+    assert adapted.fitted.cosine_after > adapted.fitted.cosine_before
     old, new = (
         sentence_transformers.SentenceTransformer(str(each), device="cpu")
         for each in (sentences, tmp_path / "adapted")
@@ -61,11 +64,6 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
         .num_embeddings
     )
     assert lengths == len(ours) == len(theirs)
-    # The cosines of the report are those that sentence-transformers gives.
-    held = adapted.held_back
-    assert held is not None
-    cosines = [(a @ b) / (a @ a) ** 0.5 / (b @ b) ** 0.5 for a, b in zip(one, other, strict=True)]
-    assert held.cosine == pytest.approx(sum(cosines) / len(cosines), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -74,92 +72,27 @@ def test_it_loads_with_the_same_ids_and_embeddings(sentences: Path, tmp_path: Pa
 def test_what_comes_after_the_model_is_computed_as_there(
     directory: Path, tmp_path: Path, modes: tuple[str]
 ) -> None:
-    """Each pooling, a layer of numbers before and one after it, and unit length: built by both of
-    one directory.
-    """
+    """Each pooling, layers of numbers after it, and unit length: built by both of one directory."""
     library = pytest.importorskip(
         "sentence_transformers", reason="sentence-transformers is not installed"
     )
     import sentence_transformers.sentence_transformer.modules as models
 
     from trietok.workbench.adapting.checkpoint import read_checkpoint
-    from trietok.workbench.adapting.distil import TextEmbedder
+    from trietok.workbench.adapting.distil import Embedder
 
     core = models.Transformer(str(directory))
     size = core.get_embedding_dimension()
-    before = models.Dense(size, 12, module_input_name="token_embeddings")
-    after = models.Dense(12 * len(modes), 5, bias=False, activation_function=None)
-    pooling = models.Pooling(12, pooling_mode=modes)
+    pooling = models.Pooling(size, pooling_mode=modes)
+    one = models.Dense(size * len(modes), 12)
+    other = models.Dense(12, 5, bias=False, activation_function=None)
     model = library.SentenceTransformer(
-        modules=[core, before, pooling, after, models.Normalize()], device="cpu"
+        modules=[core, pooling, one, other, models.Normalize()], device="cpu"
     )
     model.save(str(tmp_path / "whole"))
     tokenizer = trietok.AutoTokenizer.from_pretrained(directory)
     tokenizer.save_pretrained(tmp_path / "whole")
-    found = TextEmbedder(read_checkpoint(tmp_path / "whole"), tokenizer).embeddings(
-        list(SAME_IN_BOTH)
-    )
+    embedder = Embedder(read_checkpoint(tmp_path / "whole"), tokenizer)
+    found = embedder.embedded(tokenizer(list(SAME_IN_BOTH))["input_ids"]).numpy()
     assert found.shape == (len(SAME_IN_BOTH), 5)
     assert np.allclose(found, model.encode(list(SAME_IN_BOTH)), atol=1e-5)
-
-
-EXPORT = [
-    sys.executable,
-    "-m",
-    "optimum.commands.optimum_cli",
-    "export",
-    "onnx",
-    "--task",
-    "feature-extraction",
-]
-
-
-def test_onnx_by_optimum_and_by_rows(sentences: Path, tmp_path: Path) -> None:
-    """The documented command exports the new directory; a plain file that was there before has the
-    same with --onnx.
-    """
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    pytest.importorskip("optimum.exporters.onnx", reason="optimum-onnx is not installed")
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    import sentence_transformers
-
-    def export(directory: Path) -> None:
-        done = subprocess.run(
-            [*EXPORT, "--model", directory, directory / "onnx"], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-
-    export(sentences)
-    (sentences / "onnx" / "model_quantized.onnx").write_bytes(
-        onnx_of(np.zeros((8002, 32), np.int8))
-    )
-    texts = [*SAME_IN_BOTH, "zoology and microcephaly", "atrial fibrillation"]
-    given: dict[str, Any] = {"terms": TERMS, "way": "single-word", "start": "distil"}
-    without = trietok.adapt(sentences, tmp_path / "without", **given)
-    assert without.applied is not None
-    assert "onnx/model.onnx" in without.applied.left_out
-    adapted = trietok.adapt(sentences, tmp_path / "adapted", onnx=True, **given)
-    assert adapted.applied is not None
-    assert "onnx/model.onnx" in adapted.applied.copied
-    assert "onnx/model_quantized.onnx" in adapted.applied.left_out
-    assert not (tmp_path / "adapted" / "onnx" / "model_quantized.onnx").exists()
-    export(tmp_path / "without")
-    wanted = sentence_transformers.SentenceTransformer(
-        str(tmp_path / "adapted"), device="cpu"
-    ).encode(texts)
-    tokenizer = trietok.AutoTokenizer.from_pretrained(tmp_path / "adapted")
-    for name in ("adapted", "without"):
-        session = onnxruntime.InferenceSession(
-            tmp_path / name / "onnx" / "model.onnx", providers=["CPUExecutionProvider"]
-        )
-        batch = tokenizer(texts, padding=True, return_tensors="np")
-        fed = {each.name: batch[each.name] for each in session.get_inputs()}
-        (found,) = session.run(["sentence_embedding"], fed)
-        assert np.allclose(found, wanted, atol=1e-4), name
-
-
-def onnx_of(table: Any) -> bytes:
-    from onnx import helper, numpy_helper
-
-    tensor = numpy_helper.from_array(table, "embeddings.word_embeddings.weight_quantized")
-    return helper.make_model(helper.make_graph([], "none", [], [], [tensor])).SerializeToString()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import os
 import subprocess
 import sys
@@ -67,13 +66,13 @@ def domain(tmp_path: Path) -> Path:
     return tmp_path / "domain.obo"
 
 
-def test_starts_without_training(
+def test_initializations_without_training(
     study: ModuleType, plain: Path, domain: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study.study(plain, domain, 5, 20, 48, 2, list(study.STARTS))
+    study.study(plain, domain, 5, 20, 48, 2, list(study.INITIALIZATIONS))
     found = json.loads(capsys.readouterr().out.splitlines()[-1])["lines"]
-    assert {start: len(rows) for start, rows in found.items()} == {
-        "original": 1, "resize": 2, "zeros": 1, "mean": 1, "length": 1, "distil": 1, "context": 1
+    assert {name: len(rows) for name, rows in found.items()} == {
+        "original": 1, "resize": 2, "zeros": 1, "mean": 1, "length": 1, "distil": 1
     }  # fmt: skip
     for rows in found.values():
         assert list(rows[0]) == ["cosine", "neighbours", "re-embedded", "old index", "synonyms"]
@@ -82,55 +81,6 @@ def test_starts_without_training(
     assert found["original"][0]["neighbours"] == 1
     assert found["original"][0]["re-embedded"] == found["original"][0]["old index"]
     assert found["distil"][0]["cosine"] > found["resize"][0]["cosine"]
-
-
-@pytest.mark.parametrize(
-    ("plain", "fills_in"), [("BertModel", False), ("BertForMaskedLM", True)], indirect=["plain"]
-)
-def test_starts_after_training(
-    study: ModuleType, plain: Path, domain: Path, fills_in: bool
-) -> None:
-    how = study.Trained(2, [0, 1], 8, 32, 1e-3, [1.0, 100.0], fills_in)
-    found = study.train_study(plain, domain, 5, 20, ["resize", "length"], how)
-    assert {name: len(rows) for name, rows in found.items()} == {
-        "original, untrained": 1, "resize, untrained": 1, "length, untrained": 1, "original, trained": 2,
-        "resize, trained": 2, "resize, trained, x100": 2, "length, trained": 2, "length, trained, x100": 2,
-    }  # fmt: skip
-    for rows in found.values():
-        assert all(math.isfinite(value) for row in rows for value in row.values())
-    assert found["length, untrained"][0]["rows kept"] == pytest.approx(1)
-    assert (
-        found["length, trained, x100"][0]["rows kept"]
-        < found["length, trained"][0]["rows kept"]
-        < 1
-    )
-    if fills_in:
-        assert found["length, trained"][0]["loss"] != found["length, untrained"][0]["loss"]
-        assert "loss at new" not in found["original, trained"][0]
-        assert "loss at new" in found["length, trained"][0]
-
-
-def test_rows_at_their_own_rate_leave_the_others_alone(study: ModuleType, plain: Path) -> None:
-    import torch
-    import transformers
-
-    tables = []
-    for rate in (1.0, 10.0):
-        model = transformers.AutoModel.from_pretrained(plain)
-        old = model.get_input_embeddings().weight.detach().clone()
-        first = len(old) - 4
-        how = study.Trained(1, [0], 1, 1, 1e-3, [rate], False)
-        study.trained(
-            model,
-            first,
-            0,
-            how,
-            rate,
-            lambda step, model=model: model.get_input_embeddings().weight.sum(),
-        )
-        tables.append(model.get_input_embeddings().weight.detach() - old)
-    assert torch.equal(tables[0][:first], tables[1][:first])
-    assert torch.allclose(10 * tables[0][first:], tables[1][first:], rtol=0.01, atol=1e-6)
 
 
 def test_a_small_bert(tmp_path: Path) -> None:

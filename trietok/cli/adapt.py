@@ -6,10 +6,8 @@ became of the ids and the rows.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,53 +16,50 @@ import trietok
 from trietok.cli import options
 from trietok.cli.interrupts import stop_said
 from trietok.cli.options import FileOpener, choice_of, tokenizer_of
-from trietok.cli.output import warn
 from trietok.cli.progress import Bars, Watched, shown_bars
 from trietok.cli.results import write_page, write_result
 from trietok.cli.terms import TermList, bare_terms, no_term_in
 from trietok.cli.vocabulary import (
     allow_left_out,
     found,
-    look_for_variants,
     require_output,
-    require_texts_of,
     way,
 )
 from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import plain_values
 from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS
-from trietok.workbench.adapting.apply_rows import check_saving, check_tokenizers, write_rows
+from trietok.workbench.adapting.apply_rows import check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import checked_model
-from trietok.workbench.adapting.row_starts import STARTS, ids_of_pieces
+from trietok.workbench.adapting.row_initialization import INITIALIZATIONS, ids_of_pieces
 
 _MOST_NEW = 100  # rows of any model that may be new; more, up to a tenth
 
 
-def _start(ctx: click.Context, parameter: click.Parameter, start: str | None) -> str | None:
-    if start is None or start in STARTS or start.startswith("copy:"):
-        return start
-    raise click.UsageError(
-        f"--start must be {', '.join(STARTS)} or copy:TOKEN, not {start!r:.60}.", ctx
-    )
+def _initialization(ctx: click.Context, parameter: click.Parameter, way: str) -> str:
+    if way in INITIALIZATIONS or way.startswith("copy:"):
+        return way
+    known = ", ".join(INITIALIZATIONS)
+    raise click.UsageError(f"--initialization must be {known} or copy:TOKEN, not {way!r:.60}.", ctx)
 
 
 _rows_made = options.together(
     click.option(
-        "--start",
+        "--initialization",
+        default="length",
         metavar="WAY",
-        callback=_start,
+        callback=_initialization,
         help=(
-            "Start the row of a new token as the mean of its pieces' rows, longer ones weighing"
-            " more (length, the default) or all alike (mean), or fitted to the model (distil, with"
-            " PyTorch); or as the mean of all tokens (all), zeros or copy:TOKEN."
+            "Make the row of a new token the mean of its pieces' rows, longer ones weighing more"
+            " (length, the default) or all alike (mean), or fit it to the model (distil, with"
+            " PyTorch); or the mean of all tokens (all), zeros or copy:TOKEN."
         ),
     ),
     click.option(
-        "--start-seconds",
+        "--initialization-seconds",
         type=click.FloatRange(min=0, min_open=True),
         metavar="S",
-        help="With --start distil, fit rows for at most S seconds; others start as with length.",
+        help="With distil, fit rows for at most S seconds; others are as with length.",
     ),
     options.name(
         "--also",
@@ -82,10 +77,6 @@ _rows_made = options.together(
     options.number(
         "--multiple-of", default=1, help="Round the number of rows up to a multiple of N."
     ),
-    options.flag(
-        "--onnx",
-        help="Also write .onnx files with the new rows where that is possible (with onnx).",
-    ),
 )
 
 
@@ -94,9 +85,7 @@ _rows_made = options.together(
 @options.profile
 @options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
-@options.tokenizer("--new-tokenizer", help="The tokenizer that the model gets.")
-@options.file("--plan", help="Use a row plan that --save-plan wrote.")
-@options.save_plan
+@options.tokenizer("--new-tokenizer", required=True, help="The tokenizer that the model gets.")
 @_rows_made
 @options.flag(
     "--allow-other-vocabulary",
@@ -110,11 +99,9 @@ def rows(
     model: str,
     output: str | None,
     dry_run: bool,
-    new_tokenizer: str | None,
-    plan: str | None,
-    save_plan: str | None,
-    start: str | None,
-    start_seconds: float | None,
+    new_tokenizer: str,
+    initialization: str,
+    initialization_seconds: float | None,
     allow_other_vocabulary: bool,
     allow_many_new: bool,
     as_json: bool,
@@ -128,29 +115,25 @@ def rows(
     \b
     Examples:
       trietok rows -m bert-small --new-tokenizer new-tokenizer -o new-model
-      trietok rows -m bert-small --plan plan.json -o new-model --multiple-of 8
+      trietok rows -m bert-small --new-tokenizer new-tokenizer -o new-model --multiple-of 8
     """
     require_output(output, dry_run)
-    if new_tokenizer is None and plan is None:
-        raise click.UsageError("Give --new-tokenizer DIR, or --plan FILE.")
-    if plan is not None and start is not None:
-        raise click.UsageError(
-            "--start goes with --new-tokenizer only: a plan already says what new rows are made of."
-        )
-    multiple_of, onnx = tensors.pop("multiple_of"), tensors["onnx"]
+    multiple_of = tensors.pop("multiple_of")
     # before its name is taken for one on the hub
     checkpoint, axes = checked_model(model, output, **tensors)
-    planned = _planned(
-        model, new_tokenizer, plan, "length" if start == "distil" else start or "length"
-    )
-    row_plan, before, after, proof = planned
+    after = tokenizer_of(new_tokenizer)
+    before = choose(model, after.profile).load()
+    fits = initialization == "distil"
+    planned = "length" if fits else initialization
+    row_plan = trietok.plan_rows(before, after, initialization=planned)
+    proof = trietok.compare(before, after, ()).proof
     if row_plan.replaces_vocabulary and not allow_other_vocabulary:
         raise trietok.InputError(
             f"the new tokenizer has another vocabulary than that of {model}: {row_plan}; give the"
             " tokenizer that was made from the model's, or write the model nevertheless with"
             " --allow-other-vocabulary"
         )
-    new = [] if after is None else _made(row_plan, after)
+    new = _made(row_plan, after)
     many = row_plan.made > _MOST_NEW and 10 * row_plan.made > row_plan.rows_after
     if many and not (allow_other_vocabulary or allow_many_new):
         named = f", such as those of {first_few(new, 5)}" if new else ""
@@ -159,36 +142,38 @@ def rows(
             " nothing of them, and they are made up of other rows; give the model that has them,"
             " such as the one that was trimmed, or write them nevertheless with --allow-many-new"
         )
-    if plan is not None:  # any other was made from the model's tokenizer just now
-        check_tokenizers(row_plan, checkpoint, after)
-    elif after is not None:
-        check_saving(after)
+    check_saving(after)
     if output is None or dry_run:
-        said = [str(row_plan), *([proof] if proof else []), "dry run: nothing is written"]
+        said = [str(row_plan), proof, "dry run: nothing is written"]
         write_result({"made": new, "proof": proof}, as_json, lambda: said)
         return
-    if save_plan is not None:
-        options.save_row_plan(row_plan, save_plan)
     with shown_bars(transient=True) as bars:
         fitted = None
-        if start == "distil":
+        if fits:
             # PyTorch: only where rows are fitted
             from trietok.workbench.adapting.distil import distil_rows
 
             progress = _writing(bars, "fitting", "rows")
             fitted = distil_rows(
-                row_plan, checkpoint, before, after, seconds=start_seconds, progress=progress
+                row_plan,
+                checkpoint,
+                before,
+                after,
+                seconds=initialization_seconds,
+                progress=progress,
             )
-        how = {
-            "multiple_of": multiple_of,
-            "tokenizer": after,
-            "progress": _writing(bars),
-            "onnx": onnx,
-        }
-        applied = write_rows(row_plan, checkpoint, axes, output, fitted=fitted, **how)
-    said = [str(row_plan), proof] if proof else [applied.proof]
-    said[:0] = [] if fitted is None else str(fitted).split("\n")
-    unknown = [] if before is None else _unknown_to(before, new)
+        applied = write_rows(
+            row_plan,
+            checkpoint,
+            axes,
+            output,
+            multiple_of=multiple_of,
+            tokenizer=after,
+            progress=_writing(bars),
+            fitted=fitted,
+        )
+    said = [*([] if fitted is None else str(fitted).split("\n")), str(row_plan), proof]
+    unknown = _unknown_to(before, new)
     if unknown:
         told = (
             f"no piece of {number_of(len(unknown), 'new token')} is known to the tokenizer of"
@@ -199,38 +184,9 @@ def rows(
         **applied.to_dict(),
         "fitted": plain_values(fitted),
         "unknown": unknown,
-        "proof": said[-1],
+        "proof": proof,
     }
     write_result(values, as_json, lambda: [*applied.table(), *applied.summary(), *said])
-    if after is None:
-        warn(
-            f"{output} has no tokenizer; give --new-tokenizer DIR, or save the one that the plan"
-            " leads to there"
-        )
-
-
-def _planned(
-    model: str, new_tokenizer: str | None, plan: str | None, start: str
-) -> tuple[trietok.RowPlan, Any, Any, str | None]:
-    """The plan; the tokenizers that it leads from and to, if they are known; and what becomes of
-    the ids.
-    """
-    after: Any = None if new_tokenizer is None else tokenizer_of(new_tokenizer)
-    if plan is None:
-        before = choose(model, after.profile).load()
-        return (
-            trietok.plan_rows(before, after, start=start),
-            before,
-            after,
-            trietok.compare(before, after, ()).proof,
-        )
-    row_plan = trietok.RowPlan.load(plan)
-    if new_tokenizer is not None and after.fingerprint() != row_plan.after:
-        # The plan may have been made for the other profile.
-        with contextlib.suppress(trietok.TrietokError):
-            other = choose(new_tokenizer, "slow" if after.profile == "fast" else "fast").load()
-            after = other if other.fingerprint() == row_plan.after else after
-    return row_plan, None, after, None
 
 
 def _made(plan: trietok.RowPlan, after: Any) -> list[str]:
@@ -265,7 +221,7 @@ def _writing(
 )
 @options.model_directory
 @options.profile
-@options.writes(options.NEW_DIRECTORY, required=False, is_resumed=False)
+@options.writes(options.NEW_DIRECTORY, required=False)
 @options.dry_run
 @options.page_with_output
 @options.section(
@@ -273,44 +229,10 @@ def _writing(
     options.most(default=500, help="Add at most N of the words that are found."),
     found,
     way(known=WAYS),
-    look_for_variants,
     allow_left_out,
 )
 @options.section(
-    "What they do",
-    click.option(
-        "--held-back",
-        type=click.FloatRange(min=0, max=1, max_open=True),
-        default=0.1,
-        metavar="SHARE",
-        help="Find no words in this share of the texts, and show what the new tokens do to them.",
-    ),
-    options.flag(
-        "--measure",
-        help="Show what becomes of embeddings of held-back texts (with PyTorch; as distil does).",
-    ),
-)
-@options.section(
     "Rows of the model",
-    options.number(
-        "--in-context",
-        type=click.IntRange(min=0),
-        default=0,
-        help=(
-            "With --start distil, fit rows in N texts that hold the word, too, which takes longer."
-        ),
-    ),
-    options.some_files(
-        "--heal",
-        help=(
-            "Fit rows in the whole texts of a file, too (with --start distil, its default then)."
-            " May be repeated."
-        ),
-    ),
-    options.flag(
-        "--resume",
-        help="Go on with the rows that a run kept that was stopped, in a file beside --output.",
-    ),
     _rows_made,
 )
 @options.section("Reading texts", options.reading)
@@ -323,10 +245,7 @@ def adapt(
     output: str | None,
     dry_run: bool,
     leave_out: tuple[str, ...],
-    variants: str | None,
     allow_left_out: bool,
-    start: str | None,
-    heal: tuple[str, ...],
     page: str | None,
     read: FileOpener,
     as_json: bool,
@@ -348,9 +267,6 @@ def adapt(
     if terms is None and not (files or remove):
         raise click.UsageError("Give FILES to find words in, or --terms FILE, or --remove FILE.")
     require_output(output, dry_run)
-    require_texts_of(variants, files)
-    if variants is not None and terms is None:
-        raise click.UsageError("--variants needs --terms: it looks for other spellings of them.")
     given = None if terms is None else TermList(terms, files, read)
     checked_model(model, None)  # before its name is taken for one on the hub
     texts: Any = read(files) if files else ()
@@ -358,12 +274,8 @@ def adapt(
     if given is None and not (files or removed):
         raise no_term_in(remove)
     profile = choice_of(model).kind.profile
-    kept, left = (
-        Path(f"{output}.rows"),
-        f"fitted rows stay in {output}.rows, and --resume goes on with them",
-    )
     with (
-        stop_said(lambda: left if kept.exists() else "nothing was written"),
+        stop_said(lambda: "nothing was written"),
         shown_bars(transient=True) as bars,
     ):
         adapted = trietok.adapt(
@@ -373,13 +285,9 @@ def adapt(
             terms=None if given is None else given.terms,
             remove=removed,
             leave_out=bare_terms(leave_out, read),
-            variants=variants,
-            start=start or ("distil" if heal else "length"),
-            heal=read(heal) if heal else (),
             profile=profile,
             progress=_writing(bars),
             fitting=_writing(bars, "fitting", "rows"),
-            healing=_writing(bars, "healing", "steps"),
             **how,
         )
     if given is not None:

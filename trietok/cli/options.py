@@ -188,13 +188,12 @@ def writes(
     *,
     metavar: str = "DIR",
     required: bool = True,
-    is_resumed: bool = True,
     **settings: Any,
 ) -> Decorator:
     """The options `--output`, a DIR or a FILE, and `--force`: the command gets `output`, if it may
     be written.
 
-    With `--resume`, what is at `--output` is gone on with, where it `is_resumed`.
+    With `--resume`, what is at `--output` is gone on with.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,16 +205,11 @@ def writes(
             ]
             with contextlib.ExitStack() as places:
                 # What a run can be resumed from, its own code knows.
-                resumes = is_resumed and "resume" in rest
-                if output is not None and not (resumes and (rest["resume"] or not force)):
+                resumes = "resume" in rest and (rest["resume"] or not force)
+                if output is not None and not resumes:
                     places.enter_context(place_to_write(output, metavar == "FILE", force, read))
-                for name in ("save_plan", "page"):
-                    if rest.get(name):
-                        option = f"--{name.replace('_', '-')}"
-                        is_compared = name == "save_plan"  # by `save_row_plan`
-                        places.enter_context(
-                            place_to_write(rest[name], True, force, read, option, is_compared)
-                        )
+                if rest.get("page"):
+                    places.enter_context(place_to_write(rest["page"], True, force, read, "--page"))
                 return command(*args, output=output, **rest)
 
         option = click.option(
@@ -229,18 +223,6 @@ def writes(
 _TAKEN = "is there already; name another place with {}, or replace it with --force"
 
 
-def save_row_plan(plan: trietok.RowPlan, path: str) -> None:
-    """Write what `--save-plan` asks for, before the output; the same plan stays, which a killed
-    command has left.
-    """
-    if os.path.exists(path) and not click.get_current_context().params["force"]:
-        with contextlib.suppress(trietok.TrietokError):
-            if trietok.RowPlan.load(path).to_dict() == plan.to_dict():
-                return
-        raise trietok.FileError(f"{path} {_TAKEN.format('--save-plan')}", path=path)
-    plan.save(path)
-
-
 @contextlib.contextmanager
 def place_to_write(
     path: str,
@@ -248,12 +230,10 @@ def place_to_write(
     force: bool,
     read: Iterable[str | None] = (),
     option: str = "-o",
-    is_compared: bool = False,
 ) -> Iterator[None]:
     """Where the body writes a file or a directory; what is there already is an error, or with
     `force` is replaced.
 
-    With `is_compared` the body itself sees whether a file that is there may stay.
     A directory that the body does not come to write, and what the command reads (`read`), are left
     as they were.
     """
@@ -271,7 +251,7 @@ def place_to_write(
     if above != place:
         _check_folder(path, above, place, is_file)
     else:
-        what = _in_the_way(place, is_file, force or is_compared, there, sources)
+        what = _in_the_way(place, is_file, force, there, sources)
         if what:
             raise trietok.FileError(f"{path} {what.format(option)}", path=path)
     if os.path.isdir(above) and not os.access(above, os.W_OK | os.X_OK):
@@ -397,11 +377,6 @@ json_lines = flag("--json", "as_json", help="Write JSON, one object a line.")
 workers = number("--workers", help="Use N cores; by default, all.")
 most = partial(number, "--most", "-n")
 dry_run = flag("--dry-run", help="Show what would be done, and write nothing.")
-save_plan = file(
-    "--save-plan",
-    type=OUTPUT,
-    help="Also write the row plan, for trietok rows --plan, to a JSON file.",
-)
 _page = partial(file, "--page", type=OUTPUT, help="Also write the report as a page for a browser.")
 page = _page(expose_value=False, callback=_page_of)  # of what `write_result` writes
 page_with_output = _page()  # for `writes`, which sees whether it may be written

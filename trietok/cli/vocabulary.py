@@ -1,7 +1,7 @@
 """`trietok add`, `trim` and `suggest`: a tokenizer with other tokens.
 
-In: a tokenizer, and terms or texts. Out: a new directory, a plan of rows if asked for, and lines
-that say what became of the ids and what a model needs now.
+In: a tokenizer, and terms or texts. Out: a new directory, and lines that say what became of the ids
+and what a model needs now.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ from trietok.workbench.adapting.add_terms import (
     require_same_tokens,
     way_to_add,
 )
-from trietok.workbench.adapting.variants import VARIANTS, Spellings, add_spellings, with_same_rows
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
 
 # What `add` and `trim` end with.
-_changing = options.together(options.save_plan, options.reading, options.json_offline)
+_changing = options.together(options.reading, options.json_offline)
 _MOST_SAID = 3  # terms that are left out, in an error
 _WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin*")
 
@@ -65,36 +64,25 @@ def require_output(output: str | None, dry_run: bool) -> None:
         raise click.UsageError("Missing option '--output' / '-o'; --dry-run goes without.")
 
 
-def _save(
-    tokenizer: Any, model: str, out: str | None, plan: trietok.RowPlan | None, plan_file: str | None
-) -> None:
-    """Write the plan of rows to a file, which may not be possible, and then a tokenizer to a new
-    directory.
-
-    Without a directory there is a dry run, which writes neither.
-    """
+def _save(tokenizer: Any, model: str, out: str | None) -> None:
+    """Write a tokenizer to a new directory. Without a directory, a dry run writes nothing."""
     if out is None:
         return
-    if plan is not None and plan_file is not None:
-        options.save_row_plan(plan, plan_file)
     if _rows_command(model, out) is None:
         tokenizer.save_pretrained(out)
     else:  # `_rows_lines` says what to do with the model: nothing else has to
         save_files_of(tokenizer, out)
 
 
-def _rows_command(model: str, out: str, plan_file: str | None = None) -> str | None:
-    """The command that moves the rows of the model in a directory, if there is one; by a plan
-    where the tokenizer alone does not say how rows start.
-    """
+def _rows_command(model: str, out: str) -> str | None:
+    """The command that moves the rows of the model in a directory, if there is one."""
     folder = Path(model)
     if not folder.is_dir() or not any(
         path for pattern in _WEIGHTS for path in folder.glob(pattern)
     ):
         return None
-    plan = "" if plan_file is None else f" --plan {shlex.quote(plan_file)}"
     return (
-        f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)}{plan} -o"
+        f"trietok rows -m {shlex.quote(model)} --new-tokenizer {shlex.quote(out)} -o"
         f" {shlex.quote(out + '-model')}"
     )
 
@@ -104,7 +92,6 @@ def _rows_lines(
     model: str,
     out: str | None,
     is_changed: bool = True,
-    plan_file: str | None = None,
 ) -> list[str]:
     """What a model needs now."""
     if out is None:
@@ -118,7 +105,7 @@ def _rows_lines(
     lines = [
         f"written to {out}; the model needs {rows:,} embedding rows; {rounded:,} as a multiple of 8"
     ]
-    command = _rows_command(model, out, plan_file)
+    command = _rows_command(model, out)
     return (
         lines
         if command is None
@@ -141,23 +128,6 @@ way = partial(
 )
 
 
-look_for_variants = options.choice(
-    "--variants",
-    known=VARIANTS,
-    help=(
-        "List other spellings of terms that FILES have and that are not matched (list), or add"
-        " them, too, with rows of their own (own) or those of the terms (same; add needs"
-        " --save-plan for it)"
-    ),
-)
-
-
-def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
-    """Raise where `--variants` has no texts to look into."""
-    if variants is not None and not files:
-        raise click.UsageError("--variants needs FILES: it counts the spellings in their texts.")
-
-
 @options.command()
 @options.files_if_any
 @options.file(
@@ -170,7 +140,6 @@ def require_texts_of(variants: str | None, files: tuple[str, ...]) -> None:
 @options.dry_run
 @way(known=WAYS)
 @options.flag("--special", help="Add special tokens, which decoding can skip.")
-@look_for_variants
 @allow_left_out
 @_changing
 def add(
@@ -181,9 +150,7 @@ def add(
     dry_run: bool,
     way: str,
     special: bool,
-    variants: str | None,
     allow_left_out: bool,
-    save_plan: str | None,
     read: FileOpener,
     as_json: bool,
 ) -> None:
@@ -198,59 +165,38 @@ def add(
       trietok add --terms terms.txt -m my-tokenizer --way single-word -o with-terms texts.txt
     """
     require_output(output, dry_run)
-    require_texts_of(variants, files)
-    if variants == "same" and save_plan is None and not dry_run:
-        raise click.UsageError(
-            "--variants same needs --save-plan: the plan says which rows start alike."
-        )
     texts = read(files) if files else None
     given = TermList(terms, files, read)
     before = _tokenizer_to_change(model)
     effects: list[WayEffect] = []
-    spellings = Spellings(given.terms if variants else ())
     if texts is not None:
         with shown_reading(texts, "looking") as shown:
-            counted = spellings.counted(shown) if variants else shown
-            effects = effects_of_terms(before, given.terms, counted, special=special)
+            effects = effects_of_terms(before, given.terms, shown, special=special)
     after = copy.deepcopy(before)
     done = given.placed(trietok.add_terms(after, given.terms, way, special=special))
     if done.refused and not done.added:
         _, *why = str(replace(done, refused=done.refused[:_MOST_SAID])).split("\n")
         raise trietok.InputError(f"no term is added: {'; '.join(why)}")
-    missed = None if variants is None else spellings.near_misses(after)
-    others, same = None, dict[int, int]()
-    if missed is not None and variants != "list":
-        others, alike = add_spellings(after, missed, way, special=special)
-        same = alike if variants == "same" else {}
     comparison = trietok.compare(before, after, ())
     output = None if dry_run else output
-    plan = None if save_plan is None else with_same_rows(trietok.plan_rows(before, after), same)
-    _save(after, model, output, plan, save_plan)
-    plan_file = save_plan if same else None
-    is_changed = bool(done.added or (others and others.added))
+    _save(after, model, output)
+    is_changed = bool(done.added)
     write_result(
         {
             "ok": done.ok or allow_left_out,
             **done.to_dict(),
             "effects": plain_values(effects),
-            "variants": plain_values(missed),
-            "variants_added": plain_values(others),
             **dict(zip(("before", "after"), comparison.fingerprints, strict=True)),
             "proof": comparison.proof,
-            "plan": save_plan,
             "rows_command": (
-                _rows_command(model, output, plan_file)
-                if is_changed and output is not None
-                else None
+                _rows_command(model, output) if is_changed and output is not None else None
             ),
         },
         as_json,
         lambda: (
             *map(str, effects),
             *str(done).split("\n"),
-            *([] if missed is None else str(missed).split("\n")),
-            *([] if others is None else f"of these spellings: {others}".split("\n")),
-            *_rows_lines(after, model, output, is_changed, plan_file),
+            *_rows_lines(after, model, output, is_changed),
             *comparison.slots_said,
             comparison.proof,
         ),
@@ -290,7 +236,6 @@ def trim(
     keep: tuple[str, ...],
     unused: str,
     check: tuple[str, ...],
-    save_plan: str | None,
     read: FileOpener,
     as_json: bool,
     **what_else: Any,
@@ -322,13 +267,13 @@ def trim(
             **what_else,
         )
     output = None if dry_run else output
-    _save(trimmed.tokenizer, model, output, trimmed.plan, save_plan)
+    _save(trimmed.tokenizer, model, output)
     certificate, command = (
         trimmed.certificate,
         None if output is None else _rows_command(model, output),
     )
     write_result(
-        {**certificate.to_dict(), "plan": save_plan, "rows_command": command},
+        {**certificate.to_dict(), "rows_command": command},
         as_json,
         lambda: (
             *certificate.lines(),
@@ -378,7 +323,6 @@ def suggest(
     files: tuple[str, ...],
     model: str,
     output: str | None,
-    save_plan: str | None,
     leave_out: tuple[str, ...],
     read: FileOpener,
     as_json: bool,
@@ -395,10 +339,6 @@ def suggest(
       trietok suggest 'texts/*.txt' --most 50
       trietok suggest -m my-tokenizer -o with-words texts.txt
     """
-    if save_plan is not None and output is None:
-        raise click.UsageError(
-            "--save-plan needs --output: the row plan leads to the tokenizer there."
-        )
     texts = read(files)
     choice = Choice(
         model, trietok.BertTokenizer, "because words are found as the slow class splits texts"
@@ -413,13 +353,7 @@ def suggest(
         before, way = _tokenizer_to_change(model), way_to_add(suggestions, how["way"])
         after = copy.deepcopy(before)
         done = trietok.add_terms(after, [each.word for each in suggestions.suggestions], way)
-        _save(
-            after,
-            model,
-            output,
-            None if save_plan is None else trietok.plan_rows(before, after),
-            save_plan,
-        )
+        _save(after, model, output)
         applied = {**done.to_dict(), "rows_command": _rows_command(model, output)}
         said = [*str(done).split("\n"), *_rows_lines(after, model, output, bool(done.added))]
     write_result(

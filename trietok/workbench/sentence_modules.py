@@ -103,7 +103,7 @@ def modes_of(settings: dict[str, Any]) -> tuple[Any, ...]:
         mode for mode, former in POOLINGS.items() if settings.get(former) is True
     ]
     said = any(key.startswith("pooling_mode") for key in settings)
-    return tuple([modes] if isinstance(modes, str) else modes) or (() if said else ("mean",))
+    return tuple(modes if isinstance(modes, list) else [modes]) or (() if said else ("mean",))
 
 
 def prompt_faults(directory: Path) -> list[Fault]:

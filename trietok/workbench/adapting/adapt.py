@@ -8,15 +8,12 @@ a look, only the report.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, VocabularyError
 from trietok.files.atomic import new_directory
@@ -39,38 +36,20 @@ from trietok.workbench.adapting.add_terms import (
     way_to_add,
 )
 from trietok.workbench.adapting.apply_rows import OnStep, check_saving, write_rows
-from trietok.workbench.adapting.checkpoint import Checkpoint, checked_model, read_checkpoint
-from trietok.workbench.adapting.fitted_so_far import FittedSoFar
-from trietok.workbench.adapting.held_back import (
-    MOST_EMBEDDED,
-    HeldBack,
-    HeldTexts,
-    TokensOfTexts,
-    tokens_of,
-)
-from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
-from trietok.workbench.adapting.row_starts import (
+from trietok.workbench.adapting.checkpoint import checked_model
+from trietok.workbench.adapting.row_initialization import (
     Initializer,
-    check_start,
+    check_initialization,
     ids_of_pieces,
     plan_rows,
 )
-from trietok.workbench.adapting.variants import (
-    VARIANTS,
-    NearMisses,
-    add_spellings,
-    near_misses,
-    with_same_rows,
-)
+from trietok.workbench.adapting.row_plan import RowPlan
+from trietok.workbench.adapting.tokens_of_texts import TokensOfTexts, tokens_of
 from trietok.workbench.checking.check import checked_facts
 from trietok.workbench.comparing.compare import compare
-from trietok.workbench.read_again import read_again
+from trietok.workbench.read_again import checked, read_again
 from trietok.workbench.suggesting.suggest import suggest_tokens
 from trietok.workbench.suggesting.suggestions import Suggestions
-
-if TYPE_CHECKING:
-    from trietok.workbench.adapting.distil import FittedRows
-    from trietok.workbench.adapting.heal import Healed
 
 
 def adapt(
@@ -83,24 +62,16 @@ def adapt(
     most: int = 500,
     min_frequency: int = 3,
     way: str = "auto",
-    variants: str | None = None,
     phrases: int = 0,
-    start: str | Initializer = "length",
-    start_seconds: float | None = None,
-    in_context: int = 0,
-    heal: Iterable[str] = (),
-    resume: bool = False,
-    measure: bool = False,
-    held_back: float = 0.1,
+    initialization: str | Initializer = "length",
+    initialization_seconds: float | None = None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
     multiple_of: int = 1,
-    onnx: bool = False,
     leave_out: Iterable[str] = (),
     profile: Profile | None = None,
     progress: OnStep | None = None,
     fitting: OnStep | None = None,
-    healing: OnStep | None = None,
 ) -> Adapted:
     """Write a model anew with some terms, or the words of texts that are most worth it, as tokens
     with a row for each.
@@ -113,8 +84,8 @@ def adapt(
         model: a directory with a model (config.json and .safetensors files) and its tokenizer.
         output: the directory to write, which does not exist or is empty. None writes nothing: the
             result tells what would be added, and what not.
-        texts: what to find words in; with `terms`, what to count their tokens in, if anything. They
-            are read twice; an iterator is kept in a temporary file for that.
+        texts: what to find words in, for which they are read twice, an iterator from a temporary
+            file; with `terms`, what to count their tokens in, if anything.
         terms: what to add; see `add_terms`. None finds words in the texts, if there are any, or
             adds nothing where some are to be removed.
         remove: tokens, or terms as people write them, to take out first, whose rows go. Later ids
@@ -123,28 +94,13 @@ def adapt(
             With phrases, all are added tokens.
         way: see `add_terms`. Words that are found are never `"added"`, which match inside other
             words too.
-        variants: with `terms` and `texts`, what becomes of other spellings of the terms that the
-            texts have and that are not matched (see `near_misses`): `"list"`, the report lists
-            them; `"own"`, they are added as well; `"same"`, and their rows have the values of
-            their terms' rows. None does not look for them.
-        start: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits them with
-            PyTorch and the model's own class, so that the model embeds each token alone as it has
-            embedded its pieces.
-        start_seconds: with `"distil"`, how long fitting may take; rows for which there is no time
-            are as with `"length"`. None is as long as needed.
-        in_context: with `"distil"`, in how many texts each row is fitted besides the word alone. It
-            takes longer.
-        heal: with `"distil"`, texts in which the rows are then fitted as whole texts, so that the
-            model gives each what it gave before; see `heal_rows`. It takes minutes for 500 words.
-        resume: with `"distil"`, go on with the rows that a run kept that was stopped, in the file
-            `output` and ".rows".
-        measure: embed texts that were held back with both models, and say what became of their
-            neighbours. It needs PyTorch; with `"distil"` it is always done where there are texts.
-        held_back: the share of the texts that no words are found in, so that the report can say
-            what the new tokens do to other texts. The same texts are held back each time.
-        also, leave, multiple_of, onnx, progress: see `apply_rows`.
-        fitting, healing: called with the number of rows that are fitted and of those to fit; of
-            steps, and of the most.
+        initialization: what the rows of new tokens are made of; see `plan_rows`. `"distil"` fits
+            them with PyTorch, so that the model embeds each token alone as it has embedded its
+            pieces.
+        initialization_seconds: with `"distil"`, how long fitting may take; rows for which there is
+            no time are as with `"length"`. None is as long as needed.
+        also, leave, multiple_of, progress: see `apply_rows`.
+        fitting: called with the number of rows that are fitted and of those to fit.
         profile: that of the tokenizer; by default that of the class that `AutoTokenizer` takes.
             Where it is `"fast"`, the new directory has a tokenizer.json.
 
@@ -155,79 +111,82 @@ def adapt(
             written.
         VocabularyError: what was written does not hold what it should. Nothing is left of it.
 
-    Cost: reading the texts twice, and the model once.
+    Cost: reading the texts twice, or once with `terms`, and the model once.
     """
     if terms is None and not _is_given(texts) and _is_given(remove):
         terms = ()
     _check_words(way, terms, leave_out, (most, min_frequency, phrases))
-    for name, said in (("texts", texts), ("heal", heal)):
-        if isinstance(said, (str, bytes)) or not isinstance(said, Iterable):
-            raise InputTypeError(
-                f"{name} is a list of texts, not {type(said).__name__}", value=said
-            )
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputTypeError(f"texts is a list of texts, not {type(texts).__name__}", value=texts)
     also, leave = ([names] if isinstance(names, str) else list(names) for names in (also, leave))
     # before all of the texts are read
-    checkpoint, _ = checked_model(model, output, also, leave, onnx)
-    if not 0 <= held_back < 1:
-        raise InputError(f"held_back is {held_back!r:.40}; it is a share from 0 to less than 1")
-    if variants is not None:
-        _check_variants(variants, terms, texts)
+    checkpoint, _ = checked_model(model, output, also, leave)
     before, slow = _tokenizers(model, profile)
-    fits = isinstance(start, str) and start == "distil"
-    heals = _is_given(heal)
-    _check_fitting(fits, start_seconds, in_context, heals, resume)
-    planned = "length" if fits else start
-    check_start(before, planned)
-    if fits or measure:
-        from trietok.workbench.adapting import distil  # PyTorch: only where a model is run
+    fits = isinstance(initialization, str) and initialization == "distil"
+    _check_seconds(fits, initialization_seconds)
+    planned = "length" if fits else initialization
+    check_initialization(before, planned)
+    if fits:
+        from trietok.workbench.adapting.encoder import check_model  # only where a model is run
 
-        distil.checked_parts(checkpoint)  # before all of the texts are read, too
+        check_model(checkpoint)
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
-    with contextlib.ExitStack() as stack:
-        read, healing_texts = (stack.enter_context(read_again(each)) for each in (texts, heal))
-        held = HeldTexts(read, held_back if terms is None else 1)
-        if terms is None:
-            words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
-            found = _with_words((before, base, slow), held, read, way, most, words)
-        else:
-            found = _with_given((before, base), terms, held, read, way, variants)
-        if not (found.both.added or removed) and output is not None:
-            raise InputError(f"there is nothing to add: {_why_nothing(found)}")
-        plan = with_same_rows(plan_rows(before, found.after, start=planned), found.same)
-        of_held, made = held.told((before, found.after), checkpoint), _Written()
-        measures = of_held is not None and (fits or measure)
-        if output is not None:
-            in_texts = () if not in_context else read if terms is not None else held
-            of_fitting = (in_texts, in_context, start_seconds, healing_texts if heals else None)
-            how_fitted = _Fitting(*of_fitting, resume, fitting, healing) if fits else None
-            how: dict[str, Any] = {"multiple_of": multiple_of, "onnx": onnx}
-            how["progress"] = progress
-            measured = held.texts[:MOST_EMBEDDED] if measures else []
-            run = (before, found, plan, checkpoint, output, also, leave)
-            made = _written(*run, how_fitted, measured, of_held, how)
-    asked = (("fitting of rows", fits), ("measuring of embeddings", measures))
-    return Adapted(
+    if terms is None:
+        words = {"min_frequency": min_frequency, "phrases": phrases, "leave_out": [*leave_out]}
+        with read_again(texts) as read:
+            found = _with_words((before, base, slow), read, way, most, words)
+    else:
+        found = _with_given((before, base), terms, checked(texts), way)
+    if not (found.done.added or removed) and output is not None:
+        raise InputError(f"there is nothing to add: {_why_nothing(found)}")
+    plan = plan_rows(before, found.after, initialization=planned)
+    adapted = Adapted(
         suggestions=found.suggestions,
         terms=found.done,
-        new=_new_tokens(found.both, before, found.given),
+        new=_new_tokens(found.done, before, found.given),
         plan=plan,
-        applied=made.applied,
-        comparison=compare(before, made.tokenizer or found.after, ()),
+        applied=None,
+        comparison=compare(before, found.after, ()),
         before=found.counts[0],
         after=found.counts[1],
-        out=made.applied.out if made.applied else "",
+        out="",
         unreached=found.unreached,
-        fitted=made.fitted,
-        held_back=made.held_back or of_held,
-        left=" and ".join(what for what, is_asked in asked if is_asked and output is None),
-        other_words=other_words(before, found.after, found.both, found.changed),
+        left="fitting of rows" if fits else "",
+        other_words=other_words(before, found.after, found.done, found.changed),
         removed=removed,
-        healed=made.healed,
-        variants=found.missed,
-        variants_added=found.others,
         removed_entries=_entries_of(removed, before),
     )
+    if output is None:
+        return adapted
+    fitted = None
+    with new_directory(output) as staging:
+        # once more: the texts may have taken hours
+        checkpoint, axes = checked_model(checkpoint.directory, staging, also, leave)
+        if fits:
+            from trietok.workbench.adapting.distil import distil_rows
+
+            fitted = distil_rows(
+                plan,
+                checkpoint,
+                before,
+                found.after,
+                seconds=initialization_seconds,
+                progress=fitting,
+            )
+        applied = write_rows(
+            plan,
+            checkpoint,
+            axes,
+            staging,
+            multiple_of=multiple_of,
+            tokenizer=found.after,
+            progress=progress,
+            fitted=fitted,
+        )
+        _verify(before, plan, found.done, staging)
+    out = os.fspath(output)
+    return replace(adapted, applied=replace(applied, out=out), out=out, fitted=fitted, left="")
 
 
 # ---- what is asked for ---------------------------------------------------------------------------
@@ -251,31 +210,13 @@ def _check_words(way: str, terms: Any, leave_out: Any, how: tuple[int, int, int]
         )
 
 
-def _check_variants(variants: str, terms: Iterable[str] | None, texts: Iterable[str]) -> None:
-    """Raise where `variants` is none, or there is nothing to look for, or into."""
-    told = f"variants (--variants) is {variants!r:.40}"
-    if variants not in VARIANTS:
-        raise InputError(f"{told}; it is {alternatives(VARIANTS)}")
-    given = {"terms": terms is not None and _is_given(terms), "texts": _is_given(texts)}
-    if needed := " and ".join(name for name, is_there in given.items() if not is_there):
-        raise InputError(f"{told} and needs {needed}: it looks for spellings of terms in texts")
-
-
-def _check_fitting(
-    fits: bool, seconds: float | None, in_context: int, heals: bool, resume: bool
-) -> None:
-    """Raise where an option of fitting is none, or rows are not fitted."""
-    goes = "goes with start='distil' (--start distil)"
+def _check_seconds(fits: bool, seconds: float | None) -> None:
+    """Raise where the seconds are none, or rows are not fitted."""
     if seconds is not None and not (fits and seconds > 0):
         raise InputError(
-            f"start_seconds (--start-seconds) is {seconds!r:.40}; it is above 0, and {goes}"
+            f"initialization_seconds (--initialization-seconds) is {seconds!r:.40}; it is above 0,"
+            " and goes with initialization='distil' (--initialization distil)"
         )
-    if type(in_context) is not int or in_context < 0 or (in_context and not fits):
-        raise InputError(
-            f"in_context (--in-context) is {in_context!r:.40}; it is a number of texts, and {goes}"
-        )
-    if (heals or resume) and not fits:
-        raise InputError(f"{'heal' if heals else 'resume'} {goes}")
 
 
 def _is_given(texts: Iterable[str]) -> bool:
@@ -287,7 +228,7 @@ def _is_given(texts: Iterable[str]) -> bool:
 
 
 class _Found(NamedTuple):
-    """The tokenizer with new tokens, and what came of each word, term and spelling."""
+    """The tokenizer with new tokens, and what came of each word and term."""
 
     after: BertTokenizer
     done: AddedTerms
@@ -296,22 +237,10 @@ class _Found(NamedTuple):
     changed: Iterable[tuple[str, int]]  # words that may be split differently, and how often
     suggestions: Suggestions | None = None
     unreached: list[str] = []
-    missed: NearMisses | None = None
-    others: AddedTerms | None = None
-    same: Mapping[int, int] = {}  # a new row → the one whose values it has
-
-    @property
-    def both(self) -> AddedTerms:
-        """The terms with the spellings that were added."""
-        if self.others is None:
-            return self.done
-        added = {**self.done.added, **self.others.added}
-        return replace(self.done, added=added, entries=self.done.entries + self.others.entries)
 
 
 def _with_words(
     tokenizers: tuple[BertTokenizer, BertTokenizer, BertTokenizer],
-    held: HeldTexts,
     read: Iterable[str],
     way: str,
     most: int,
@@ -321,7 +250,7 @@ def _with_words(
     third finds them.
     """
     before, base, slow = tokenizers
-    suggestions = _suggested(slow, held, way, most, **how)
+    suggestions = _suggested(slow, read, way, most, **how)
     way = way_to_add(suggestions, way)
     after, done = _with_terms([each.word for each in suggestions.suggestions], base, way)
     *counts, given = tokens_of((before, after), read)
@@ -337,27 +266,15 @@ def _with_words(
 def _with_given(
     tokenizers: tuple[BertTokenizer, BertTokenizer],
     terms: Iterable[str],
-    held: HeldTexts,
     read: Iterable[str],
     way: str,
-    variants: str | None,
 ) -> _Found:
-    """Terms added, to the second of the tokenizers, and other spellings of them if asked for."""
+    """Terms added, to the second of the tokenizers."""
     before, base = tokenizers
-    terms = list(checked_terms(terms))
-    after, done = _with_terms(terms, base, way)
-    missed, others, same = None, None, dict[int, int]()
-    if variants is not None:
-        missed = near_misses(after, terms, read)
-    if missed is not None and variants != "list":
-        others, alike = add_spellings(after, missed, way)
-        check_saving(after)
-        same = alike if variants == "same" else {}
-    list(held)  # none is left: all may be in the sample
+    after, done = _with_terms(checked_terms(terms), base, way)
     words = WordCounts()
     *counts, given = tokens_of((before, after), read, words)
-    found = _Found(after, done, counts, given, words.items())
-    return found._replace(missed=missed, others=others, same=same)
+    return _Found(after, done, counts, given, words.items())
 
 
 def _why_nothing(found: _Found) -> str:
@@ -432,108 +349,10 @@ def _entries_of(tokens: Iterable[str], tokenizer: BertTokenizer) -> list[str]:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-class _Fitting(NamedTuple):
-    """How rows are fitted: in so many of some texts, for so many seconds, and healed in others."""
-
-    texts: Iterable[str]
-    in_context: int
-    seconds: float | None
-    heal: Iterable[str] | None
-    resume: bool
-    fitting: OnStep | None
-    healing: OnStep | None
-
-    def kept(
-        self, output: str, checkpoint: Checkpoint, plan: RowPlan, found: _Found
-    ) -> FittedSoFar:
-        """What a run kept that was stopped, or nothing yet."""
-        texts = chain(self.texts, () if self.heal is None else self.heal)
-        how = (self.in_context, self.heal is not None, found.same)
-        return FittedSoFar(Path(f"{output}.rows"), checkpoint, plan, how, texts, self.resume)
-
-    def rows(
-        self,
-        plan: RowPlan,
-        model: Checkpoint,
-        before: BertTokenizer,
-        found: _Found,
-        kept: FittedSoFar,
-    ) -> tuple[FittedRows, FittedRows, Healed | None]:
-        """What fitting gave, the rows to write, and what healing gave."""
-        from trietok.workbench.adapting.distil import distil_rows
-
-        of_model = (plan, model, before, found.after)
-        fitted = values = distil_rows(
-            *of_model,
-            texts=self.texts,
-            in_context=self.in_context,
-            seconds=self.seconds,
-            same=found.same,
-            progress=self.fitting,
-            kept=kept,
-        )
-        healed = None
-        if self.heal is not None:
-            from trietok.workbench.adapting.heal import heal_rows
-
-            told = self.healing
-            values, healed = heal_rows(
-                *of_model, fitted, self.heal, kept, same=found.same, progress=told
-            )
-        return fitted, values.shared(found.same), healed
-
-
-class _Written(NamedTuple):
-    """What was written, and what the model and the tokenizer proved to give then."""
-
-    applied: AppliedRows | None = None
-    tokenizer: BertTokenizer | None = None
-    fitted: FittedRows | None = None
-    healed: Healed | None = None
-    held_back: HeldBack | None = None
-
-
-def _written(
-    before: BertTokenizer,
-    found: _Found,
-    plan: RowPlan,
-    checkpoint: Checkpoint,
-    output: str | os.PathLike[str],
-    also: Iterable[str],
-    leave: Iterable[str],
-    fitting: _Fitting | None,
-    measured: list[str],
-    held_back: HeldBack | None,
-    how: dict[str, Any],
-) -> _Written:
-    """Write the directory; it is there once all has proved right, or not at all."""
-    fitted = values = healed = None
-    with contextlib.ExitStack() as stack:
-        if fitting is not None:
-            kept = fitting.kept(os.fspath(output), checkpoint, plan, found)
-            stack.enter_context(kept.kept_if_stopped())
-        staging = stack.enter_context(new_directory(output))
-        # once more: the texts may have taken hours
-        parts = checked_model(checkpoint.directory, staging, also, leave)
-        if fitting is not None:
-            fitted, values, healed = fitting.rows(plan, parts[0], before, found, kept)
-        applied = write_rows(plan, *parts, staging, fitted=values, tokenizer=found.after, **how)
-        written = _verified(before, plan, found.both, staging)
-        if measured and held_back is not None:
-            from trietok.workbench.adapting.distil import TextEmbedder
-
-            models = (parts[0], before), (read_checkpoint(staging), found.after)
-            # the memory holds one model at a time
-            old, new = (TextEmbedder(*each).embeddings(measured) for each in models)
-            held_back = held_back.measured(old, new)
-    applied = replace(applied, out=os.fspath(output))
-    return _Written(applied, written, fitted, healed, held_back)
-
-
-def _verified(
+def _verify(
     before: BertTokenizer, plan: RowPlan, terms: AddedTerms, directory: os.PathLike[str]
-) -> BertTokenizer:
-    """The tokenizer that a new directory gives, once everything about it has proved right."""
+) -> None:
+    """Raise where a new directory has faults, or its tokenizer is not the one that was planned."""
     report, facts = checked_facts(directory, with_fast=has_tokenizer_json(directory))
     if not report.ok:
         raise VocabularyError(
@@ -557,4 +376,3 @@ def _verified(
             raise VocabularyError(
                 f"the new token {token!r:.60} is not the id {token_id}", token=token
             )
-    return written

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.showing.characters import first_few, number_of, visible
 from trietok.showing.report import Report, Table, plain_values
 from trietok.workbench.adapting.add_terms import AddedTerms, OtherWord, said_of
-from trietok.workbench.adapting.held_back import HeldBack, TokensOfTexts, two_bars
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
-from trietok.workbench.adapting.variants import NearMisses
+from trietok.workbench.adapting.tokens_of_texts import TokensOfTexts
 from trietok.workbench.comparing.compare import Comparison
 from trietok.workbench.suggesting.suggestions import Suggestions, unknown_become
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
-    from trietok.workbench.adapting.heal import Healed
 
 
 class NewToken(NamedTuple):
@@ -48,6 +45,12 @@ _MOVED = "encode what was encoded before anew, and lock the new ids"
 _HEAD = ("token", "as", "now", "frequency", "tokens saved")
 
 
+def _two_bars(values: Iterable[tuple[float, str]]) -> list[tuple[str, float, str]]:
+    """Two bars, that before and that now."""
+    pairs = zip(("before", "now"), values, strict=True)
+    return [(name, max(share, 0), number) for name, (share, number) in pairs]
+
+
 @dataclass(frozen=True)
 class Adapted(Report):
     """What `adapt` did, or would do. `str` makes it readable.
@@ -62,8 +65,7 @@ class Adapted(Report):
         comparison: the tokenizer before, and the one that the new directory gives.
         before, after: the tokens of the texts, with each of them.
         out: the new directory; empty where nothing was written.
-        fitted: the rows that were fitted; None with another start than `"distil"`.
-        held_back: what became of texts that no word was found in; None where there are none.
+        fitted: the rows that were fitted; None with another initialization than `"distil"`.
         unreached: words that were not added, because the model's tokenizer gives them on no text:
             the slow profile found them, and the fast one writes them otherwise.
         left: what a dry run leaves to the run that writes, such as fitting rows; empty where there
@@ -72,10 +74,6 @@ class Adapted(Report):
             frequent first.
         removed: tokens that were taken out.
         removed_entries: those of them that were entries of the vocabulary, no added tokens.
-        healed: what fitting rows in whole texts did; None where it was not asked for.
-        variants: other spellings of the terms that the texts have; None where they were not asked
-            for.
-        variants_added: those of them that were added; None where none were to be.
     """
 
     suggestions: Suggestions | None
@@ -89,13 +87,9 @@ class Adapted(Report):
     out: str
     unreached: list[str]
     fitted: FittedRows | None = None
-    held_back: HeldBack | None = None
     left: str = ""
     other_words: Sequence[OtherWord] = ()
     removed: Sequence[str] = ()
-    healed: Healed | None = None
-    variants: NearMisses | None = None
-    variants_added: AddedTerms | None = None
     removed_entries: Sequence[str] = ()
 
     @property
@@ -112,19 +106,24 @@ class Adapted(Report):
         """All of it as JSON has it; of the plan its numbers."""
         rows = {"out": self.out or None, "rows": plain_values(self.applied)}
         parts = (
-            "suggestions terms new before after unreached fitted held_back proof other_words"
-            " removed removed_entries healed variants variants_added"
+            "suggestions terms new before after unreached fitted proof other_words"
+            " removed removed_entries"
         )
         return {**rows, **{name: plain_values(getattr(self, name)) for name in parts.split()}}
 
     def _html(self, html: Any) -> Iterator[str]:
         yield from super()._html(html)
-        if self.held_back is not None:
-            yield from starmap(html.bars, self.held_back.pictures())
+        tokens = self.before.tokens, self.after.tokens
+        if self.after.texts:
+            shares = ((count / max(*tokens, 1), f"{count:,}") for count in tokens)
+            yield html.bars("tokens of the texts", _two_bars(shares))
         if self.fitted is not None and self.fitted.rows:
-            cosines = ((each, f"{each:.3f}") for each in (self.fitted.start, self.fitted.cosine))
+            cosines = (
+                (each, f"{each:.3f}")
+                for each in (self.fitted.cosine_before, self.fitted.cosine_after)
+            )
             told = "cosine of new tokens to their pieces, before and after fitting"
-            yield html.bars(told, two_bars(cosines))
+            yield html.bars(told, _two_bars(cosines))
 
     def _parts(self) -> Iterator[str | Table]:
         if self.applied is None and self.new:
@@ -133,8 +132,8 @@ class Adapted(Report):
             yield Table(_HEAD[:columns], rows, right=(3, 4), mono=(2,))
         yield from self._of_terms()
         yield from self._of_texts()
-        for each in filter(None, (self.fitted, self.healed)):
-            yield from str(each).split("\n")
+        if self.fitted is not None:
+            yield from str(self.fitted).split("\n")
         yield from self._of_model()
         yield from (*self.comparison.slots_said, self.proof)
 
@@ -148,10 +147,6 @@ class Adapted(Report):
         else:
             yield f"{number_of(len(self.new), 'word')} added: {first_few(list(self.terms.added))}"
             yield from self.terms.said_of_instead
-        if self.variants is not None:
-            yield from str(self.variants).split("\n")
-        if self.variants_added is not None:
-            yield from f"of these spellings: {self.variants_added}".split("\n")
         if self.removed:
             yield f"{number_of(len(self.removed), 'token')} removed: {first_few([*self.removed])}"
             if self.plan.moved and self.removed_entries:
@@ -176,10 +171,6 @@ class Adapted(Report):
             yield f"{self.before.becomes(self.after)}, {unknown}"
         if self.other_words:
             yield said_of(self.other_words)
-        if self.held_back is not None:
-            if self.suggestions is not None:
-                yield f"held back: {self.held_back.before.becomes(self.held_back.after)}"
-            yield from self.held_back.lines(is_last=not self.left)
 
     def _of_model(self) -> Iterator[str]:
         """What was written, or is not."""

@@ -49,7 +49,6 @@ from trietok.workbench.adapting.checkpoint import (
 from trietok.workbench.adapting.row_blocks import ChangedTensor, RowBlocks, import_package
 from trietok.workbench.adapting.row_plan import AppliedRows, RowPlan
 from trietok.workbench.adapting.token_tensors import moved_ids
-from trietok.workbench.sentence_modules import is_inside
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
@@ -67,7 +66,6 @@ def apply_rows(
     leave: Iterable[str] = (),
     multiple_of: int = 1,
     tokenizer: Any = None,
-    onnx: bool = False,
     progress: OnStep | None = None,
 ) -> AppliedRows:
     """Write a model's directory anew, with the rows of its tokens as a plan says; the old one stays
@@ -89,9 +87,6 @@ def apply_rows(
         leave: names or patterns of tensors that are left as they are.
         multiple_of: what the number of rows is to be a multiple of, see `RowPlan.for_model`.
         tokenizer: the tokenizer after the change, which is saved into the new directory.
-        onnx: whether .onnx files get the rows, too, with the package onnx: those that hold all
-            their weights, and of them one, the embeddings, with a row for each token. Others are
-            left out, as all are otherwise.
         progress: called with the bytes written so far and those to write, again and again.
 
     Raises:
@@ -108,10 +103,17 @@ def apply_rows(
     """
     if not isinstance(plan, RowPlan):
         raise InputTypeError(f"apply_rows takes a RowPlan, not {type(plan).__name__}", value=plan)
-    checkpoint, axes = checked_model(model, output, also, leave, onnx)
+    checkpoint, axes = checked_model(model, output, also, leave)
     check_tokenizers(plan, checkpoint, tokenizer)
-    options: dict[str, Any] = {"multiple_of": multiple_of, "tokenizer": tokenizer, "onnx": onnx}
-    return write_rows(plan, checkpoint, axes, output, progress=progress, **options)
+    return write_rows(
+        plan,
+        checkpoint,
+        axes,
+        output,
+        multiple_of=multiple_of,
+        tokenizer=tokenizer,
+        progress=progress,
+    )
 
 
 def write_rows(
@@ -123,7 +125,6 @@ def write_rows(
     multiple_of: int,
     tokenizer: Any,
     progress: OnStep | None,
-    onnx: bool = False,
     fitted: FittedRows | None = None,
 ) -> AppliedRows:
     """`apply_rows` for a model as `checked_model` gave it, and a plan made from the tokenizer in
@@ -138,14 +139,9 @@ def write_rows(
     ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
     blocks = RowBlocks(for_model)
     if fitted is not None:
-        tied, of_head, biases = checkpoint.fitted_tensors()
-        for values, names in ((fitted.values, tied), (fitted.head, of_head), (fitted.bias, biases)):
-            if values is not None:
-                blocks.put(fitted.rows, values, names)
+        blocks.put(fitted.rows, fitted.values, checkpoint.fitted_tensors())
     writer = _Writer(checkpoint, blocks, axes, progress)
     copied, left_out = checkpoint.other_files()
-    inside = partial(is_inside, checkpoint.directory)
-    graphs = [name for name in left_out if name.endswith(".onnx") and inside(name)]
     with new_directory(out_dir) as staging:
         writer.write(staging)
         write_json(
@@ -161,16 +157,19 @@ def write_rows(
             (staging / name).parent.mkdir(parents=True, exist_ok=True)
             with _open(checkpoint.directory / name) as old, open(staging / name, "wb") as new:
                 shutil.copyfileobj(old, new, _COPY_BYTES)
-        written = [
-            name for name in graphs if onnx and _write_graph(checkpoint, name, blocks, staging)
-        ]
         if tokenizer is not None:
             tokenizer.save_pretrained(staging)
     rows = for_model.rows_before, for_model.rows_after
     ids = {"vocab_size": for_model.rows_after, **ids}
-    files = (*copied, *written), tuple(name for name in left_out if name not in written)
     return AppliedRows(
-        plan, *rows, writer.changed, ids, os.fspath(out_dir), *files, tokenizer is not None
+        plan,
+        *rows,
+        writer.changed,
+        ids,
+        os.fspath(out_dir),
+        tuple(copied),
+        tuple(left_out),
+        tokenizer is not None,
     )
 
 
@@ -298,39 +297,6 @@ class _Writer:
                     if self._progress is not None:
                         self._progress(self._done, self._total)
         _check_written(target, new)
-
-
-def _write_graph(checkpoint: Checkpoint, name: str, blocks: RowBlocks, folder: Path) -> bool:
-    """Write an ONNX file with the new rows of its embeddings, if it is one in which nothing else
-    has to change.
-    """
-    onnx = import_package("onnx")
-    with _open(checkpoint.directory / name) as file:
-        try:
-            model = onnx.load_model_from_string(file.read())
-        except Exception as error:  # of protobuf
-            raise FileFormatError(
-                f"{checkpoint.directory / name} is damaged; copy it again", path=name
-            ) from error
-    tensors = model.graph.initializer
-    tables = [each for each in tensors if checkpoint.rows in each.dims]
-    types = {onnx.TensorProto.FLOAT: "F32", onnx.TensorProto.FLOAT16: "F16"}
-    keys = (key for key in checkpoint.shapes if key.endswith("word_embeddings.weight"))
-    embeddings = next(keys, None)
-    if (
-        any(each.data_location == onnx.TensorProto.EXTERNAL for each in tensors)
-        or [tuple(each.dims) for each in tables] != [checkpoint.shapes.get(embeddings or "")]
-        or tables[0].data_type not in types
-    ):
-        return False
-    table, (rows, width) = tables[0], tables[0].dims
-    raw = onnx.numpy_helper.to_array(table).tobytes()
-    made = blocks.blocks(str(embeddings), types[table.data_type], (rows, width), 0, raw)
-    new = import_package("numpy").concatenate([*made], axis=1)[0]
-    table.CopyFrom(onnx.numpy_helper.from_array(new, table.name))
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(model, folder / name)
-    return True
 
 
 def _open(path: Path) -> BinaryIO:

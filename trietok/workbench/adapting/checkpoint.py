@@ -20,10 +20,9 @@ from trietok.files.formats import (
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import BUILT_IN_NAMES
 from trietok.files.safetensors import Header, SafetensorsError, check_layout, read_header
-from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.token_tensors import token_axes, token_axis
-from trietok.workbench.sentence_modules import SENTENCES_FILE, WEIGHTS_FILE, is_inside, read_modules
+from trietok.workbench.sentence_modules import WEIGHTS_FILE, is_inside, read_modules
 
 INDEX_FILE = "model.safetensors.index.json"
 GENERATION_CONFIG_FILE = "generation_config.json"
@@ -44,7 +43,6 @@ _WEIGHTS = (
     ),
     *(".pt", ".pth", ".ckpt", ".tflite", ".ot", ".gguf", ".npz", ".pb", ".mlmodel"),
 )
-UNLIMITED = 1 << 30  # tokens: what a tokenizer of which nothing is known takes is more
 
 
 class Checkpoint(NamedTuple):
@@ -81,24 +79,9 @@ class Checkpoint(NamedTuple):
         name = GENERATION_CONFIG_FILE
         return (self.directory / name).is_file() and is_inside(self.directory, name)
 
-    def most_tokens(self, tokenizer: PreTrainedTokenizer) -> int:
-        """How many tokens the model takes at once, special ones included, by its files and its
-        tokenizer.
-        """
-        # what its class counts positions from
-        first = 2 if self.config.get("model_type") == "mpnet" else 0
-        sentences = self.directory / SENTENCES_FILE
-        said: list[Any] = [self.config.get("max_position_embeddings"), tokenizer.model_max_length]
-        if sentences.is_file():
-            said.append(read_json_object(sentences).get("max_seq_length"))
-        less = zip(said, (first, 0, 0), strict=False)
-        numbers = ((each, few) for each, few in less if isinstance(each, (int, float)))
-        limits = (int(each) - few for each, few in numbers if each > few)
-        return min([UNLIMITED, *limits])
-
-    def fitted_tensors(self) -> tuple[list[str], list[str], list[str]]:
-        """What can be fitted: the tensor with the input embeddings and those of its shape that the
-        configuration ties to it; rows of a head that are its own; and biases of a head.
+    def fitted_tensors(self) -> list[str]:
+        """What gets fitted rows: the tensor with the input embeddings, and those of its shape that
+        the configuration ties to it.
 
         Raises:
             InputError: there is no such tensor, or more than one.
@@ -107,15 +90,14 @@ class Checkpoint(NamedTuple):
         if len(found) != 1:
             raise InputError(
                 f"{self.directory} has {len(found)} tensors word_embeddings.weight, and rows are"
-                " fitted where there is one; start new rows with 'length'"
+                " fitted where there is one; initialize new rows with 'length'"
             )
-        rows, width = self.shapes[found[0]]
-        of = {name: shape for name, shape in self.shapes.items() if token_axis(name) == 0}
-        heads = [name for name in of if of[name] == (rows, width) and name not in found]
-        biases = [name for name in of if of[name] == (rows,)]
         if self.config.get("tie_word_embeddings", True) is False:
-            return found, heads, biases
-        return found + heads, [], biases
+            return found
+        shape = self.shapes[found[0]]
+        return [
+            name for name, each in self.shapes.items() if each == shape and token_axis(name) == 0
+        ]
 
     def other_files(self) -> tuple[list[str], list[str]]:
         """The files beside the model's and the tokenizer's own: those that stay true, and those
@@ -275,14 +257,11 @@ def checked_model(
     out_dir: str | os.PathLike[str] | None,
     also: Iterable[str] = (),
     leave: Iterable[str] = (),
-    onnx: bool = False,
 ) -> tuple[Checkpoint, dict[str, int]]:
     """What a model's directory says of itself, and its tensors with rows for tokens; raises as
     `apply_rows` does.
     """
     import_package("safetensors")
-    if onnx:
-        import_package("onnx", "leave --onnx (onnx=True) out")
     checkpoint = read_checkpoint(checkpoint_dir)
     if out_dir is not None:
         source, target = Path(os.path.realpath(checkpoint.directory)), checked_new(out_dir)

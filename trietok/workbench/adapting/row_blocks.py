@@ -138,7 +138,7 @@ class _Tensor:
             raise InputError(
                 f"{self._name!r} holds numbers of the type {self._dtype}, which cannot be added up;"
                 " store it as F32, F16 or BF16, or make new rows copies of others"
-                ' (start="copy:TOKEN") or zeros'
+                ' (initialization="copy:TOKEN") or zeros'
             )
         ends = np.cumsum(terms)
         limit = max(1, BLOCK_BYTES // (8 * max(old.shape[0] * old.shape[2], 1)))
@@ -212,7 +212,7 @@ class _Tensor:
                 raise InputError(
                     f"row {some[int(np.argmin(finite))]} of {self._name!r} holds numbers that are"
                     " not finite (NaN or infinite), and a new row is made of it; repair the model,"
-                    " or give `start` as something else"
+                    " or choose another initialization"
                 )
 
 

@@ -1,24 +1,18 @@
 """`RowPlan`: for each row of a model after its vocabulary has changed, the row, or rows, that it is
 made of; and what became of a model to which it was applied (`AppliedRows`).
 
-In: what `plan_rows` found, or a JSON file that holds a plan. Out: a plan, of plain values; no
-tensor is looked at here.
+In: what `plan_rows` found. Out: a plan, of plain values; no tensor is looked at here.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import FileFormatError, InputError, InputTypeError, shortened
-from trietok.files.formats import write_text
-from trietok.files.json_files import MOST_VALUES, read_json_object
+from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import aligned
 from trietok.showing.report import Report, Table
 from trietok.workbench.adapting.token_tensors import Sum
@@ -26,71 +20,6 @@ from trietok.workbench.comparing.compare import short_fingerprint
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.row_blocks import ChangedTensor
-
-KIND, PLAN_VERSION = "trietok.RowPlan", 1  # of a plan in a JSON file
-MOST_ROWS = 1 << 26  # of a plan that is read: far more than any model has, and they fit into memory
-
-_NOWHERE = -(1 << 63)  # what no row is made of yet
-
-
-def _read_plan(value: dict[str, Any]) -> tuple[str, str, int, int, array[int], list[Sum]]:
-    """The parts of a plan as JSON has them; ValueError and the like where they are none."""
-    (before, rows_before), (after, rows_after) = (
-        (_a("a text", side["fingerprint"], str), _whole(side["rows"]))
-        for side in (value["before"], value["after"])
-    )
-    runs = [(_whole(new), _whole(old), _whole(count), 1) for new, old, count in value["kept"]]
-    runs += [
-        (_whole(new), ~_whole(number), _whole(count), -1) for new, number, count in value["made"]
-    ]
-    if max(rows_before, rows_after) > MOST_ROWS:
-        raise ValueError(f"it has more than {MOST_ROWS:,} rows")
-    sources = array("q", [_NOWHERE]) * rows_after
-    for at, first, count, step in runs:
-        if at + count > rows_after:
-            raise ValueError(f"row {at + count - 1} is beyond the {rows_after} new rows")
-        if sources[at : at + count].count(_NOWHERE) != count:
-            raise ValueError(f"a row from {at} to {at + count - 1} stands there twice")
-        sources[at : at + count] = array("q", range(first, first + step * count, step))
-    if _NOWHERE in sources:
-        raise ValueError(f"row {sources.index(_NOWHERE)} comes from nowhere")
-    sums = value["sums"]
-    counts, rows = list(map(_whole, sums["terms"])), list(map(_whole, sums["rows"]))
-    weights = (float(_a("a number", weight, int, float)) for weight in sums["weights"])
-    terms = zip(rows, weights, strict=True)
-    if sum(counts) != len(rows):
-        raise ValueError(f"its sums should have {sum(counts)} terms, and {len(rows)} are there")
-    read = [tuple(islice(terms, count)) for count in counts]
-    next(terms, None)  # as many weights as rows
-    return before, after, rows_before, rows_after, sources, read
-
-
-def _a(what: str, value: Any, *kinds: type) -> Any:
-    if type(value) not in kinds:  # True is an int to isinstance
-        raise ValueError(f"{value!r:.40} should be {what}")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r:.40} should be a whole number from 0")
-    return value
-
-
-def _runs_of(sources: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-    """Runs of successive kept rows, or of successive sums, as (first new row, first source, how
-    many).
-    """
-    start = first = length = 0
-    for row, source in enumerate(sources):
-        if length and source == (first + length if first >= 0 else first - length):
-            length += 1
-            continue
-        if length:
-            yield start, first, length
-        start, first, length = row, source, 1
-    if length:
-        yield start, first, length
 
 
 @dataclass(frozen=True)
@@ -339,81 +268,10 @@ class RowPlan(Report):
         fitted = self.for_model(there.rows, multiple_of)
         return AppliedRows(self, there.rows, fitted.rows_after, *there.give(fitted))
 
-    # ---- files -----------------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
-        """The plan as a value for JSON.
-
-        `kept` has runs of kept rows as [new row, old row, how many], `made` runs of others as [new
-        row, sum, how many]; `sums` how many terms each sum has, and the old rows and the weights of
-        all of them, one after the other.
-        """
-        runs = [list(run) for run in _runs_of(self.sources)]
-        return {
-            "kind": KIND,
-            "version": PLAN_VERSION,
-            "before": {"fingerprint": self.before, "rows": self.rows_before},
-            "after": {"fingerprint": self.after, "rows": self.rows_after},
-            "kept": [run for run in runs if run[1] >= 0],
-            "made": [[row, ~source, count] for row, source, count in runs if source < 0],
-            "sums": {
-                "terms": list(map(len, self.sums)),
-                "rows": [row for terms in self.sums for row, _ in terms],
-                "weights": [weight for terms in self.sums for _, weight in terms],
-            },
-        }
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan to a JSON file; the file is replaced as a whole.
-
-        Raises:
-            FileError: the file cannot be written.
-            FileFormatError: it would be too large to be read again: some 800,000 new tokens of four
-                pieces each.
-        """
-        text = self.to_json(separators=(",", ":"))
-        if text.count(",") > MOST_VALUES:
-            raise FileFormatError(
-                f"{os.fspath(path)} would hold more than {MOST_VALUES:,} values, which are not read"
-                " again; nothing was written",
-                path=path,
-            )
-        write_text(path, f"{text}\n")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> RowPlan:
-        """Read a plan that `save` wrote.
-
-        Raises:
-            FileError: the file cannot be read.
-            FileFormatError: it holds no plan, or one that contradicts itself.
-        """
-        return cls.of_json(read_json_object(path), path)
-
-    @classmethod
-    def of_json(cls, value: Any, path: str | os.PathLike[str] = "(a value)") -> RowPlan:
-        """The plan of what `to_dict` or `to_json` gave; an error names the path as where it comes
-        from.
-        """
-        value = json.loads(value) if isinstance(value, str) else value
-        if not isinstance(value, dict) or value.get("kind") != KIND:
-            raise FileFormatError(
-                f'{path} is not a row plan: it has no "kind": "{KIND}"', path=path
-            )
-        if value.get("version") != PLAN_VERSION:
-            raise FileFormatError(
-                f"{path} is a row plan of version {value.get('version')!r:.20}, and this trietok"
-                f" reads version {PLAN_VERSION}; make the plan again, or use the trietok that made"
-                " it",
-                path=path,
-            )
-        try:
-            return cls(*_read_plan(value))
-        except (KeyError, TypeError, ValueError, MemoryError, OverflowError) as error:
-            message = f"missing {error}" if isinstance(error, KeyError) else str(error)
-            raise FileFormatError(
-                shortened(f"{path} is a damaged row plan: {message}"), path=path
-            ) from None
+        """Its numbers as JSON has them, without the sources."""
+        names = ("before", "after", "rows_before", "rows_after", "kept", "moved", "lost", "made")
+        return {name: getattr(self, name) for name in names}
 
 
 class Sums:
@@ -484,11 +342,6 @@ class AppliedRows(Report):
     copied: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     has_tokenizer: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it; of the plan its numbers."""
-        numbers = ("before", "after", "rows_before", "rows_after", "kept", "moved", "lost", "made")
-        return {**super().to_dict(), "plan": {name: getattr(self.plan, name) for name in numbers}}
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """A line for each tensor, in the columns of `HEAD_OF_TENSORS`."""

@@ -1,5 +1,5 @@
-"""How new rows start: by the lengths of pieces, with numbers alone; fitted to the model, where
-torch is installed.
+"""How new rows are initialized: by the lengths of pieces, with numbers alone; fitted to the model,
+where torch is installed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shutil
 import signal
 import time
 from fractions import Fraction
-from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -31,8 +30,8 @@ from tests.adapting.models import (
     write_tensors,
 )
 from tests.adapting.test_rows_numbers import nearest, value_of
-from tests.cli.commands import error, out, run, usage_error
-from trietok import BertTokenizer, InputError, RowPlan, adapt, plan_rows
+from tests.cli.commands import error, out, run
+from trietok import BertTokenizer, InputError, adapt, plan_rows
 from trietok.workbench.adapting import distil
 from trietok.workbench.adapting.checkpoint import read_checkpoint
 from trietok.workbench.adapting.row_blocks import RowBlocks
@@ -79,9 +78,9 @@ def with_terms(before, *terms):
 
 def test_longer_pieces_weigh_more(before):
     after = with_terms(before, *TERMS, "bb", "co\u2603")
-    plan, ids = plan_rows(before, after, start="length"), after.get_vocab()
-    assert plan_rows(before, after) == plan == RowPlan.of_json(plan.to_json())
-    assert plan != plan_rows(before, after, start="mean")
+    plan, ids = plan_rows(before, after, initialization="length"), after.get_vocab()
+    assert plan_rows(before, after) == plan
+    assert plan != plan_rows(before, after, initialization="mean")
     old = before.get_vocab()
 
     def terms(token):
@@ -103,7 +102,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
     seed = random.randrange(1 << 32)
     print("seed", seed)
     after = with_terms(before, *TERMS)
-    plan = plan_rows(before, after, start="length")
+    plan = plan_rows(before, after, initialization="length")
     kind = {"F32": np.float32, "F16": np.float16}.get(dtype, np.float32)
     table = np.random.default_rng(seed).normal(size=(ROWS, 40)).astype(kind)
     if dtype == "BF16":
@@ -133,10 +132,10 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
 
 def test_what_python_cannot_do_without_the_model(before):
     with pytest.raises(InputError, match=r"'distil', which needs the model"):
-        plan_rows(before, with_terms(before, "covid"), start="distil")
+        plan_rows(before, with_terms(before, "covid"), initialization="distil")
 
 
-# ---- texts held back -----------------------------------------------------------------------------
+# ---- the report ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -144,48 +143,6 @@ def numbers_only(before, tmp_path):
     return save_model(
         tmp_path / "model", bert(ROWS), ROWS, tokenizer=before, max_position_embeddings=16
     )
-
-
-def test_texts_that_no_word_is_found_in(numbers_only, before):
-    texts = [f"{text} only{'ab' * number}" for number, text in enumerate(TEXTS)]
-    first, again = (
-        adapt(numbers_only, None, each, min_frequency=3) for each in (texts, iter(texts))
-    )
-    held = first.held_back
-    assert first.to_json() == again.to_json()
-    assert held.before.texts + first.suggestions.texts == len(texts) == first.before.texts
-    assert 0 < held.before.texts < 30
-    assert (held.most, held.changed, held.embedded, held.cosine) == (16, held.before.texts, 0, None)
-    assert held.after.tokens < held.before.tokens
-    assert held.fit_before <= held.fit_after
-    assert json.loads(first.to_json())["held_back"]["fit_after"] == held.fit_after
-    said = str(first)
-    assert f"held back: {held.before.texts} texts: {held.before.tokens:,} tokens become" in said
-    assert "--measure (measure=True) says how far" in said
-    assert "fit into 16 tokens before" in first.to_html()
-    assert adapt(numbers_only, None, texts, held_back=0).held_back is None
-    with pytest.raises(InputError, match="held_back is 1"):
-        adapt(numbers_only, None, texts, held_back=1)
-
-
-def test_how_many_tokens_a_model_takes(before, tmp_path):
-    def most(limit=24, sentences=None, **config):
-        tokenizer = copy.deepcopy(before)
-        tokenizer.model_max_length = limit
-        directory = save_model(
-            tmp_path / str(len(os.listdir(tmp_path))), bert(ROWS), ROWS, tokenizer=before, **config
-        )
-        if sentences is not None:
-            (directory / "sentence_bert_config.json").write_text(json.dumps(sentences))
-        return read_checkpoint(directory).most_tokens(tokenizer)
-
-    assert (most(), most(10**30)) == (24, 1 << 30)
-    assert most(max_position_embeddings=16) == 16
-    assert most(max_position_embeddings=16, model_type="mpnet") == 14  # it counts positions from 2
-    assert most(12, max_position_embeddings=16, model_type="mpnet") == 12
-    assert most(max_position_embeddings=16, sentences={"max_seq_length": 9}) == 9
-    assert most(max_position_embeddings=None, sentences={"max_seq_length": None}) == 24
-    assert most(0, max_position_embeddings="x", sentences={}) == 1 << 30
 
 
 def test_the_report_as_a_page(numbers_only, tmp_path):
@@ -205,61 +162,14 @@ def test_the_report_as_a_page(numbers_only, tmp_path):
     adapted = adapt(numbers_only, None, TEXTS)
     assert adapted.to_html() in shown
     assert shown.startswith("<!doctype html>")
-    held = adapted.held_back
-    assert shown.count("<svg") == 4  # tokens, and texts that fit: before, and now
-    for number in (held.before.tokens, held.after.tokens, held.fit_before, held.fit_after):
+    tokens = adapted.before.tokens, adapted.after.tokens
+    assert shown.count("<svg") == 2  # tokens: before, and now
+    for number in tokens:
         assert f'<td class="tt-r">{number:,}</td>' in shown
-    assert f'<rect width="{100 * held.after.tokens / held.before.tokens:.1f}"' in shown
+    assert f'<rect width="{100 * tokens[1] / tokens[0]:.1f}"' in shown
     assert "is there already" in error(*given)
     assert out(*given, "--force") == lines
     assert "there is no folder" in error(*given[:-1], str(tmp_path / "nowhere" / "page.html"))
-
-
-def test_with_terms_a_sample_of_all(numbers_only):
-    adapted = adapt(numbers_only, None, TEXTS, terms=["covid", "absent"])
-    assert adapted.held_back.before == adapted.before
-    assert adapted.held_back.changed == sum("covid" in text for text in TEXTS)
-    assert "held back" not in str(adapted)
-    unchanged = adapt(numbers_only, None, ["the sick"], terms=["covid"])
-    assert "an index made before" not in str(unchanged)
-
-
-def test_former_spellings_of_the_start(numbers_only, tmp_path, before):
-    after = with_terms(before, "covid")
-    after.save_pretrained(tmp_path / "new")
-    given = (
-        "rows",
-        "-m",
-        str(numbers_only),
-        "--new-tokenizer",
-        str(tmp_path / "new"),
-        "--profile",
-        "slow",
-    )
-    made = {}
-    for option, value in [
-        ("--new", "pieces"),
-        ("--start", "mean"),
-        ("--new", "mean"),
-        ("--start", "all"),
-        ("--start", "length"),
-    ]:
-        name = f"{option}{value}"
-        for result in (
-            run(*given, "-o", str(tmp_path / name), option, value),
-            run(*given, "-o", str(tmp_path / f"{name}="), f"{option}={value}"),
-        ):
-            assert result.exit_code == 0
-            assert ("--new is spelt --start now" in result.stderr) == (option == "--new")
-        made[name], same = (
-            (tmp_path / each / "model.safetensors").read_bytes() for each in (name, f"{name}=")
-        )
-        assert made[name] == same
-    assert made["--newpieces"] == made["--startmean"] != made["--newmean"] == made["--startall"]
-    assert len(set(made.values())) == 3
-    assert "--start must be mean, length, distil, all, zeros or copy:TOKEN" in usage_error(
-        *given, "-o", str(tmp_path / "no"), "--start", "pieces"
-    )
 
 
 # ---- fitted to the model -------------------------------------------------------------------------
@@ -332,16 +242,12 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
         "progress": None,
         "fitting": lambda *pair: told.append(pair),
     }
-    fitted = adapt(directory, tmp_path / "fitted", TEXTS, start="distil", **options)
-    start = adapt(directory, tmp_path / "start", TEXTS, start="length", **options)
+    fitted = adapt(directory, tmp_path / "fitted", TEXTS, initialization="distil", **options)
+    start = adapt(directory, tmp_path / "start", TEXTS, initialization="length", **options)
     assert told == [(4, 4)]
     assert fitted.plan == start.plan
-    assert (fitted.fitted.left, fitted.fitted.late, len(fitted.fitted.rows)) == (
-        ["co\u2603v"],
-        [],
-        4,
-    )
-    assert 1 - fitted.fitted.cosine < 0.8 * (1 - fitted.fitted.start)
+    assert (fitted.fitted.left, len(fitted.fitted.rows)) == (["co\u2603v"], 4)
+    assert 1 - fitted.fitted.cosine_after < 0.8 * (1 - fitted.fitted.cosine_before)
     after = BertTokenizer.from_pretrained(tmp_path / "fitted")
     for term in TERMS[:3]:
         wanted = embedding(directory, before(term)["input_ids"])
@@ -362,26 +268,15 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
         else:
             # the bias of a head, too, is as the plan says
             assert (tensor == others[key]).all(), key
-    held = fitted.held_back
-    assert (held.embedded, held.changed) == (
-        90,
-        sum(any(term in text for term in TERMS[:3]) for text in TEXTS),
-    )
-    assert 0 < held.neighbours <= 1
-    assert -1 <= held.cosine < 1
     assert json.loads(fitted.to_json())["fitted"].keys() == {
         "rows",
-        "start",
-        "cosine",
+        "cosine_before",
+        "cosine_after",
         "left",
-        "late",
         "seconds",
-        "unknown",
     }
-    assert json.loads(fitted.to_json())["healed"] is None
     assert "4 rows fitted in" in str(fitted)
-    told = "1 row not fitted, as a piece is unknown or there are too many: co\u2603v"
-    assert told in fitted.to_html()
+    assert "1 row left by length: co\u2603v" in fitted.to_html()
 
 
 Weights = dict[str, tuple[str, np.ndarray]]
@@ -419,17 +314,19 @@ def test_weights_that_are_missing_or_do_not_fit_are_refused(make, tmp_path, chan
     file = directory / "model.safetensors"
     weights = {name: ("F32", array) for name, array in read_tensors(file).items()}
     write_tensors(file, change(weights), {"format": "pt"})
-    with pytest.raises((InputError, trietok.FileFormatError), match="start new rows with 'length'"):
-        adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, start="distil")
+    with pytest.raises(
+        (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
+    ):
+        adapt(
+            directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, initialization="distil"
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_the_type_of_another_model_is_refused(make, tmp_path):
     directory = with_config(make("BertForMaskedLM"), model_type="roberta")
-    with pytest.raises(
-        trietok.FileFormatError, match=r"named 'bert\.', and its model_type needs 'roberta\.'"
-    ):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+    with pytest.raises(InputError, match=r"has tensors named 'bert\.' instead of 'roberta\.'"):
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
 
 
 def with_config(directory, **changes):
@@ -461,7 +358,7 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 
     directory = make("BertForMaskedLM")
     (directory / "modeling_evil.py").write_text("raise SystemExit('run')")
-    adapt(directory, tmp_path / "as it was", terms=TERMS, start="distil")
+    adapt(directory, tmp_path / "as it was", terms=TERMS, initialization="distil")
     seen, paths = {}, []
     for_model, load = (
         transformers.AutoConfig.for_model,
@@ -478,7 +375,12 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 
     monkeypatch.setattr(transformers.AutoConfig, "for_model", shown)
     monkeypatch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(loaded))
-    adapt(with_config(directory, **HOSTILE), tmp_path / "hostile", terms=TERMS, start="distil")
+    adapt(
+        with_config(directory, **HOSTILE),
+        tmp_path / "hostile",
+        terms=TERMS,
+        initialization="distil",
+    )
     assert seen
     assert not seen.keys() & HOSTILE.keys()
     assert set(paths) == {None}
@@ -504,8 +406,8 @@ def test_hostile_settings_do_not_reach_transformers(make, tmp_path, monkeypatch)
 )
 def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, setting, value):
     directory = with_config(make(name), **{setting: value})
-    with pytest.raises(InputError, match=rf"{setting} is '?{value}'?, and the weights have \d+"):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+    with pytest.raises(InputError, match=rf"{setting} '?{value}'?, and the weights have \d+"):
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     assert not (tmp_path / "out").exists()
 
 
@@ -523,8 +425,10 @@ def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, se
 )
 def test_settings_that_cannot_be_are_refused(make, tmp_path, setting, value):
     directory = with_config(make(), **{setting: value})
-    with pytest.raises((InputError, trietok.FileFormatError), match="start new rows with 'length'"):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+    with pytest.raises(
+        (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
+    ):
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     assert not (tmp_path / "out").exists()
 
 
@@ -533,12 +437,12 @@ def test_the_same_bytes_each_time_and_the_models_own_numbers_stay(make, tmp_path
 
     directory, state = make("BertForMaskedLM"), torch.get_rng_state()
     for name in ("one", "two"):
-        adapt(directory, tmp_path / name, terms=TERMS, start="distil")
+        adapt(directory, tmp_path / name, terms=TERMS, initialization="distil")
         torch.manual_seed(len(name))
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two"))
     assert one == two
     torch.set_rng_state(state)
-    adapt(directory, tmp_path / "three", terms=TERMS, start="distil")
+    adapt(directory, tmp_path / "three", terms=TERMS, initialization="distil")
     assert (torch.get_rng_state() == state).all()
 
 
@@ -548,7 +452,7 @@ def test_half_precision(make, tmp_path, dtype):
     from safetensors.torch import load_file
 
     directory = make("BertModel", dtype)
-    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, start="distil").fitted
+    fitted = adapt(directory, tmp_path / "out", TEXTS, terms=TERMS, initialization="distil").fitted
     old, new = (
         load_file(each / "model.safetensors")[TABLE] for each in (directory, tmp_path / "out")
     )
@@ -570,7 +474,7 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         tensors.setdefault("cls.predictions.decoder.weight", tensors[f"bert.{TABLE}"].clone())
         save_file(tensors, directory / "model.safetensors", {"format": "pt"})
         for name in ("distil", "length"):
-            adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, start=name)
+            adapt(directory, tmp_path / f"{name}{is_tied}", terms=TERMS, initialization=name)
         fitted, start = (
             load_file(tmp_path / f"{name}{is_tied}" / "model.safetensors")
             for name in ("distil", "length")
@@ -583,34 +487,11 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
         assert (model.get_output_embeddings().weight == decoder).all()
 
 
-def test_in_context(make, tmp_path):
-    """Fitted in texts, too, a word stands in texts as its pieces did; one that no text holds is as
-    fitted alone.
-    """
-    directory = make()
-    given = {"terms": [*TERMS, "idb"], "start": "distil"}
-    alone = adapt(directory, tmp_path / "alone", TEXTS, **given)
-    texts, _ = (
-        adapt(directory, tmp_path / name, TEXTS, in_context=2, **given)
-        for name in ("texts", "again")
-    )
-    assert texts.held_back.cosine > alone.held_back.cosine
-    assert texts.fitted.start == alone.fitted.start < texts.fitted.cosine
-    one, two, three = (
-        read_tensors(tmp_path / name / "model.safetensors")[TABLE]
-        for name in ("alone", "texts", "again")
-    )
-    assert two.tobytes() == three.tobytes()
-    assert (two[:ROWS] == one[:ROWS]).all()
-    ids = texts.terms.added
-    assert (one[ids["covid"]] != two[ids["covid"]]).any()
-    for options in (
-        {"in_context": 2},
-        {"in_context": -1, "start": "distil"},
-        {"in_context": True, "start": "distil"},
-    ):
-        with pytest.raises(InputError, match=r"in_context \(--in-context\) is"):
-            adapt(directory, None, TEXTS, **options)
+def test_a_token_of_too_many_pieces_is_left(make, tmp_path):
+    """The model has 40 positions."""
+    terms = ["covid", "a" + 40 * "b"]
+    fitted = adapt(make(), tmp_path / "out", terms=terms, initialization="distil").fitted
+    assert (len(fitted.rows), fitted.left) == (1, terms[1:])
 
 
 def test_free_slots(make, before, tmp_path, vocab_file):
@@ -618,35 +499,46 @@ def test_free_slots(make, before, tmp_path, vocab_file):
     tokenizer = BertTokenizer(str(vocab_file(*words)))
     directory = make("BertModel")
     tokenizer.save_pretrained(directory)
-    adapted = adapt(directory, tmp_path / "out", terms=["covid"], way="unused", start="distil")
+    adapted = adapt(
+        directory, tmp_path / "out", terms=["covid"], way="unused", initialization="distil"
+    )
     assert (adapted.fitted.rows, adapted.applied.rows_after) == ([6], ROWS)
 
 
 def test_no_time(make, tmp_path, monkeypatch):
     directory = make()
-    late = adapt(directory, tmp_path / "late", terms=TERMS, start="distil", start_seconds=1e-9)
-    adapt(directory, tmp_path / "length", terms=TERMS, start="length")
-    assert (late.fitted.rows, sorted(late.fitted.late)) == ([], sorted(TERMS))
-    assert "4 rows not fitted in time: " in str(late)
+    late = adapt(
+        directory,
+        tmp_path / "late",
+        terms=TERMS,
+        initialization="distil",
+        initialization_seconds=1e-9,
+    )
+    adapt(directory, tmp_path / "length", terms=TERMS, initialization="length")
+    assert (late.fitted.rows, sorted(late.fitted.left)) == ([], sorted(TERMS))
+    assert "4 rows left by length: " in str(late)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
     assert one == two
-    load, clock = distil.TextEmbedder.__init__, [0.0]
+    load, clock = distil.Embedder.__init__, [0.0]
     monkeypatch.setattr(distil, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(
-        distil.TextEmbedder,
+        distil.Embedder,
         "__init__",
         lambda *given: (load(*given), clock.append(clock.pop() + 9))[0],
     )
     fitted = adapt(
-        directory, tmp_path / "slow", terms=TERMS, start="distil", start_seconds=2
+        directory, tmp_path / "slow", terms=TERMS, initialization="distil", initialization_seconds=2
     ).fitted
     # what loading the model takes does not count
     assert (len(fitted.rows), fitted.seconds) == (
         4,
         0,
     )
-    for options in ({"start_seconds": 5}, {"start_seconds": 0, "start": "distil"}):
-        with pytest.raises(InputError, match="start_seconds"):
+    for options in (
+        {"initialization_seconds": 5},
+        {"initialization_seconds": 0, "initialization": "distil"},
+    ):
+        with pytest.raises(InputError, match="initialization_seconds"):
             adapt(directory, None, terms=TERMS, **options)
 
 
@@ -661,194 +553,28 @@ def test_batches(make, tmp_path, monkeypatch):
     for batch in (256, 7):
         monkeypatch.setattr(distil, "_BATCH", batch)
         rows.append(
-            adapt(directory, tmp_path / str(batch), terms=terms, start="distil").fitted.values
+            adapt(
+                directory, tmp_path / str(batch), terms=terms, initialization="distil"
+            ).fitted.values
         )
     assert len(rows[0]) == len(terms)
     assert np.allclose(*rows, atol=0.1)  # the rate goes by the numbers of a batch's rows
 
 
-@pytest.mark.parametrize("name", ["BertModel", "BertForMaskedLM"])
-def test_ctrl_c_keeps_the_fitted_rows(make, tmp_path, monkeypatch, name):
-    """A run that is stopped, while it fits rows or heals them, and taken up again writes what it
-    would have written.
-    """
-    directory = make(name)
-    monkeypatch.setattr(distil, "_BATCH", 2)
-    fitted = distil.TextEmbedder.fitted
-    options = {"terms": TERMS, "start": "distil", "heal": TEXTS}
-    whole = adapt(directory, tmp_path / "whole", **options)
-    times = []
-
-    def stop_at(phase, step):
-        def stop(done, total):
-            times.append(phase)
-            if times.count(phase) == step:
-                raise KeyboardInterrupt
-
-        return stop
-
-    def counted(*given):
-        times.append("batch")
-        return fitted(*given)
-
-    monkeypatch.setattr(distil.TextEmbedder, "fitted", counted)
-    # in the first round, and a later one
-    for phase, step in (
-        ("fitting", 1),
-        ("healing", 5),
-        ("healing", 8),
-    ):
-        with pytest.raises(KeyboardInterrupt):
-            adapt(
-                directory,
-                tmp_path / "out",
-                resume=len(times) > 0,
-                **options,
-                **{phase: stop_at(phase, step)},
-            )
-        assert [each for each in os.listdir(tmp_path) if "out" in each or "trietok" in each] == [
-            "out.rows"
-        ]
-    with pytest.raises(InputError, match=r"out\.rows has rows of another run"):
-        adapt(directory, tmp_path / "out", resume=True, **{**options, "terms": TERMS[:2]})
-    with pytest.raises(InputError, match="its model, terms, texts or options were others"):
-        adapt(directory, tmp_path / "out", resume=True, **{**options, "heal": [*TEXTS, "the"]})
-    again = adapt(directory, tmp_path / "out", resume=True, **options)
-    assert times.count("batch") == 2  # of two words each
-    assert (again.fitted.start, again.fitted.cosine) == pytest.approx(
-        (whole.fitted.start, whole.fitted.cosine)
-    )
-    one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "out"))
-    assert one == two
-    assert not [name for name in os.listdir(tmp_path) if ".rows" in name]
-    (tmp_path / "bad.rows").write_bytes(b"no tensors")
-    with pytest.raises(
-        trietok.FileFormatError, match=r"bad\.rows cannot be read: .*; start without --resume"
-    ):
-        adapt(directory, tmp_path / "bad", resume=True, **options)
-
-
-@pytest.mark.parametrize(
-    ("name", "is_tied"),
-    [("BertModel", True), ("BertForMaskedLM", True), ("BertForMaskedLM", False)],
-)
-def test_healing(make, tmp_path, name, is_tied):
-    """In whole texts new rows come nearer, and what they belong to in a head; no other number
-    changes.
-    """
-    directory = make(name, tie_word_embeddings=is_tied)
-    old = read_tensors(directory / "model.safetensors")
-    adapt(directory, tmp_path / "alone", terms=TERMS, start="distil")
-    told = []
-    done = adapt(
-        directory,
-        tmp_path / "out",
-        terms=TERMS,
-        start="distil",
-        heal=iter(TEXTS * 3),
-        healing=lambda *n: told.append(n),
-    )
-    healed = done.healed
-    assert healed.after.neighbours >= healed.before.neighbours
-    assert healed.after.cosine > healed.before.cosine
-    assert (healed.texts + healed.held_back, told[-1][0]) == (
-        3 * len([t for t in TEXTS if "covid" in t or "vacc" in t or "the sick" in t]),
-        told[-1][1],
-    )
-    assert f"healed in {healed.texts} texts, {healed.rounds} rounds, " in str(done)
-    assert json.loads(done.to_json())["healed"]["rounds"] == healed.rounds
-    alone, new = (read_tensors(tmp_path / each / "model.safetensors") for each in ("alone", "out"))
-    changed = {key for key, tensor in new.items() if (tensor != alone[key]).any()}
-    table = next(key for key in new if key.endswith("word_embeddings.weight"))
-    biases = {key for key in new if key.endswith(("predictions.bias", "decoder.bias"))}
-    heads = {key for key in new if key.endswith("decoder.weight")} - ({table} if is_tied else set())
-    assert {table} | biases | (set() if is_tied else heads) == changed
-    for key, tensor in new.items():
-        assert (
-            (tensor[:ROWS] == old[key]).all() if key in changed else (tensor == old[key]).all()
-        ), key
-    for options in ({"heal": TEXTS}, {"resume": True}):
-        with pytest.raises(InputError, match=r"goes with start='distil'"):
-            adapt(directory, None, terms=TERMS, start="length", **options)
-    with pytest.raises(InputError, match="2 of the texts to heal with hold a new token; give ten"):
-        adapt(
-            directory,
-            tmp_path / "few",
-            terms=TERMS,
-            start="distil",
-            heal=["covid", "a", "the covid"],
-        )
-
-
-def test_each_row_counts_its_own_steps():
-    """A row that no text has stays, and the first step of a row is as large when others went
-    before.
-    """
-    torch = pytest.importorskip("torch")
-    from trietok.workbench.adapting.heal import _Steps
-
-    rows = torch.ones(3, 2, requires_grad=True)
-    steps, there = _Steps(torch, [rows]), []
-    for row in (0, 0, 1, 0):
-        there.append(rows.detach().clone())
-        (rows[row] * torch.tensor([2.0, -1.0])).sum().backward()
-        steps.take(1.0)
-    there.append(rows.detach())
-    moved = [after - before for before, after in pairwise(there)]
-    for row, step in zip((0, 0, 1, 0), moved, strict=True):
-        assert [each for each in range(3) if step[each].any()] == [row]
-        assert step[row].tolist() == pytest.approx([-0.03, 0.03], rel=1e-4)
-    assert rows.grad is None
-
-
-@pytest.mark.parametrize("heal", [(), TEXTS])
-def test_spellings_with_the_values_of_fitted_rows(make, tmp_path, heal):
-    """One row is fitted for a term and its spellings, which their texts heal, too."""
-    directory = make("BertForMaskedLM")
-    texts = [*TEXTS, "the-sick", "the sicks"]
-    how = {"terms": ["the sick", "covid"], "start": "distil", "heal": heal}
-    done = adapt(directory, tmp_path / "out", texts, variants="same", **how)
-    added = {**done.terms.added, **done.variants_added.added}
-    assert list(added) == ["the sick", "covid", "the sicks", "the-sick"]
-    assert len(done.fitted.rows) == 2
-    tensors = read_tensors(tmp_path / "out" / "model.safetensors")
-    table = next(key for key in tensors if key.endswith("word_embeddings.weight"))
-    for key, tensor in tensors.items():
-        if key == table or (key.endswith("predictions.bias") and heal):
-            alike = [added[each] for each in ("the sick", "the-sick", "the sicks")]
-            assert (tensor[alike] == tensor[alike[0]]).all(), key
-            assert (tensor[added["covid"]] != tensor[alike[0]]).any(), key
-
-
-def test_what_few_texts_say(make, tmp_path):
-    """Of eleven texts each has all others for neighbours, which says nothing."""
-    directory = make()
-    few, many = (
-        adapt(directory, tmp_path / str(count), (TEXTS * 9)[:count], terms=TERMS, measure=True)
-        for count in (11, 60)
-    )
-    assert "too few texts to say which of the 10 nearest are found: give 50 or more" in str(few)
-    assert "nearest in an index made before are found" in str(many)
-    assert "nearest in an index made before are found" not in str(few)
-    assert few.held_back.neighbours == 1
-    assert "10 nearest in an index made before, found" not in few.to_html()
-    assert "10 nearest in an index made before, found" in many.to_html()
-
-
 def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
-    def stopped(self, sequences):
+    def stopped(self, rows, mask):
         raise KeyboardInterrupt
 
     directory = make()
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
-    monkeypatch.setattr(distil.TextEmbedder, "embedded", stopped)
+    monkeypatch.setattr(distil.Embedder, "_embedded", stopped)
     given = (
         "adapt",
         "-m",
         str(directory),
         "--terms",
         str(tmp_path / "terms.txt"),
-        "--start",
+        "--initialization",
         "distil",
     )
     said = run(*given, "-o", str(tmp_path / "out"), "--json")
@@ -863,9 +589,7 @@ def test_ctrl_c_ends_the_command(make, tmp_path, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
 def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
-    """The directory is there whole, or it is not there; beside it Ctrl-C leaves nothing but fitted
-    rows.
-    """
+    """The directory is there whole, or it is not there; beside it Ctrl-C leaves nothing."""
     directory, place = make("BertForMaskedLM"), tmp_path / "place"
     (tmp_path / "terms.txt").write_text("\n".join(TERMS))
 
@@ -876,7 +600,7 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
             str(tmp_path / "terms.txt"),
             "-o",
             str(place / "out"),
-            "--start",
+            "--initialization",
             "distil",
         )
         return run("adapt", "-m", str(directory), *given).exit_code
@@ -914,10 +638,7 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
             assert status in (-signal_, 130), number
         if signal_ == signal.SIGINT and status in (0, 130):
             # both, where it comes just after the directory has its name
-            assert set(names) <= {
-                "out",
-                "out.rows",
-            }
+            assert set(names) <= {"out"}
         place.mkdir(exist_ok=True)
     print(f"\n{tally}")
     shutil.rmtree(place)
@@ -926,26 +647,19 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
 
 def test_what_cannot_be_fitted(make, before, tmp_path, monkeypatch):
     directory = make()
-    (tmp_path / "meminfo").write_text("MemTotal: 99 kB\nMemAvailable: 1 kB\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(distil, "_MEMORY", str(tmp_path / "meminfo"))
-        with pytest.raises(
-            InputError, match=r"GB of memory, and 0\.0 GB are free; start new rows with 'length'"
-        ):
-            adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
     with monkeypatch.context() as patch:
         patch.setitem(__import__("sys").modules, "torch", None)
         with pytest.raises(
             trietok.MissingDependencyError,
-            match=r"torch is needed .* pip install torch; or start new rows with",
+            match=r"torch is needed .* pip install torch; or initialize new rows with",
         ):
-            adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+            adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     config = json.loads((directory / "config.json").read_text())
     (directory / "config.json").write_text(json.dumps({**config, "model_type": "nosuchmodel"}))
     with pytest.raises(
         InputError, match=r"model_type 'nosuchmodel', and trietok runs 'bert'.*'length'"
     ):
-        adapt(directory, tmp_path / "out", terms=TERMS, start="distil")
+        adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     (directory / "config.json").write_text(json.dumps(config))
     plan = plan_rows(before, with_terms(before, "covid"))
     two = read_checkpoint(directory)
@@ -969,24 +683,25 @@ def test_the_commands(make, before, tmp_path):
         str(tmp_path / "terms.txt"),
         str(tmp_path / "texts.txt"),
     )
-    lines = out(*given, "-o", str(tmp_path / "out"), "--start", "distil", "--start-seconds", "500")
+    lines = out(
+        *given,
+        "-o",
+        str(tmp_path / "out"),
+        "--initialization",
+        "distil",
+        "--initialization-seconds",
+        "500",
+    )
     assert any(line.startswith("4 rows fitted in") for line in lines)
-    assert any(line.startswith("embeddings of 90 texts: cosine") for line in lines)
-    (line,) = out(*given, "-o", str(tmp_path / "measured"), "--measure", "--json")
-    values = json.loads(line)
-    assert (values["fitted"], values["held_back"]["embedded"]) == (None, 90)
-    (line,) = out(*given, "--dry-run", "--start", "distil", "--json")
+    (line,) = out(*given, "--dry-run", "--initialization", "distil", "--json")
     assert json.loads(line)["fitted"] is None
-    lines = out(*given, "--dry-run", "--start", "distil")
-    left = "the fitting of rows and measuring of embeddings"
-    assert f"nothing is written; the run that writes does {left}, too" in lines
-    # --measure need not be asked for
-    assert "an index made before does not match the new model" in lines
+    lines = out(*given, "--dry-run", "--initialization", "distil")
+    assert "nothing is written; the run that writes does the fitting of rows, too" in lines
     rows = ("rows", "-m", str(directory), "--new-tokenizer", str(tmp_path / "out"))
-    lines = out(*rows, "-o", str(tmp_path / "rows"), "--start", "distil")
+    lines = out(*rows, "-o", str(tmp_path / "rows"), "--initialization", "distil")
     assert any(line.startswith("4 rows fitted in") for line in lines)
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("out", "rows"))
     assert one == two
-    assert "start_seconds (--start-seconds) is 5.0" in error(
-        *given, "-o", str(tmp_path / "no"), "--start-seconds", "5"
+    assert "initialization_seconds (--initialization-seconds) is 5.0" in error(
+        *given, "-o", str(tmp_path / "no"), "--initialization-seconds", "5"
     )

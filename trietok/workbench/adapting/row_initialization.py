@@ -1,4 +1,4 @@
-"""`plan_rows`: from two tokenizers to a plan, which says what the rows of new tokens start as.
+"""`plan_rows`: from two tokenizers to a plan, which says what the rows of new tokens are made of.
 
 In: the tokenizer before and after, whatever was done between. Out: a `RowPlan`.
 """
@@ -21,11 +21,14 @@ from trietok.workbench.adapting.token_tensors import Sum
 
 # From a new token and the old ids its text is cut into to the weight of each old row.
 Initializer = Callable[[str, list[int]], Mapping[int, float]]
-STARTS = ("mean", "length", "distil", "all", "zeros")
+INITIALIZATIONS = ("mean", "length", "distil", "all", "zeros")  # besides "copy:" and a token
 
 
 def plan_rows(
-    before: PreTrainedTokenizer, after: PreTrainedTokenizer, *, start: str | Initializer = "length"
+    before: PreTrainedTokenizer,
+    after: PreTrainedTokenizer,
+    *,
+    initialization: str | Initializer = "length",
 ) -> RowPlan:
     """Say for each row of a model of the tokenizer `after` which row, or rows, of a model of
     `before` it is made of.
@@ -40,9 +43,10 @@ def plan_rows(
         before: the tokenizer of the model as it is.
         after: the tokenizer that it is to have: the same with tokens added, removed, assigned or
             trimmed, or another one, whose tokens are looked up by their text.
-        start: what the row of a new token is made of: `"length"`, the mean of the rows of the
-            pieces that `before` cuts its text into, unknown ones left out, with the square of each
-            piece's length in code points, without the mark of pieces inside words, as its weight;
+        initialization: what the row of a new token is made of: `"length"`, the mean of the rows of
+            the pieces that `before` cuts its text into, unknown ones left out, with the square of
+            each piece's length in code points, without the mark of pieces inside words, as its
+            weight;
             `"mean"`, the same with all pieces alike; `"all"`, the mean of the rows of all tokens;
             `"zeros"`; `"copy:"` and a token, whose row is taken; or a function from the token and
             the ids of its pieces to a weight for each old row. Where `before` knows no piece of a
@@ -50,8 +54,8 @@ def plan_rows(
 
     Raises:
         InputTypeError: a tokenizer is none.
-        InputError: `start` is none of these; the function gave a row that is not there, or a weight
-            that is not finite.
+        InputError: `initialization` is none of these; the function gave a row that is not there, or
+            a weight that is not finite.
         UnknownTokenError: the token to copy is none of `before`.
 
     >>> import copy, trietok
@@ -74,7 +78,7 @@ def plan_rows(
                 f"plan_rows takes tokenizers, not {type(tokenizer).__name__}", value=tokenizer
             )
     old, now = state_of(before), state_of(after)
-    initial = _Initial(before, start, old)
+    initial = _Initial(before, initialization, old)
     old_ids, old_tokens = old.ids, _tokens_by_id(old)
     new_ids, new_tokens = now.ids, _tokens_by_id(now)
     there = frozenset(new_tokens.values())
@@ -101,9 +105,9 @@ def plan_rows(
     return RowPlan(digest(old), digest(now), rows_before, rows_after, sources, initial.sums.sums)
 
 
-def check_start(before: PreTrainedTokenizer, start: str | Initializer) -> None:
-    """Raise where `start` says nothing that `plan_rows` understands."""
-    _Initial(before, start, state_of(before))
+def check_initialization(before: PreTrainedTokenizer, initialization: str | Initializer) -> None:
+    """Raise where `initialization` says nothing that `plan_rows` understands."""
+    _Initial(before, initialization, state_of(before))
 
 
 def ids_of_pieces(before: PreTrainedTokenizer, tokens: list[str]) -> Iterable[list[int]]:
@@ -135,42 +139,42 @@ def _tokens_by_id(state: State) -> dict[int, str]:
 class _Initial:
     """What the rows of new tokens are made of; each different sum is kept once."""
 
-    def __init__(self, before: PreTrainedTokenizer, start: Any, state: State) -> None:
+    def __init__(self, before: PreTrainedTokenizer, initialization: Any, state: State) -> None:
         self.before, self._state = before, state
         self.sums = Sums()
         self._mean: int | None = None
         wordpiece = getattr(before, "wordpiece_tokenizer", None)
         self._prefix = getattr(wordpiece, "continuing_subword_prefix", None) or ""
         # from new tokens to the numbers of their sums, as a plan has them
-        self.sources_of = self._way_of(start)
+        self.sources_of = self._way_of(initialization)
 
     def zeros(self) -> int:
         return self._number(())
 
-    def _way_of(self, start: Any) -> Callable[[list[str]], Iterator[int]]:
-        if start in ("mean", "length"):
-            return partial(self._of_pieces, weigh=_even if start == "mean" else self._by_length)
-        if start == "all":
+    def _way_of(self, how: Any) -> Callable[[list[str]], Iterator[int]]:
+        if how in ("mean", "length"):
+            return partial(self._of_pieces, weigh=_even if how == "mean" else self._by_length)
+        if how == "all":
             return lambda tokens: (self._mean_of_all() for _ in tokens)
-        if start == "zeros":
+        if how == "zeros":
             return lambda tokens: (self.zeros() for _ in tokens)
-        if isinstance(start, str) and start.startswith("copy:"):
-            token = start.removeprefix("copy:")
+        if isinstance(how, str) and how.startswith("copy:"):
+            token = how.removeprefix("copy:")
             row = self._state.ids.get(token)
             if row is None:
                 raise UnknownTokenError(
                     f"there is no token {token!r:.60} to copy the row of", item=token
                 )
             return lambda tokens: (self._number(((row, 1.0),)) for _ in tokens)
-        if callable(start):
+        if callable(how):
             return lambda tokens: (
-                self._number(_checked_sum(start(token, pieces), token, self.before.max_id))
+                self._number(_checked_sum(how(token, pieces), token, self.before.max_id))
                 for token, pieces in zip(tokens, ids_of_pieces(self.before, tokens), strict=True)
             )
-        more = ", and for adapt 'distil', which needs the model" if start == "distil" else ""
+        more = ", and for adapt 'distil', which needs the model" if how == "distil" else ""
         raise InputError(
-            f"start is {start!r:.60}; it is 'mean', 'length', 'all', 'zeros', 'copy:' and a token,"
-            f" or a function of a token and the ids of its pieces{more}"
+            f"initialization is {how!r:.60}; it is 'mean', 'length', 'all', 'zeros', 'copy:' and a"
+            f" token, or a function of a token and the ids of its pieces{more}"
         )
 
     def _number(self, terms: Sum) -> int:
