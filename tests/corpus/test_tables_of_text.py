@@ -262,6 +262,7 @@ def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
         (b'text,id\none,1\ntwo,"2\nthree,3\n', 3),
         (b'text\n"' + b"people\n" * 40_000, 2),
         (b'\ntext,"id\none,1\n', 2),
+        (b'text\none\n"', 3),
     ],
     ids=[
         "one column",
@@ -270,6 +271,7 @@ def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
         "in the other",
         "many lines",
         "in the header",
+        "at the very end",
     ],
 )
 def test_a_quote_that_is_not_closed(english, tmp_path, raw, line):

@@ -101,7 +101,7 @@ def encode_files(
     \b
     Examples:
       trietok encode-files 'corpus/*.parquet' -o ids --max-length 512
-      trietok encode-files texts.txt -o ids --keep-columns id --resume
+      trietok encode-files texts.jsonl -o ids --keep-columns id --resume
       trietok encode-files 's3://corpus/*.jsonl' -o ids
     """
     if how["verify"] and not resume:

@@ -35,7 +35,7 @@ from trietok.corpus.row_encoder import IDS, SMALL_COLUMNS, RowEncoder, may_mean_
 from trietok.corpus.run_directory import RunDirectory
 from trietok.corpus.shard_plan import Shard, check_can_be_read, key_of, planned
 from trietok.corpus.shard_pool import run_in_pool, run_in_threads
-from trietok.corpus.text_inputs import changed_since, find_inputs
+from trietok.corpus.text_inputs import changed_since, find_inputs, is_of_machine
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -275,7 +275,7 @@ class _Run:
                 if file is first or file.kind != "parquet":
                     check_can_be_read(file, self._job.column, self._job.keep)
             except (FileError, FileFormatError, InputError) as error:
-                if not self._job.skip_bad_rows:
+                if not self._job.skip_bad_rows or is_of_machine(error):
                     raise
                 self._aside[file.name] = error
         if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:

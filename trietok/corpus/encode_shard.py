@@ -23,6 +23,7 @@ from trietok.corpus.text_inputs import (
     LongText,
     Parts,
     Read,
+    is_of_machine,
     read_blocks,
     read_texts,
 )
@@ -100,6 +101,8 @@ class ShardEncoder:
             return Outcome(shard.number, self._encode(shard.key, reads), None)
         except TrietokError as error:
             said, names = str(error).rstrip("."), {stretch.file.name for stretch in shard.stretches}
+            if is_of_machine(error):
+                return Outcome(shard.number, None, said, GOES_ON)
             unreadable = {}
             if isinstance(error, (FileError, FileFormatError)) and not _is_of_row(error):
                 unreadable = {error.path: said} if error.path in names else {}
@@ -123,7 +126,8 @@ class ShardEncoder:
             try:
                 self._checksum(read)
             except (FileError, FileFormatError) as error:
-                found[read.stretch.file.name] = str(error).rstrip(".")
+                if not is_of_machine(error):
+                    found[read.stretch.file.name] = str(error).rstrip(".")
         return found
 
     def _heed_stop(self) -> None:

@@ -9,6 +9,7 @@ of a file ends with it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -52,6 +53,21 @@ _ENDS = "files end in .parquet, or in .txt, .jsonl, .csv or .tsv, these also wit
 _SHEETS = (".xlsx", ".xls", ".ods")
 
 
+_OF_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def is_of_machine(error: BaseException) -> bool:
+    """Whether an error comes from the machine, such as too many open files, and not from a file.
+
+    >>> error = FileError("cannot read a.txt: Too many open files", path="a.txt")
+    >>> error.__cause__ = OSError(errno.EMFILE, "Too many open files")
+    >>> is_of_machine(error), is_of_machine(FileNotFoundError(errno.ENOENT, "no file"))
+    (True, False)
+    """
+    causes = (error, error.__cause__)
+    return any(isinstance(each, OSError) and each.errno in _OF_MACHINE for each in causes)
+
+
 class ChangedFileError(FileError):
     """A file is not what it was when the run began."""
 
@@ -81,7 +97,7 @@ def find_inputs(
         try:
             file = found[real] = TextFile.listed(path, told)
         except FileError as error:
-            if set_aside is None or os.path.isdir(path):
+            if set_aside is None or os.path.isdir(path) or is_of_machine(error):
                 raise
             set_aside(path, error)
             found[real] = None

@@ -1,8 +1,8 @@
 """Files with a URL, such as s3://bucket/a.txt, which fsspec reads.
 
-In: a name. Out: the open file, its size and version, the names that a glob matches. A name without
-`://` is a local path; fsspec is imported only for others. A failed request is a `FileError` that
-names the file; fsspec's file systems repeat requests themselves.
+The functions take a name, which without `://` is a local path. fsspec is imported only for URLs. A
+failed request is a `FileError` that names the file; fsspec's file systems repeat requests
+themselves.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from trietok.errors import FileError, MissingDependencyError, installing
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _BUFFER = 1 << 20  # bytes
-# What the file systems of fsspec call a file's ETag, and the time of its last change. An ETag goes
-# first: some stores list times to the second, and give them to less for a single file.
-_VERSIONS = "ETag etag LastModified last_modified updated mtime created".split()
+# What the file systems of fsspec call a file's ETag, and the time of its last change.
+_ETAGS = ("ETag", "etag")
+_TIMES = "LastModified last_modified Last-Modified updated modified modify mtime created".split()
 
 
 class Status(NamedTuple):
@@ -61,20 +61,24 @@ def status(name: str) -> Status:
         files.invalidate_cache()
         info = files.info(path)
     if info["type"] == "directory":
-        told = f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt"
-        raise FileError(told, path=name)
-    return _status_of(name, info)
+        message = f"{name} is a directory; give its files, such as {name.rstrip('/')}/*.txt"
+        raise FileError(message, path=name)
+    found = _status_of(info)
+    if found is None:
+        message = f"cannot read {name}: its size is not known; copy it to this machine"
+        raise FileError(message, path=name)
+    return found
 
 
-def _status_of(name: str, info: dict[str, Any]) -> Status:
+def _status_of(info: dict[str, Any]) -> Status | None:
+    """The state in what fsspec says of a file; None if it does not say the size."""
     if info.get("size") is None:
-        told = f"cannot read {name}: its size is not known; copy it to this machine"
-        raise FileError(told, path=name)
-    version = next((info[key] for key in _VERSIONS if info.get(key)), "")
+        return None
+    version = next((info[key] for key in (*_ETAGS, *_TIMES) if info.get(key)), "")
     import hashlib  # 4 ms: only for URLs
 
-    # The same time may come as seconds from a glob and as an object for a single file.
-    text = str(version.timestamp() if hasattr(version, "timestamp") else version)
+    # Some lists have an ETag without the quotes that it has elsewhere.
+    text = str(version).removeprefix("W/").strip('"')
     return Status(info["size"], int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
 
 
@@ -85,8 +89,12 @@ def first_bytes(name: str, number: int) -> bytes:
         return bytes(files.cat_file(path, start=0, end=number))[:number]
 
 
-def files_matching(name: str) -> dict[str, Status] | None:
-    """The files that a URL with `*` or `[` matches, by name; None for any other URL."""
+def files_matching(name: str) -> dict[str, Status | None] | None:
+    """The files that a URL with `*` or `[` matches, by name; None for any other URL.
+
+    The state of a file is None if the list has no ETag or no size of it. The file has to be asked
+    for it then: lists round times, and those of a web server have no sizes.
+    """
     if not set("*[") & set(name):
         return None
     files, path = _file_system(name)
@@ -94,10 +102,14 @@ def files_matching(name: str) -> dict[str, Status] | None:
         files.invalidate_cache()
         found = files.glob(path, detail=True)
     return {
-        files.unstrip_protocol(path): _status_of(files.unstrip_protocol(path), info)
+        files.unstrip_protocol(path): _status_of(info) if _has_etag(info) else None
         for path, info in sorted(found.items())
         if info["type"] != "directory"
     }
+
+
+def _has_etag(info: dict[str, Any]) -> bool:
+    return any(info.get(key) for key in _ETAGS)
 
 
 def identity(name: str) -> str:
@@ -111,15 +123,15 @@ def identity(name: str) -> str:
 def _file_system(name: str) -> tuple[Any, str]:
     """The file system of a URL, and the path there."""
     if "::" in name:  # fsspec gives the files of a glob without the other parts of the name
-        told = f"cannot read {name}: chained URLs (::) are not supported"
-        raise FileError(f"{told}; copy the file to this machine", path=name)
+        message = f"cannot read {name}: chained URLs (::) are not supported"
+        raise FileError(f"{message}; copy the file to this machine", path=name)
     extra = "s3" if name.startswith(("s3:", "s3a:")) else "parquet"
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        told = f"{name} needs fsspec, which cannot be imported ({error})"
+        message = f"{name} needs fsspec, which cannot be imported ({error})"
         how = installing(extra, "fsspec")
-        raise MissingDependencyError(f"{told}: {how}", extra=extra) from error
+        raise MissingDependencyError(f"{message}: {how}", extra=extra) from error
     try:
         files, path = url_to_fs(name)
     except ImportError as error:

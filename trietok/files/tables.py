@@ -183,9 +183,9 @@ class _CsvRows:
         try:
             while (row := next(rows)) != [_END]:
                 if row and row[-1].endswith(_END):
-                    told = f"{name}, line {begin}: a quote is not closed before the end of the"
-                    told += " file, and holds all rows behind it; close it, or write it twice"
-                    raise FileFormatError(f"{told} within quotes", path=name)
+                    message = f"{name}, line {begin}: a quote is not closed before the end of the"
+                    message += " file, and contains all later rows; close the quote, or write it"
+                    raise FileFormatError(f"{message} twice within quotes", path=name)
                 self._number += bool(row)
                 self._size, begin = 0, rows.line_num + 1
                 if row:
@@ -208,6 +208,7 @@ class _CsvRows:
             # The reader refuses a \r in the middle of a line.
             for part in line.splitlines(keepends=True):
                 yield part.decode("utf-8", "surrogateescape")
+        yield "\n"  # the last line may have no end
         yield _END
 
 
