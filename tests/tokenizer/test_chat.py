@@ -26,6 +26,15 @@ def test_what_is_no_template_is_refused_at_once(value):
         BertTokenizer.from_pretrained("trietok-en", chat_template=value)
 
 
+def test_a_class_may_render_its_templates():
+    class Renders(BertTokenizer):
+        def apply_chat_template(self, messages):
+            return self.chat_template.replace("TEXT", messages[0])
+
+    tokenizer = Renders.from_pretrained("trietok-en", chat_template="a TEXT")
+    assert tokenizer.apply_chat_template(["b"]) == "a b"
+
+
 def test_loading_runs_no_template_and_needs_no_jinja2(tmp_path):
     tokenizer = BertTokenizer.from_pretrained(
         "trietok-en", chat_template={"default": "{% for", "rag": "{{"}

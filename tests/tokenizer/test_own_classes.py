@@ -71,6 +71,15 @@ def test_a_slow_call_heeds_the_users_own_roles(file):
     ]
 
 
+def test_what_the_users_own_truncation_leaves_stays(file):
+    class Leaves(BertTokenizer):
+        def truncate_sequences(self, ids, pair_ids=None, *args, **options):
+            return ids, pair_ids, []
+
+    tokenizer = Leaves(file)
+    assert tokenizer("a b " * 6, truncation=True, max_length=4).input_ids == [CLS, *[A, B] * 6, SEP]
+
+
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 def test_special_ids_are_those_of_the_users_own_special_tokens(file, kind):
     class MoreSpecial(kind):

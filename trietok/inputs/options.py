@@ -362,7 +362,7 @@ class TextKeywords(TypedDict, total=False):
 
 
 class OwnKeywords(TypedDict):
-    """No keywords: only a class whose `prepare_for_tokenization` takes some has any."""
+    """Keywords that a class's `prepare_for_tokenization` takes; none by default."""
 
 
 class ColumnKeywords(TypedDict, total=False):

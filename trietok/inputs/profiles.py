@@ -77,7 +77,7 @@ _EMPTY = "the batch is empty; give it at least one text"
 
 
 def _check_nothing(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:
-    """The Rust tokenizers refuse no combination of options."""
+    """Accept every combination of options, as the Rust tokenizers do."""
 
 
 def _check_slow(options: CallOptions, strategies: Strategies, is_pair: bool) -> None:

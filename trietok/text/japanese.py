@@ -203,8 +203,7 @@ class MecabTokenizer(Changeable):
             if self.do_lower_case:
                 given, word = word, word if word.text in kept else word.lower()
                 watch.changed("lower-case", given, word)
-            if word.text:
-                yield word
+            yield word
 
     def _asked(self, method: Callable[[Any, str], list[Any]], text: str) -> list[Any]:
         try:

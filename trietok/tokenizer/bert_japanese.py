@@ -40,7 +40,8 @@ class BertJapaneseTokenizer(BertTokenizer):
             may still be split into subwords.
         unk_token, sep_token, pad_token, cls_token, mask_token: the tokens of the roles.
         mecab_kwargs: the options of the word tokenizer; see `MecabTokenizer`.
-        sudachi_kwargs, jumanpp_kwargs: None; trietok does not have these word tokenizers.
+        sudachi_kwargs, jumanpp_kwargs: kept and saved, and not used: trietok does not have these
+            word tokenizers.
         **kwargs: see `BertTokenizer`; `clean_up_tokenization_spaces` is False unless given.
 
     Raises:
@@ -83,12 +84,12 @@ class BertJapaneseTokenizer(BertTokenizer):
         cls_token: Token = "[CLS]",
         mask_token: Token = "[MASK]",
         mecab_kwargs: AnalyzerOptions | None = None,
-        sudachi_kwargs: None = None,
-        jumanpp_kwargs: None = None,
+        sudachi_kwargs: AnalyzerOptions | None = None,
+        jumanpp_kwargs: AnalyzerOptions | None = None,
         **kwargs: Any,
     ) -> None:
         kind = word_tokenizer_type if do_word_tokenize else "basic"
-        _require_words(kind, sudachi=sudachi_kwargs, jumanpp=jumanpp_kwargs)
+        _require_words(kind)
         _require_subwords(subword_tokenizer_type)
         vocabulary = self._read_first(vocab_file, unk_token, kwargs)
         self.do_word_tokenize = do_word_tokenize
@@ -98,7 +99,8 @@ class BertJapaneseTokenizer(BertTokenizer):
         self.lower_case = do_lower_case
         self.never_split = never_split = None if never_split is None else list(never_split)
         self.mecab_kwargs = copy.deepcopy(mecab_kwargs)
-        self.sudachi_kwargs, self.jumanpp_kwargs = sudachi_kwargs, jumanpp_kwargs
+        self.sudachi_kwargs = copy.deepcopy(sudachi_kwargs)
+        self.jumanpp_kwargs = copy.deepcopy(jumanpp_kwargs)
         if do_word_tokenize:
             self.word_tokenizer = self._new_word_tokenizer()
         subwords = (
@@ -260,19 +262,14 @@ class BertJapaneseTokenizer(BertTokenizer):
         return None if normal == word else f"the tokenizer makes {normal!r} of it"
 
 
-def _require_words(kind: str, **options_of_others: Any) -> None:
-    """Raise for a kind of words that trietok does not have, and for the options of one."""
-    for other, options in options_of_others.items():
-        if kind == other or options is not None:
-            setting, value = (
-                ("word_tokenizer_type", kind) if kind == other else (f"{other}_kwargs", options)
-            )
-            raise NotSupportedError(
-                f"{setting} is {value!r:.60}, and trietok does not have that word tokenizer: it has"
-                " 'mecab' and 'basic' for words, and 'wordpiece' and 'character' for subwords."
-                " transformers' BertJapaneseTokenizer loads such a tokenizer",
-                name=other,
-            )
+def _require_words(kind: str) -> None:
+    """Raise for a kind of words that trietok does not have."""
+    if kind in ("sudachi", "jumanpp"):
+        raise NotSupportedError(
+            f"word_tokenizer_type is {kind!r}, which trietok does not have; use 'mecab' or 'basic',"
+            " or load it with transformers' BertJapaneseTokenizer",
+            name=kind,
+        )
     if kind not in ("basic", "mecab"):
         raise InputError(f"word_tokenizer_type is {kind!r:.60}; it is one of 'basic', 'mecab'")
 

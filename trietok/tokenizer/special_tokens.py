@@ -43,12 +43,19 @@ _ENCODES = "override encode_plus and batch_encode_plus, through which each call 
 _TARGETS = (
     "pass targets as text_target=..., and override build_inputs_with_special_tokens or __call__"
 )
-# Methods that transformers has and trietok leaves out or never calls, with what to do, or override,
-# instead.
-LEFT_OUT = {
+# Methods of transformers that trietok does not have, with what to do instead. No call of a
+# tokenizer uses them, so a user's class may define them.
+ABSENT = {
     "apply_chat_template": _CHATS,
     "encode_message_with_chat_template": _CHATS,
     "get_chat_template": "read the attribute chat_template instead",
+    "decode_best_spans": (
+        "use transformers' DPRReaderTokenizer for it, which takes the same input_ids"
+    ),
+}
+# Methods that transformers has and trietok leaves out or never calls, with what to do, or override,
+# instead.
+LEFT_OUT = {
     "save_chat_templates": "save_pretrained writes them with the other files",
     "backend_tokenizer": (
         "there is no Rust here; trietok.clients.to_rust makes a tokenizers.Tokenizer"
@@ -238,8 +245,9 @@ class SpecialTokensMixin(metaclass=TokenizerType):
                     return None
                 tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
                 return self._ids_of_roles(table, tokens) if is_id else tokens
-            if name in LEFT_OUT:
-                raise NotSupportedError(f"trietok has no {name}; {LEFT_OUT[name]}", name=name)
+            instead = ABSENT.get(name) or LEFT_OUT.get(name)
+            if instead is not None:
+                raise NotSupportedError(f"trietok has no {name}; {instead}", name=name)
             raise AttributeError(f"{type(self).__name__} has no attribute {name}")
 
     def __delattr__(self, name: str) -> None:
