@@ -1,6 +1,4 @@
-"""Engines of `verify` that the default tests stand in for: they load a saved tokenizer and give its
-ids.
-"""
+"""The real nanotoken and tokie, for which the default tests have stand-ins, give the same ids."""
 
 from __future__ import annotations
 
