@@ -357,6 +357,14 @@ def test_only_a_look_at_the_words_of_texts(model, tmp_path):
     assert adapt(directory, None, terms=["the"]).new == []
 
 
+@pytest.mark.parametrize("terms", [None, ["covid"]])
+def test_empty_texts_are_counted(model, terms):
+    adapted = adapt(
+        model(), None, ["", *TEXTS, ""], terms=terms, **({} if terms else {"min_frequency": 2})
+    )
+    assert adapted.before.texts == len(TEXTS) + 2
+
+
 def test_phrases(model, tmp_path):
     texts = [*TEXTS, "No atrial fibrillation", "ATRIAL FIBRILLATION again"] * 3
     adapted = adapt(model(), tmp_path / "out", texts, phrases=2)

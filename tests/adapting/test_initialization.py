@@ -276,7 +276,10 @@ def test_a_word_alone_is_what_its_pieces_were(make, before, tmp_path, name):
         "seconds",
     }
     assert "4 rows fitted in" in str(fitted)
-    assert "1 row left by length: co\u2603v" in fitted.to_html()
+    assert (
+        "1 row not fitted (an unknown piece, no gain, or no time), made by length: co\u2603v"
+        in fitted.to_html()
+    )
 
 
 Weights = dict[str, tuple[str, np.ndarray]]
@@ -516,7 +519,9 @@ def test_no_time(make, tmp_path, monkeypatch):
     )
     adapt(directory, tmp_path / "length", terms=TERMS, initialization="length")
     assert (late.fitted.rows, sorted(late.fitted.left)) == ([], sorted(TERMS))
-    assert "4 rows left by length: " in str(late)
+    assert "4 rows not fitted (an unknown piece, no gain, or no time), made by length: " in str(
+        late
+    )
     one, two = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("late", "length"))
     assert one == two
     load, clock = distil.Embedder.__init__, [0.0]

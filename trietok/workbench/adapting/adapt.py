@@ -127,9 +127,9 @@ def adapt(
     planned = "length" if fits else initialization
     check_initialization(before, planned)
     if fits:
-        from trietok.workbench.adapting.encoder import check_model  # only where a model is run
+        from trietok.workbench.adapting.encoder import checked_parts  # only where a model runs
 
-        check_model(checkpoint)
+        checked_parts(checkpoint)
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
     if terms is None:

@@ -46,7 +46,7 @@ _HEAD = ("token", "as", "now", "frequency", "tokens saved")
 
 
 def _two_bars(values: Iterable[tuple[float, str]]) -> list[tuple[str, float, str]]:
-    """Two bars, that before and that now."""
+    """Return one bar for before and one for now."""
     pairs = zip(("before", "now"), values, strict=True)
     return [(name, max(share, 0), number) for name, (share, number) in pairs]
 

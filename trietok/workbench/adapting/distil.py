@@ -18,7 +18,7 @@ from trietok.showing.characters import first_few, number_of
 from trietok.showing.report import Report
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.workbench.adapting.checkpoint import Checkpoint
-from trietok.workbench.adapting.encoder import load_encoder, require, steps_of
+from trietok.workbench.adapting.encoder import checked_parts, load_encoder, require
 from trietok.workbench.adapting.row_blocks import import_package
 from trietok.workbench.adapting.row_initialization import ids_of_pieces
 from trietok.workbench.adapting.row_plan import RowPlan
@@ -52,20 +52,19 @@ class FittedRows(Report):
         return {name: each for name, each in super().to_dict().items() if name != "values"}
 
     def _parts(self) -> Iterator[str]:
-        near = (
-            f"cosine to their pieces {self.cosine_before:.3f} before, {self.cosine_after:.3f} now"
-        )
+        near = f"cosine to pieces {self.cosine_before:.3f} before, {self.cosine_after:.3f} now"
         fitted = f"{number_of(len(self.rows), 'row')} fitted in {self.seconds:.1f} s"
         yield f"{fitted}: {near}" if self.rows else fitted
         if self.left:
-            yield f"{number_of(len(self.left), 'row')} left by length: {first_few(self.left)}"
+            left, why = number_of(len(self.left), "row"), "an unknown piece, no gain, or no time"
+            yield f"{left} not fitted ({why}), made by length: {first_few(self.left)}"
 
 
 class Embedder:
     """Embeds sequences of ids by a directory's model and what its modules.json names after it."""
 
     def __init__(self, checkpoint: Checkpoint, tokenizer: PreTrainedTokenizer) -> None:
-        self._torch, self._steps = import_package("torch"), steps_of(checkpoint.directory)
+        self._torch, self._steps = checked_parts(checkpoint)
         self._tokenizer, self.model = tokenizer, load_encoder(checkpoint)
         self._table = self.model.get_input_embeddings().weight
 

@@ -56,12 +56,12 @@ def require(is_right: bool, otherwise: str) -> None:
         raise InputError(f"{otherwise}; correct the model, or {_INSTEAD}")
 
 
-def check_model(checkpoint: Checkpoint) -> None:
-    """Raise where a model cannot be run, as far as this shows without loading it."""
+def checked_parts(checkpoint: Checkpoint) -> tuple[Any, list[_Step]]:
+    """Return PyTorch and what comes after a model, unless it shows that it cannot be run."""
     encoder_settings(checkpoint)
-    steps_of(checkpoint.directory)
-    for name in ("transformers", "torch"):
-        import_package(name, _INSTEAD)
+    steps = steps_of(checkpoint.directory)
+    import_package("transformers", _INSTEAD)
+    return import_package("torch", _INSTEAD), steps
 
 
 def load_encoder(checkpoint: Checkpoint) -> Any:

@@ -61,7 +61,7 @@ def tokens_of(
         if words is not None:
             add_words_of(tokenizers[0], compress(batch, map(ne, *both)), words)
         for ids in both[1]:
-            ends = zip(ids, [*ids[1:], None], strict=True)
+            ends = zip(ids, [*ids[1:], None], strict=False)  # of no ids, there is no last one
             given.update(each for each, after in ends if after not in inner)
     before, after = map(TokensOfTexts, (number, number), tokens, unknown_tokens)
     return before, after, given

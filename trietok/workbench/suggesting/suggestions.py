@@ -92,7 +92,7 @@ class Suggestions(Report):
         unknown_before, unknown_after: the unknown ones among them.
         unknown: every word that becomes the unknown token now → its frequency, the most frequent
             first; also those that are not suggested.
-        most: how many suggestions were wanted; the report shows as many unknown words at most.
+        most: the limit that was given; the report shows as many unknown words at most.
         milestones: the same for the first 50, 100, 500 and all.
         changed: other words, or chunks, of the texts that get other tokens once all is added.
         left_out: words that would have been suggested but for what they would do to others, or that
