@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-_PAGE = re.compile(r"docs/((?:\w|\\_)+)\.md")
+_PAGE = re.compile(r"https://\S*/docs/((?:\w|\\_)+)\.md")
 _DOCS = Path(__file__).parents[1]
 
 

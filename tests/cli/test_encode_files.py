@@ -215,7 +215,7 @@ def test_what_is_written_is_written_here(tmp_path, monkeypatch):
         ("rows", "a", "-o"),
         ("encode-files", "a.txt", "-o"),
     ):
-        assert "s3://bucket/ids is not on this machine" in usage_error(*command, "s3://bucket/ids")
+        assert "s3://bucket/ids is a URL" in usage_error(*command, "s3://bucket/ids")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 

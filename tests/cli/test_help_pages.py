@@ -19,7 +19,7 @@ def test_the_help_ends_with_a_page_that_speaks_of_the_command(command):
     page = PAGES[command[0]]
     for _ in range(2):  # once, however often the command is asked for
         help_text = " ".join(" ".join(out(*command, "--help")).split())
-        assert help_text.endswith(f"Documentation: docs/{page}.md")
+        assert help_text.endswith(f"Documentation: {DOCUMENTATION}/{page}.md")
         assert help_text.count("Documentation:") == 1
     (path,) = (ROOT / "docs").rglob(f"{page}.md")
     text = path.read_text(encoding="utf-8")

@@ -94,7 +94,7 @@ def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
         ),
         (
             ("adapt", "-m", "model", "x", "-o", "s3://b/a"),
-            "s3://b/a is not on this machine; write to a directory here",
+            "s3://b/a is a URL; write to a path on this machine",
         ),
         (("check", "-m", "trietok-en", "-o", "a"), "--fix and --output go together: --fix -o DIR."),
         (("check", "-m", "trietok-en", "--fix"), "--fix and --output go together: --fix -o DIR."),

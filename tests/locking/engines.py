@@ -1,4 +1,4 @@
-"""Contenders made for tests: packages that stand in for other tokenizers, whatever is installed."""
+"""Engines made for tests: packages that stand in for other tokenizers, whatever is installed."""
 
 from __future__ import annotations
 

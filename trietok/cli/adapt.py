@@ -51,7 +51,7 @@ _rows_made = options.together(
         callback=_initialization,
         help=(
             "Make the row of a new token the mean of its pieces' rows, longer ones weighing more"
-            " (length, the default) or all alike (mean), or fit it to the model (distil, with"
+            " (length) or all alike (mean), or fit it to the model (distil, with"
             " PyTorch); or the mean of all tokens (all), zeros or copy:TOKEN."
         ),
     ),

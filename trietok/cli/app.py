@@ -71,7 +71,8 @@ def _prepare(command: click.Command, page: str) -> None:
         ):
             summary, _, rest = inspect.cleandoc(command.help or "").partition("\n\n")
             command.help = "\n\n".join([summary, _ARGUMENTS[parameter.name], rest])
-    command.epilog = "\n\n".join(filter(None, [command.epilog, f"Documentation: docs/{page}.md"]))
+    documentation = f"Documentation: {DOCUMENTATION}/{page}.md"
+    command.epilog = "\n\n".join(filter(None, [command.epilog, documentation]))
     if isinstance(command, click.Group):
         for each in command.commands.values():
             _prepare(each, page)

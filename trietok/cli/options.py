@@ -43,7 +43,7 @@ class _OutputPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if is_url(str(value)):
             self.fail(
-                f"{value} is not on this machine; write to a directory here, and copy it there.",
+                f"{value} is a URL; write to a path on this machine, and copy it there.",
                 param,
                 ctx,
             )
