@@ -54,7 +54,9 @@ def model(tmp_path, monkeypatch):
 
 def test_a_model_with_the_terms(model):
     Path("terms.txt").write_text("\n".join(TERMS) + "\n", encoding="utf-8")
-    result = run("adapt", "-m", "model", "--terms", "terms.txt", "--start", "mean", "-o", "adapted")
+    result = run(
+        "adapt", "-m", "model", "--terms", "terms.txt", "--initialization", "mean", "-o", "adapted"
+    )
     assert (result.exit_code, result.stderr) == (0, "")
     before, after = (
         transformers.AutoTokenizer.from_pretrained(each) for each in ("model", "adapted")
