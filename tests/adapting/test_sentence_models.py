@@ -138,16 +138,8 @@ def test_no_code_of_a_directory_runs(directory, tmp_path, kind):
     terms = ("--terms", str(tmp_path / "terms.txt"), "-o", str(tmp_path / "out"))
     for command in (
         ("adapt", "-m", str(directory), *terms, "--initialization", "distil"),
-        (
-            "rows",
-            "-m",
-            str(directory),
-            *new,
-            "-o",
-            str(tmp_path / "out"),
-            "--initialization",
-            "distil",
-        ),
+        ("rows", "-m", str(directory), *new, *terms[2:], "--initialization", "distil"),
+        ("rows", "-m", str(directory), *new, "--dry-run", "--initialization", "distil"),
     ):
         assert f"names a module of the type '{kind}'" in error(*command)
     assert not place.exists()

@@ -124,6 +124,10 @@ def rows(
     after = tokenizer_of(new_tokenizer)
     before = choose(model, after.profile).load()
     fits = initialization == "distil"
+    if fits:
+        from trietok.workbench.adapting.encoder import checked_parts  # only where a model runs
+
+        checked_parts(checkpoint)
     planned = "length" if fits else initialization
     row_plan = trietok.plan_rows(before, after, initialization=planned)
     proof = trietok.compare(before, after, ()).proof
