@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +165,8 @@ def _step(directory: Path, module: modules.Module) -> _Step:
     require(activation in _ACTIVATIONS, f"{directory / name} has the activation {function!r:.80}")
     is_own = (directory / name).is_file() and modules.is_inside(directory, name)
     require(is_own, f"{directory} holds no {name}, and trietok reads no other weights")
-    return partial(_dense, directory / name, activation)
+    load = cache(lambda path: import_package("safetensors.torch").load_file(path))
+    return partial(_dense, directory / name, activation, load=load)
 
 
 def _pooled(modes: Sequence[str], states: Any, mask: Any) -> Any:
@@ -182,7 +183,7 @@ def _pooled(modes: Sequence[str], states: Any, mask: Any) -> Any:
     return import_package("torch").cat([pooled[mode]() for mode in modes], dim=-1)
 
 
-def _dense(weights: Path, activation: str, values: Any, mask: Any) -> Any:
-    torch, tensors = import_package("torch"), import_package("safetensors.torch").load_file(weights)
+def _dense(weights: Path, activation: str, values: Any, mask: Any, *, load: Any) -> Any:
+    torch, tensors = import_package("torch"), load(weights)
     values = values @ tensors["linear.weight"].float().T + tensors.get("linear.bias", 0)
     return getattr(torch.nn, activation)()(values)
