@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import json as json
     import re as re
     import unicodedata as unicodedata
-    import warnings as warnings
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
     from typing import Literal as Literal
@@ -54,9 +53,9 @@ else:
         def __reduce__(self):
             return __import__, (self.__name__,)
 
-    array, bisect, copy, copyreg, importlib, json, re, unicodedata, warnings = map(
+    array, bisect, copy, copyreg, importlib, json, re, unicodedata = map(
         _NotYet,
-        "array bisect copy copyreg importlib json re unicodedata warnings".split(),
+        "array bisect copy copyreg importlib json re unicodedata".split(),
     )
 
     class _Types:
