@@ -1,4 +1,4 @@
-"""Engines made for tests: packages that stand in for other tokenizers, whatever is installed."""
+"""Fake packages of other tokenizers, so that the tests need none of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""MeCab in a few lines, since it is not installed everywhere: words are runs of one script.
+"""Modules in place of fugashi and a dictionary, since MeCab is not installed everywhere.
 
-In: nothing. Out: modules that stand in for fugashi with a dictionary.
+A word is a run of characters of one script.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ class _Training:
     def counted(
         self, texts: trietok.TextFiles, progress: OnProgress | None, **how: Any
     ) -> trietok.WordCounts:
-        """The words of texts: counted by as many processes as are asked for, or kept busy."""
+        """Count the words of texts with `--workers`, or with as many as the texts keep busy."""
         worth = min(cores(), 1 + (texts.total_bytes or 0) // _WORTH_A_PROCESS)
         how |= {"workers": self.workers or worth, "max_words": self.max_words}
         return trietok.count_words(texts, progress=progress, **how)

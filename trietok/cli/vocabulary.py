@@ -1,7 +1,6 @@
 """`trietok add`, `trim` and `suggest`: a tokenizer with other tokens.
 
-In: a tokenizer, and terms or texts. Out: a new directory, and lines that say what became of the ids
-and what a model needs now.
+A command writes a new directory. Its report tells which ids changed and what a model needs now.
 """
 
 from __future__ import annotations

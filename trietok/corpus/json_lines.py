@@ -1,7 +1,6 @@
 """Lines of JSON: their texts, and the values to keep with them.
 
-In: lines of a file. Out: a list of texts, with a `BadRow` for a line that has none; and a table of
-what is kept, with a row for each line.
+A line without a text is a `BadRow`. The table of the values has a row for each line.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The directory of a run: what an earlier run has left in it, and how finished shards become its
 files, all or none.
 
-In: the plan of a run, and the shards that are wanted in it, by their keys. Out: `part-*.parquet`
-files in their order, `rejects.jsonl` where rows were skipped, `shards-*.jsonl` and
-`sources-*.jsonl` with a line for each shard and for each stretch of a file that it was made of, and
-`manifest.json`, which names those.
+A finished run has `part-*.parquet`, the shards in their order, and `rejects.jsonl` if rows were
+skipped. `shards-*.jsonl` has a line for each shard, and `sources-*.jsonl` one for each stretch of a
+file that a shard was made of. `manifest.json` names these files.
 
 While a run is at work its shards are in a folder of the directory, each under its key with a record
 of it, so that they are found again in whatever order the next run wants them. At the end they are

@@ -1,7 +1,7 @@
 """The Parquet file of a shard.
 
-In: rows of ids as int32 bytes. Out: a file under a temporary name, complete and flushed to the disk
-when it is closed. The same rows in the same portions give the same bytes.
+It is written from int32 bytes under a temporary name, and is complete and flushed to the disk when
+it is closed. The same rows in the same portions give the same bytes.
 
 The ids are the column `input_ids`, list<int32>; masks and type ids are columns of list<int8>.
 Columns that are carried through follow them.

@@ -1,8 +1,7 @@
 """The parts of a tokenizer.json that few files have: stages other than BERT's.
 
-In: the JSON of normalizer and pre-tokenizer. Out: BERT's normalizer and a `Pipeline`, which
-together do what they say; or an error that names the component, and its place in the file. A
-Sequence is the components in it, one after the other.
+Normalizer and pre-tokenizer become BERT's normalizer and a `Pipeline`. An unknown component is an
+error that names it and its place in the file. A Sequence runs its components one after the other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tokens that some texts have with a tokenizer, and with the changed one.
-
-In: texts and two tokenizers. Out: numbers (`TokensOfTexts`), and how often each new id occurs.
-"""
+"""Count the tokens of some texts with a tokenizer and with the changed one."""
 
 from __future__ import annotations
 
