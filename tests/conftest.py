@@ -7,11 +7,12 @@ import os
 import pathlib
 import signal
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import tests.text.installed_kernel  # noqa: F401  # first, before anything asks for a kernel
+from tests.text import installed_kernel  # first, before anything asks for a kernel
 from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -51,6 +52,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     tested apart.
     """
     os.fsync = _flush if item.get_closest_marker("faults") else _no_flush
+    if item.get_closest_marker("kernel"):
+        if installed_kernel.IS_STALE:
+            pytest.fail(installed_kernel.STALE)
+        if not installed_kernel.is_there():
+            pytest.skip("needs the kernel")
 
 
 def _no_flush(handle: int) -> None:
@@ -64,22 +70,31 @@ def pytest_collection_finish() -> None:
         gc.freeze()
 
 
-def often(count: int) -> int:
-    """How often a test repeats what it draws at random: `count` times, times TRIETOK_OFTEN.
+# How often a test tries what it draws at random: `dev` for the edits of a day, `ci` for what each
+# change waits for, `nightly` for a long look.
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
+_FACTORS = {"dev": 0.5, "ci": 0.5, "nightly": 10.0}
 
-    By default it is half as often, so that all tests together take little time: each run draws
-    anew, nightly ones more.
+
+def often(count: int, nightly: int | None = None) -> int:
+    """Return how often a test repeats what it draws at random, in the profile that is active.
+
+    Args:
+        count: the measure: half as often by default, ten times as often at night.
+        nightly: number of repeats at night, of tests that are marked as slow. `count` is then
+            their number otherwise.
     """
-    return max(1, int(count * float(os.environ.get("TRIETOK_OFTEN", "0.5"))))
+    if nightly is not None:
+        return nightly if PROFILE == "nightly" else count
+    return max(1, int(count * _FACTORS[PROFILE]))
 
 
-def examples(count: int) -> settings:
-    """Hypothesis' settings: `often(count)` examples, or TRIETOK_EXAMPLES of them where that is
-    set.
-    """
+def examples(count: int, nightly: int | None = None) -> settings:
+    """Return Hypothesis' settings with `often(count, nightly)` examples."""
     return settings(
-        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", often(count))),
+        max_examples=often(count, nightly),
         deadline=None,
+        print_blob=True,
         suppress_health_check=[
             HealthCheck.too_slow,
             HealthCheck.data_too_large,
@@ -89,8 +104,71 @@ def examples(count: int) -> settings:
     )
 
 
-settings.register_profile("default of these tests", examples(30))
-settings.load_profile("default of these tests")
+for _name in _FACTORS:
+    settings.register_profile(_name, examples(30))
+settings.load_profile(PROFILE)
+
+# Tests with one of these marks run if `-m` or the command line names them or their file.
+SLOW = {"parity", "engines", "benchmark", "faults", "browser", "clients"}
+
+
+def needs(module: str) -> Any:
+    """Import a module that the extra `test` does not bring, or skip the test or the file.
+
+    The modules that it brings are imported as any other.
+    """
+    return pytest.importorskip(module, reason=f"needs {module}", exc_type=ImportError)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--may-skip",
+        metavar="NAMES",
+        help="what may be missing, separated by commas: 'torch,root'; any other skip is a failure",
+    )
+
+
+def _is_expected(reason: str, config: pytest.Config) -> bool:
+    """Whether a skip for this reason passes: each has the form "needs NAME" or "needs NAME: why"."""
+    name = reason.removeprefix("Skipped: ").removeprefix("needs ").partition(":")[0]
+    if not reason.removeprefix("Skipped: ").startswith("needs "):
+        return False
+    allowed = config.getoption("--may-skip")
+    return allowed is None or name in allowed.split(",")
+
+
+def _fail_unexpected_skips(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config):
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if not _is_expected(reason, config):
+            report.outcome = "failed"
+            report.longrepr = f"unexpected skip: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    return _fail_unexpected_skips((yield), item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    return _fail_unexpected_skips((yield), collector.config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests, except for those of a file that the command line names."""
+    if config.option.markexpr:
+        return
+    named = {pathlib.Path(argument.partition("::")[0]).resolve() for argument in config.args}
+    slow = {
+        item
+        for item in items
+        if SLOW & {mark.name for mark in item.iter_markers()} and item.path not in named
+    }
+    items[:] = [item for item in items if item not in slow]
+    if slow:
+        config.hook.pytest_deselected(items=list(slow))
 
 
 @pytest.fixture
