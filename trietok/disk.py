@@ -11,14 +11,15 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from trietok.errors import FileError, FileFormatError, VocabularyError, as_file_error
-from trietok.later import Any, BinaryIO, cast, json, re
-from trietok.named_tuple import NamedTuple
 
 LARGEST_FILE = 1 << 28  # bytes: a million added tokens with all their flags take less
 ANY_SIZE = 1 << 62

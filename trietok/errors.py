@@ -7,15 +7,17 @@ error are attributes.
 
 from __future__ import annotations
 
+import copyreg
+import importlib
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from operator import index
 from types import TracebackType
-
-from trietok.later import Any, copyreg, importlib, re
+from typing import Any
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4

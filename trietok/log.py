@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-
-from trietok.later import Any
+from typing import Any
 
 
 def is_info_heard() -> bool:

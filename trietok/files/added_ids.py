@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from trietok.errors import (
     FileFormatError,
@@ -17,8 +18,6 @@ from trietok.errors import (
 from trietok.files import formats
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, is_id
 from trietok.files.json_files import read_json_object
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.vocabulary import Vocabulary
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from trietok.files.json_place import (
     BERT_NORMALIZER,
@@ -19,7 +20,6 @@ from trietok.files.json_place import (
     bert_normalizer,
     component_type,
 )
-from trietok.later import Any
 from trietok.text.basic_tokenizer import RustBasicTokenizer
 from trietok.text.normalizers import LOWERCASE, STRIP_ACCENTS, NormalForm, Replace, Step, Strip
 from trietok.text.patterns import Pattern, compiled, literal, meet, ranges_of

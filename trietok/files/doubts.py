@@ -7,7 +7,9 @@ people publish.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from trietok.disk import entries_in, read_vocab_bytes, read_vocab_lines
 from trietok.errors import TrietokError
@@ -18,7 +20,6 @@ from trietok.files.formats import (
     TOKENIZER_FILE,
     VOCAB_FILE,
 )
-from trietok.later import Any, re
 
 _FEWEST_CASED = 100  # fewer words with letters that have two cases tell nothing
 _CASED_SHARE = (

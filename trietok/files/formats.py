@@ -8,10 +8,13 @@ reader sees the old file or the new.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -24,7 +27,6 @@ from trietok.errors import (
     as_file_error,
 )
 from trietok.files.json_files import MOST_CONTAINERS, Written, json_text, top_level_members
-from trietok.later import TYPE_CHECKING, Any, BinaryIO, json, re
 
 if TYPE_CHECKING:
     from trietok.text.added_tokens import AddedToken

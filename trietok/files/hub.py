@@ -16,6 +16,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from trietok.errors import FileError, installing
 from trietok.files.formats import (
@@ -24,7 +25,6 @@ from trietok.files.formats import (
     checked_count,
     template_files,
 )
-from trietok.later import Any, NoReturn
 
 _PATIENCE = 1.5  # seconds for the hub to take a connection, unless HF_HUB_ETAG_TIMEOUT is set
 _PAUSES = (0.2, 0.5)  # seconds, before a hub that has trouble is asked again

@@ -6,11 +6,13 @@ the text.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from itertools import chain
+from typing import Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -18,7 +20,6 @@ from trietok.disk import Path_, read_text
 from trietok.errors import (
     FileFormatError,
 )
-from trietok.later import Any, json
 from trietok.text.kernel.choosing import read_vocabulary
 from trietok.text.vocabulary import InOrder
 

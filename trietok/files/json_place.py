@@ -9,12 +9,12 @@ should be.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from trietok.disk import HALF_PAIR, HIGHEST_ID
 from trietok.errors import FileFormatError
-from trietok.later import Any, re
-from trietok.named_tuple import NamedTuple
 
 
 class JsonPlace(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from trietok.disk import entries_in, read_vocab_lines
 from trietok.errors import TrietokError
@@ -22,8 +23,6 @@ from trietok.files.formats import (
     VOCAB_FILE,
 )
 from trietok.files.json_files import read_json_object
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 
 
 class Family(NamedTuple):

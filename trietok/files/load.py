@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import (
@@ -28,7 +30,6 @@ from trietok.files.doubts import doubts, near_names
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files, signature
-from trietok.later import TYPE_CHECKING, Any, re
 from trietok.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import (
     FileError,
 )
 from trietok.files import formats
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
-from trietok.later import TYPE_CHECKING, Any, re
-from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path  # takes longer to import than most modules that encode

@@ -10,6 +10,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 from trietok.errors import (
     FileFormatError,
@@ -17,7 +18,6 @@ from trietok.errors import (
     installing,
 )
 from trietok.files.text_files import TextFile
-from trietok.later import Any, BinaryIO
 
 BLOCK = 1 << 20  # bytes
 

@@ -10,6 +10,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from trietok.disk import checked_name
 from trietok.errors import (
@@ -30,7 +31,6 @@ from trietok.files.formats import (
 )
 from trietok.files.json_files import read_json_object
 from trietok.inputs.post_processors import shown_template, template_processing_of
-from trietok.later import Any
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
 from trietok.text.changes import is_ours, is_replaced
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX

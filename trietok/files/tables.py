@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
 
 from trietok.errors import (
     FileFormatError,
@@ -26,7 +27,6 @@ from trietok.files.text_rows import (
     lines_within,
     listed_names,
 )
-from trietok.later import Any, BinaryIO
 from trietok.showing.characters import number_of
 
 

@@ -7,8 +7,10 @@ trietok supports all of it exactly; else the error names what it is, and its pla
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok.disk import MOST_ENTRIES, Path_, read_bytes
 from trietok.errors import InputTypeError, VocabularyError
@@ -42,7 +44,6 @@ from trietok.inputs.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
-from trietok.later import TYPE_CHECKING, Any, json
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
 from trietok.text.vocabulary import InOrder
 

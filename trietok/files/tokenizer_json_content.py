@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.disk import Path_
 from trietok.errors import VocabularyError
@@ -23,8 +24,6 @@ from trietok.inputs.post_processors import (
     PostProcessor,
 )
 from trietok.inputs.template import RowPiece
-from trietok.later import TYPE_CHECKING, Any
-from trietok.named_tuple import NamedTuple
 from trietok.text.added_tokens import AddedToken
 from trietok.text.wordpiece import BERT_LONGEST_WORD, BERT_PREFIX
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from operator import itemgetter
+from typing import Any
 
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
@@ -26,7 +27,6 @@ from trietok.files.tokenizer_json import (
 )
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.inputs.post_processors import template_processing_of
-from trietok.later import Any
 from trietok.text.added_patterns import order_counts
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import RustBasicTokenizer

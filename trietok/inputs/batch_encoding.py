@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 from collections import UserDict
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from trietok import log
 from trietok.errors import InputError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
-from trietok.later import TYPE_CHECKING, Any, Literal, Self, overload
-from trietok.named_tuple import NamedTuple
 from trietok.text.changes import public_names
+from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -7,6 +7,7 @@ options allow it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from trietok.inputs.input_state import InputSettings, InputState
 from trietok.inputs.options import (
@@ -16,7 +17,6 @@ from trietok.inputs.options import (
 from trietok.inputs.plan import Plan
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.template import RowPiece
-from trietok.later import Any
 
 MOST_PLANS = 64
 

@@ -6,9 +6,9 @@ In: the arguments of a call. Out: which form they have; their ids, spans and tok
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, kind_of
-from trietok.later import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span

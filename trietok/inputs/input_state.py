@@ -7,10 +7,10 @@ which plans make rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from trietok.inputs.profiles import InputRules
 from trietok.inputs.template import RowPiece
-from trietok.named_tuple import NamedTuple
 
 
 class InputSettings(NamedTuple):

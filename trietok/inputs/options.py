@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trietok.errors import (
     ExplicitEnum,
@@ -21,8 +22,6 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.truncation import TruncationStrategy, check_side, padded
-from trietok.later import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
-from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.tensors import Tensors

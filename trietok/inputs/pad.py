@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, kind_of
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -22,7 +23,6 @@ from trietok.inputs.options import (
     resolve_strategies,
 )
 from trietok.inputs.tensors import Tensors, TensorType, tensor_type_of, to_python
-from trietok.later import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import NotSupportedError
@@ -31,7 +32,6 @@ from trietok.inputs.truncation import (
     check_side,
     whole,
 )
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:

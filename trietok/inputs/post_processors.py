@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.inputs.template import RowPiece
-from trietok.later import TYPE_CHECKING, Any
-from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.template import Kind, Template

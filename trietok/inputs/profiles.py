@@ -8,6 +8,7 @@ In: nothing. Out: `SLOW`, `RUST`, and `SLOW_WITH_DETAILS`, which stands between 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import InputError, InputTypeError, kind_of
 from trietok.inputs.call_inputs import ids_of, ids_of_text, pair_of
@@ -19,8 +20,6 @@ from trietok.inputs.truncation import (
     cut_to_one_row,
     cut_to_rows,
 )
-from trietok.later import TYPE_CHECKING, Any, Literal
-from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from trietok.inputs.options import CallOptions, Strategies

@@ -7,8 +7,10 @@ ids as bytes.
 
 from __future__ import annotations
 
+import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.input_state import InputState
@@ -22,8 +24,6 @@ from trietok.inputs.plan import NO_LIMIT, Plan
 from trietok.inputs.template import RowPiece
 from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_torch
 from trietok.inputs.truncation import TruncationStrategy, padded
-from trietok.later import TYPE_CHECKING, Any, TypeVar, array
-from trietok.named_tuple import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import PositionError
 from trietok.inputs.template import RowPiece
 from trietok.inputs.truncation import Windows, padded, size
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.changes import cached_property
 
 if TYPE_CHECKING:

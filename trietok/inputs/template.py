@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
+from typing import Any, Literal, NamedTuple
 
 from trietok.errors import InputTypeError, SpecialTokenError, kind_of
-from trietok.later import Any, Literal
-from trietok.named_tuple import NamedTuple
 
 
 class RowPiece(NamedTuple):

@@ -6,12 +6,12 @@ imported before a call asks for a tensor, or is given one.
 
 from __future__ import annotations
 
+import array
 import sys
 from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from trietok.errors import ExplicitEnum, InputError, MissingDependencyError
-from trietok.later import TYPE_CHECKING, Any, Literal, array
-from trietok.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -9,10 +9,10 @@ fit. `padded` does the opposite: it fills a row up.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from trietok import log
 from trietok.errors import ExplicitEnum, InputError
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 
 Window = tuple[int, int]  # tokens of a text, half-open
 Windows = tuple[Window, ...]  # one for each text of a row

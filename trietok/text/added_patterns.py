@@ -8,8 +8,8 @@ Each grows by making another one, which shares its big parts with the one before
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from trietok.later import TYPE_CHECKING
 from trietok.text.added_tokens import AddedToken
 from trietok.text.characters import lower_each
 from trietok.text.trie import Layers

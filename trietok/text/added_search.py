@@ -20,11 +20,11 @@ one token costs time for that token only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trietok.later import TYPE_CHECKING, Any, Self, re
-from trietok.named_tuple import NamedTuple
 from trietok.text.added_patterns import Patterns, WrittenTokens, order_counts
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import RejectedMatch
@@ -38,6 +38,7 @@ from trietok.text.characters import (
 )
 from trietok.text.trie import Layers, Trie
 from trietok.text.word_search import WordSearch
+from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
     from trietok.text.basic_tokenizer import RustBasicTokenizer

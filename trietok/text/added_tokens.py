@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from itertools import chain, repeat
 from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 
 LONGEST_TOKEN = 100_000  # code points: far more than a token has that anything is trained with
 

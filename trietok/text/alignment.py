@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-
-from trietok.later import Literal, TypeVar
+from typing import Literal, TypeVar
 
 StageName = Literal[
     "lower-case-around-tokens",

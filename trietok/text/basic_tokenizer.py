@@ -9,12 +9,13 @@ is the oracle in `tests/reference/`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby, product
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputTypeError
-from trietok.later import TYPE_CHECKING, Any, Self, re
 from trietok.text.alignment import AlignedText, StageName, Watch, places
 from trietok.text.changes import Changeable, is_replaced
 from trietok.text.characters import (
@@ -40,6 +41,7 @@ from trietok.text.normalizers import (
     run,
     stages_of,
 )
+from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline

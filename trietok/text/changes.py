@@ -10,9 +10,10 @@ import functools
 from _weakrefset import WeakSet  # of weakref, whose other classes take a while to import
 from abc import ABCMeta
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from trietok.forks import under_way
-from trietok.later import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+from trietok.typing_compat import Self
 
 _Value = TypeVar("_Value")
 

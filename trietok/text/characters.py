@@ -9,13 +9,15 @@ characters newer than Python's Unicode version count as unassigned here exactly 
 
 from __future__ import annotations
 
+import bisect
 import functools
 import os
+import re
 import sys
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby
-
-from trietok.later import Any, Literal, bisect, re, unicodedata
+from typing import Any, Literal
 
 REPLACEMENT_CHARACTER = "\ufffd"
 

@@ -21,12 +21,14 @@ successive boundaries; one running sum over the differences gives the spans of t
 
 from __future__ import annotations
 
+import array
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from itertools import accumulate, chain, repeat
 from operator import sub
+from typing import TYPE_CHECKING, Any
 
-from trietok.later import TYPE_CHECKING, Any, array, re
 from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     CODE_POINTS_OF_A_TEXT,

@@ -12,14 +12,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, installing
 from trietok.forks import ForkableLock
-from trietok.later import Any, Self
 from trietok.text.alignment import UNWATCHED, AlignedText, Span, StageName, Watch, places
 from trietok.text.changes import Changeable
 from trietok.text.normalizers import NormalFormOfPython, run
 from trietok.text.stages import Stages, Word, require_text
+from trietok.typing_compat import Self
 
 _COMPATIBILITY = NormalFormOfPython("NFKC", "compatibility")
 

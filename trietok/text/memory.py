@@ -6,9 +6,7 @@ In: a chunk of text, a word, a character or an id. Out: the ids of the text, or 
 from __future__ import annotations
 
 from collections.abc import Callable
-
-from trietok.later import TypeVar
-from trietok.named_tuple import NamedTuple
+from typing import NamedTuple, TypeVar
 
 IdTuple = tuple[int, ...]
 _Key = TypeVar("_Key")

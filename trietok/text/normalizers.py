@@ -13,12 +13,14 @@ left.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from trietok.later import TYPE_CHECKING, Any, Literal, TypeVar, re, unicodedata
 from trietok.text import characters
 from trietok.text.alignment import UNWATCHED, AlignedText, AnyText, Span, StageName, Watch
 from trietok.text.characters import TranslationTable, is_in, normal_form, normalize

@@ -20,9 +20,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import Any, NamedTuple
 
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 from trietok.text.characters import characters_in
 
 Ranges = tuple[tuple[int, int], ...]  # first and last code points, in order

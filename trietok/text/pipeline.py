@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from trietok.later import TYPE_CHECKING, Any, Literal
-from trietok.named_tuple import NamedTuple
 from trietok.text.alignment import AnyText, Span
 from trietok.text.characters import character_class
 from trietok.text.normalizers import MatchStretch, Step, match_stretches, run

@@ -15,12 +15,12 @@ go through the steps, and then these are cut at the others.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 from trietok.errors import InputTypeError, VocabularyError
-from trietok.later import Self, copy
-from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedPart, AddedTokens
 from trietok.text.alignment import (
     UNWATCHED,
@@ -43,6 +43,7 @@ from trietok.text.characters import TranslationTable, is_in, lower_each, without
 from trietok.text.normalizers import run
 from trietok.text.terms import Terms
 from trietok.text.wordpiece import WordpieceTokenizer
+from trietok.typing_compat import Self
 
 # a text, the start and end of the word in it, its pieces
 Word = tuple[AlignedText, int, int, list[str]]

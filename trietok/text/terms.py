@@ -13,11 +13,12 @@ row. What stands in a window is not told here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from trietok.later import Any, Self
 from trietok.text.changes import cached_property
 from trietok.text.memory import IdTuple, Memory
 from trietok.text.word_search import TriePart, WordSearch, has_odd_spaces
+from trietok.typing_compat import Self
 
 Fold = Callable[[str], str]
 # code points that may be looked at in a text; else it is one window

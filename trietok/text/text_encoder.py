@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     threads_allowed,

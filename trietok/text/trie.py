@@ -19,10 +19,11 @@ arXiv:2012.15524), extended from "pop a token" to "pop a token or skip a charact
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from trietok.collector import bulk
-from trietok.later import Any, TypeVar, re
 
 END = ""  # the key that marks the end of a word: no character equals it
 _Span = tuple[int, int]

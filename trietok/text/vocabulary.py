@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok.disk import read_vocab_lines
 from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError, brief
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.changes import ReadOnlyDict
 
 if TYPE_CHECKING:

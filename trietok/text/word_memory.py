@@ -5,7 +5,8 @@ In: a word, as the stages give it. Out: its ids. Encoders with the same vocabula
 
 from __future__ import annotations
 
-from trietok.later import TYPE_CHECKING
+from typing import TYPE_CHECKING
+
 from trietok.text.memory import IdTuple, Memory
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ In: words, then a text. Out: the spans where words stand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count, filterfalse
+from typing import Any
 
-from trietok.later import Any, re
 from trietok.text.alignment import Span
 from trietok.text.changes import cached_property
 from trietok.text.trie import END, RATIO, Trie, TrieNode

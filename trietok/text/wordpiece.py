@@ -23,12 +23,13 @@ words are, the total cost is at most twice the cheaper of the two methods.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from trietok.collector import bulk
 from trietok.errors import InputTypeError
-from trietok.later import Any, Self
 from trietok.text.changes import Changeable, cached_property
 from trietok.text.trie import END, TrieNode
+from trietok.typing_compat import Self
 
 _Link = tuple[TrieNode | None, tuple[str, ...]]
 

@@ -8,6 +8,7 @@ completely or not at all; a change that raises has no effect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from trietok import log
 from trietok.collector import bulk
@@ -20,7 +21,6 @@ from trietok.files.formats import ADDITIONAL
 from trietok.inputs.options import (
     padded_length,
 )
-from trietok.later import Any
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.trie import Trie

@@ -7,6 +7,7 @@ code in a directory is executed, so `auto_map` is ignored.
 from __future__ import annotations
 
 import os
+from typing import Any, NamedTuple
 
 from trietok.disk import read_vocab_bytes
 from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
@@ -30,8 +31,6 @@ from trietok.files.kinds import (
 from trietok.files.load import loads_knowingly, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
-from trietok.later import Any
-from trietok.named_tuple import NamedTuple
 from trietok.text.changes import cached_property
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES

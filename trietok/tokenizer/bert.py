@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import (
     FileError,
@@ -19,7 +20,6 @@ from trietok.errors import (
 )
 from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced

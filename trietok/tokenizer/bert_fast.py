@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
@@ -29,7 +30,6 @@ from trietok.inputs.options import (
 from trietok.inputs.post_processors import PostProcessor, RobertaProcessing, template_processing_of
 from trietok.inputs.profiles import RUST
 from trietok.inputs.template import RowPiece, Template
-from trietok.later import TYPE_CHECKING, Any, Self, Unpack
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import STEPS, PipelineSplitter, RustBasicTokenizer
@@ -42,6 +42,7 @@ from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.bert import BertTokenizer, given
 from trietok.tokenizer.token_table import Token, TokenTable
 from trietok.tokenizer.wordpiece_vocabulary import known_tokens_of
+from trietok.typing_compat import Self, Unpack
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import TokenizerJson

@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from trietok.errors import InputError, InputTypeError, NotSupportedError
-from trietok.later import TYPE_CHECKING, Any
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import normalize
 from trietok.text.japanese import CharacterTokenizer, JapaneseStages, MecabTokenizer

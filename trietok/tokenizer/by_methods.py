@@ -7,6 +7,7 @@ as transformers makes it: `prepare_for_model` for each item, and `pad` for all.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
@@ -23,7 +24,6 @@ from trietok.inputs.profiles import SLOW
 from trietok.inputs.template import RowPiece, require_ids
 from trietok.inputs.tensors import tensor_type_of, to_python, to_tensor
 from trietok.inputs.truncation import TruncationStrategy, check_room
-from trietok.later import Any
 from trietok.text.alignment import Ids
 from trietok.text.changes import is_replaced
 from trietok.text.text_encoder import TextEncoder

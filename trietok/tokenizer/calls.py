@@ -10,6 +10,7 @@ split at the added tokens, tokenize the pieces between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -33,9 +34,9 @@ from trietok.inputs.options import (
     Truncation,
 )
 from trietok.inputs.tensors import Tensors
-from trietok.later import Any, Unpack
 from trietok.tokenizer.moment import Moment
 from trietok.tokenizer.state import TokenizerState
+from trietok.typing_compat import Unpack
 
 _TEXT_HINT = (
     "pass a str, a list of str (a batch, or words with is_split_into_words=True), or a list of"

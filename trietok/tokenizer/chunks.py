@@ -12,11 +12,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import accumulate
+from typing import Any, Literal, NamedTuple
 
 from trietok.errors import InputError
 from trietok.inputs.options import LARGE_INTEGER, as_int
-from trietok.later import Any, Literal
-from trietok.named_tuple import NamedTuple
 from trietok.text.alignment import Span
 from trietok.text.characters import is_chinese_char, is_punctuation, is_whitespace
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION

@@ -7,6 +7,7 @@ unless a user has replaced the method for one token.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, overload
 
 from trietok.errors import (
     InputTypeError,
@@ -18,13 +19,13 @@ from trietok.errors import (
 from trietok.files.formats import ADDITIONAL
 from trietok.inputs.options import OF_DECODING, DecodeKeywords, TokenIds, reject_unknown
 from trietok.inputs.tensors import to_python
-from trietok.later import Any, Unpack, overload
 from trietok.text.changes import is_replaced
 from trietok.text.decoding import clean_up_tokenization, join_tokens
 from trietok.tokenizer.hooks import DECODE_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.state import TokenizerState
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
+from trietok.typing_compat import Unpack
 
 
 class ConversionMixin(TokenizerState):

@@ -6,8 +6,10 @@ sooner.
 
 from __future__ import annotations
 
+import array
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok.errors import (
     InputTypeError,
@@ -32,9 +34,9 @@ from trietok.inputs.options import (
 )
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
-from trietok.later import TYPE_CHECKING, Any, Literal, Unpack, array, overload
 from trietok.text.stages import require_text
 from trietok.tokenizer.state import TokenizerState
+from trietok.typing_compat import Unpack
 
 if TYPE_CHECKING:
     import numpy

@@ -8,9 +8,9 @@ slow twin.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from trietok.inputs.template import Template
-from trietok.later import Any
 from trietok.tokenizer import relatives as slow
 from trietok.tokenizer.bert import given
 from trietok.tokenizer.bert_fast import BertTokenizerFast, RustProfile

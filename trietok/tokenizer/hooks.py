@@ -7,12 +7,12 @@ by those methods, in the order in which transformers calls them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from trietok.errors import NotSupportedError
 from trietok.inputs.options import (
     reject_unknown,
 )
-from trietok.later import Any
 from trietok.text.alignment import Span
 from trietok.text.basic_tokenizer import STEPS
 from trietok.text.changes import Changeable, is_replaced

@@ -7,6 +7,7 @@ a `Plan`; these methods are for those who have ids, and for classes that overrid
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -26,12 +27,12 @@ from trietok.inputs.options import (
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
-from trietok.later import Any, Self, Unpack
 from trietok.text.alignment import Ids
 from trietok.text.changes import is_replaced
 from trietok.tokenizer.hooks import INPUT_HOOKS, PAD_HOOKS
 from trietok.tokenizer.moment import frozen
 from trietok.tokenizer.state import TokenizerState
+from trietok.typing_compat import Self, Unpack
 
 
 class ModelInputsMixin(TokenizerState):

@@ -7,8 +7,10 @@ calls in progress keep theirs.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from trietok.inputs.builder import MOST_PLANS, InputBuilder
 from trietok.inputs.input_state import InputSettings
@@ -21,7 +23,6 @@ from trietok.inputs.plan import Plan
 from trietok.inputs.profiles import SLOW
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds
-from trietok.later import TYPE_CHECKING, Any, copy
 from trietok.text.changes import Changeable, Version, is_replaced
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.stages import Stages

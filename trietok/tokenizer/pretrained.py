@@ -7,9 +7,11 @@ back, and decoding), `added`; its settings and its moment are in `state`.
 
 from __future__ import annotations
 
+import importlib
 import os
 from contextlib import suppress
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from trietok.collector import bulk
 from trietok.errors import (
@@ -20,13 +22,13 @@ from trietok.errors import (
     kind_of,
 )
 from trietok.inputs.options import CallKeywords, CallOptions, Text
-from trietok.later import TYPE_CHECKING, Any, Self, Unpack, importlib
 from trietok.text.added_tokens import convert_added_tokens
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.calls import CallsMixin
 from trietok.tokenizer.conversion import ConversionMixin
 from trietok.tokenizer.encoding import EncodingMixin
 from trietok.tokenizer.model_inputs import ModelInputsMixin
+from trietok.typing_compat import Self, Unpack
 
 if TYPE_CHECKING:
     from trietok.explaining.explanation import Explanation

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from trietok.errors import InputError, OptionError, SpecialTokenError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import Padding, Truncation
 from trietok.inputs.template import Template
 from trietok.inputs.tensors import Tensors
-from trietok.later import Any
 from trietok.text.added_tokens import AddedToken
 from trietok.text.alignment import Ids
 from trietok.tokenizer.bert import BertTokenizer, given

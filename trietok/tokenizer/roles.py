@@ -7,10 +7,10 @@ are changes of the tokenizer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError
 from trietok.files.formats import ADDITIONAL
-from trietok.later import Any
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.token_table import Token
 

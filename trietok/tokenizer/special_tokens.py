@@ -9,12 +9,12 @@ sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trietok import log
 from trietok.errors import NotSupportedError, OptionError, SpecialTokenError, brief
 from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
-from trietok.later import TYPE_CHECKING, Any, NoReturn
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced, public_names

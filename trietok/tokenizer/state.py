@@ -7,8 +7,10 @@ ids alone, model inputs, conversions, and changes of the added tokens.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from typing import Any
 
 from trietok import log
 from trietok.errors import (
@@ -19,7 +21,6 @@ from trietok.files.formats import RECORD, Templates, named_templates
 from trietok.inputs.builder import InputBuilder
 from trietok.inputs.options import VERY_LARGE_INTEGER, Side
 from trietok.inputs.profiles import SLOW, Profile
-from trietok.later import Any, Self, copy
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import is_replaced
 from trietok.text.memory import MEMORY_LIMIT
@@ -30,6 +31,7 @@ from trietok.tokenizer.hooks import HookEncoder
 from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
+from trietok.typing_compat import Self
 
 _SETTINGS = tuple(
     """name_or_path model_max_length max_len padding_side truncation_side model_input_names

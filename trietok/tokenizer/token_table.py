@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from itertools import count
 from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import (
     InputTypeError,
@@ -22,8 +23,6 @@ from trietok.errors import (
     one_column,
 )
 from trietok.forks import ForkableLock
-from trietok.later import TYPE_CHECKING, Any
-from trietok.named_tuple import NamedTuple
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property

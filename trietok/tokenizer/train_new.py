@@ -8,12 +8,12 @@ transformers 4.57.6.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from trietok.errors import InputTypeError, SpecialTokenError, kind_of
 from trietok.files.formats import ADDITIONAL, RECORD
 from trietok.files.tokenizer_json import tokenizer_json_from_object
 from trietok.files.tokenizer_json_writer import tokenizer_json_object, tokenizer_json_of
-from trietok.later import Any
 from trietok.text.added_tokens import AddedToken
 from trietok.tokenizer.token_table import Token
 from trietok.training.word_counts import require_texts

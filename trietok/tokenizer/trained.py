@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from trietok.errors import FileFormatError, VocabularyError, told_as
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
-from trietok.later import Any
 from trietok.text.changes import is_replaced
 from trietok.text.vocabulary import Vocabulary
 from trietok.text.wordpiece import BERT_PREFIX

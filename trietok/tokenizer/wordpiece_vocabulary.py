@@ -8,8 +8,10 @@ existing id changes.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import repeat, zip_longest
+from typing import Any
 
 from trietok.errors import (
     InputError,
@@ -21,7 +23,6 @@ from trietok.errors import (
     one_column,
 )
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
-from trietok.later import Any, re
 from trietok.text.added_tokens import AddedToken
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.changes import is_replaced

@@ -7,9 +7,9 @@ and tells of the others.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Collection, Sequence
-
-from trietok.later import Any, unicodedata
+from typing import Any
 
 BLOCK_SIZE = 256  # code points
 # Of texts in 190 languages fewer are asked: few of a block, which takes as long as 10 to 100 alone.

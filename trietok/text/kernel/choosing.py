@@ -11,15 +11,16 @@ The environment variable `TRIETOK_KERNEL=0` switches the compiled kernel off, an
 
 from __future__ import annotations
 
+import array
 import os
 import sys
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.forks import ForkableLock
-from trietok.later import TYPE_CHECKING, Any, array, unicodedata
-from trietok.named_tuple import NamedTuple
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
     bert_classes,

@@ -7,11 +7,10 @@ tokens and padding.
 
 from __future__ import annotations
 
+import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-
-from trietok.later import TYPE_CHECKING, Any, array
-from trietok.named_tuple import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeAlias
