@@ -1,9 +1,9 @@
-"""Hatch's hooks: the README with links that work on a package index; the pages and the compiled
-kernel in a wheel.
+"""Hatch's hooks: the README with links that work on a package index, and the compiled kernel.
 
-A wheel gets the kernel where a C compiler is there: one for every CPython from 3.11 on, or, where
-`TRIETOK_FULL_API=1` asks for that, a faster one for the Python that makes the wheel. Elsewhere it
-is pure Python, and so it is where `TRIETOK_KERNEL=0` asks for that.
+If there is a C compiler, a wheel contains a kernel for every CPython from 3.11 on, or, with
+`TRIETOK_FULL_API=1`, a faster one for the Python that makes the wheel; an editable install compiles
+the kernel in the checkout. Without a compiler, or with `TRIETOK_KERNEL=0`, trietok stays pure
+Python.
 """
 
 from __future__ import annotations
@@ -47,29 +47,29 @@ def with_absolute_links(page: str, repository: str) -> str:
 
 
 class KernelBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the kernel into a wheel; an editable install runs from the checkout, which
-    has its own.
-    """
+    """Compiles the kernel into a wheel, or into the checkout for an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if self.target_name != "wheel" or version == "editable":
+        if self.target_name != "wheel" or os.environ.get("TRIETOK_KERNEL") == "0":
             return
-        if os.environ.get("TRIETOK_KERNEL") == "0":
-            return
+        is_editable = version == "editable"
+        folder = pathlib.Path(self.root, "trietok", "text", "kernel")
         # By its path: trietok itself cannot be imported before what it depends on is installed.
-        build = runpy.run_path(
-            str(pathlib.Path(self.root, "trietok", "text", "kernel", "build.py"))
-        )
-        self._folder = tempfile.TemporaryDirectory()
+        build = runpy.run_path(str(folder / "build.py"))
         full_api = os.environ.get("TRIETOK_FULL_API") == "1"
         name = f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}" if full_api else build["LIBRARY"]
-        library = pathlib.Path(self._folder.name, name)
+        if not is_editable:
+            self._folder = tempfile.TemporaryDirectory()
+            folder = pathlib.Path(self._folder.name)
+        library = folder / name
         try:
             build["compile_kernel"](library, ["-DTRIETOK_FULL_API"] if full_api else [])
         except build["NoKernelError"] as error:
             self.app.display_warning(
                 f"trietok is installed without its compiled kernel, as plain Python: {error}"
             )
+            return
+        if is_editable:
             return
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False

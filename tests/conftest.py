@@ -108,7 +108,7 @@ for _name in _FACTORS:
     settings.register_profile(_name, examples(30))
 settings.load_profile(PROFILE)
 
-# Tests with one of these marks run if `-m` or the command line names them or their file.
+# Tests with one of these marks run if `-m` names the mark, or the command line their file.
 SLOW = {"parity", "engines", "benchmark", "faults", "browser", "clients"}
 
 
@@ -158,7 +158,7 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out slow tests, except for those of a file that the command line names."""
-    if config.option.markexpr:
+    if any(mark in config.option.markexpr for mark in SLOW):
         return
     named = {pathlib.Path(argument.partition("::")[0]).resolve() for argument in config.args}
     slow = {
