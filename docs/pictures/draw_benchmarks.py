@@ -1,11 +1,10 @@
-"""Draws `benchmarks.svg`, and `benchmarks-narrow.svg` for a phone, from `benchmarks.json`.
-
-The figures are those of one run: MB of text a second, by tokenizer and text.
+"""Draw `benchmarks.svg`, and `benchmarks-narrow.svg` for a phone, from `benchmarks.json`.
 
     python docs/pictures/draw_benchmarks.py
 
-The scale is linear, the same for all texts. The outlined bar is the first pass over a text, the
-full one a text that has been met. transformers is measured on English alone.
+The chart shows the time of a few tasks: trietok, the best other tokenizer and transformers. A
+shorter bar is faster. The longest bar of each task has the full width. The chart has a background
+of its own, so it is readable on any page.
 """
 
 from __future__ import annotations
@@ -13,97 +12,104 @@ from __future__ import annotations
 import json
 import pathlib
 from html import escape
-from typing import NamedTuple
+from typing import Any
 
 HERE = pathlib.Path(__file__).parent
-BAR, GAP, TOP = 22, 8, 58
-HIGHEST = 300.0
+WIDTHS = {"benchmarks": 760, "benchmarks-narrow": 380}
+MARGIN, NAMES, FIGURES = 18, 134, 62  # pixels: around the chart, left of the bars, right of them
+BAR, LINE, TITLE, GAP = 14, 21, 25, 16  # pixels: heights of a bar, its line, a title; below a task
 STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #222 }
-.title { font-weight: 600; font-size: 15px } .small { font-size: 11px; fill: #666 }
-.grid { stroke: #8884 }
-.ours { fill: #0072b2; stroke: #0072b2 } .others { fill: #8a8a8a; stroke: #8a8a8a }
+text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+.title { font-weight: 600; font-size: 14px }
+.small { font-size: 12px; fill: #59636e }
+.card { fill: #ffffff; stroke: #d1d9e0 }
+.trietok { fill: #0072b2 }
+.other { fill: #8a8a8a }
+text.trietok { font-weight: 600; fill: #1f2328 }
 @media (prefers-color-scheme: dark) {
-  text { fill: #ddd } .small { fill: #aaa }
-  .ours { fill: #56b4e9; stroke: #56b4e9 } .others { fill: #9a9a9a; stroke: #9a9a9a }
+  text { fill: #f0f6fc }
+  .small { fill: #9198a1 }
+  .card { fill: #0d1117; stroke: #3d444d }
+  .trietok { fill: #56b4e9 }
+  text.trietok { fill: #f0f6fc }
 }
-rect.first { fill: none; stroke-width: 1.5 }
 """
 
 
-class Scale(NamedTuple):
-    """How wide a picture is, and the names in it, in pixels; and which speeds have a line."""
+def time(figure: float, unit: str) -> tuple[float, str]:
+    """Return a figure as a time in the unit that the chart shows: ms or µs.
 
-    width: int
-    names: int
-    lines: tuple[int, ...]
-
-    def place(self, speed: float) -> float:
-        """Where a speed is, in pixels from the left edge."""
-        return self.names + speed / HIGHEST * (self.width - self.names - 60)
-
-
-PICTURES = {
-    "benchmarks": Scale(760, 210, (0, 100, 200, 300)),
-    "benchmarks-narrow": Scale(390, 178, (0, 150, 300)),
-}
+    >>> time(158, "MB/s")  # the time of one MB
+    (6.329113924050633, 'ms')
+    >>> time(0.5, "s")
+    (500.0, 'ms')
+    """
+    if unit == "MB/s":
+        return 1000 / figure, "ms"
+    return (figure * 1000, "ms") if unit == "s" else (figure, unit)
 
 
-def bar(scale: Scale, name: str, cold: float, warm: float, y: int) -> list[str]:
-    """A contender's two bars, one over the other, and its figures."""
-    kind = "ours" if name.startswith("trietok") else "others"
-    half, left = BAR // 2, scale.names
-    return [
-        f'<text x="{left - 10}" y="{y + half + 5}" text-anchor="end">{escape(name)}</text>',
-        (
-            f'<rect class="{kind} first" x="{left}" y="{y}" width="{scale.place(cold) - left:.1f}"'
-            f' height="{half - 2}"/>'
-        ),
-        (
-            f'<rect class="{kind}" x="{left}" y="{y + half}" width="{scale.place(warm) - left:.1f}"'
-            f' height="{half}"/>'
-        ),
-        (
-            f'<text class="small" x="{scale.place(max(cold, warm)) + 6:.1f}" y="{y + half + 4}">'
-            f"{cold:.3g} / {warm:.3g}</text>"
-        ),
-    ]
+def label(amount: float, unit: str) -> str:
+    """
+    >>> label(6.329, "ms"), label(546.4, "ms")
+    ('6.3 ms', '546 ms')
+    """
+    return f"{amount:.2g} {unit}" if amount < 100 else f"{amount:.0f} {unit}"
 
 
-def drawing(figures: dict[str, dict[str, dict[str, float]]], scale: Scale) -> str:
-    """The picture of all texts, each a group of bars."""
-    parts: list[str] = []
-    y = TOP
-    for text, contenders in figures.items():
-        parts.append(f'<text class="title" x="12" y="{y}">{escape(text)}</text>')
-        y += 12
-        for name, speeds in contenders.items():
-            parts += bar(scale, name, speeds["cold"], speeds["warm"], y)
-            y += BAR + GAP
-        y += 26
+def lines(title: str, width: int) -> list[str]:
+    """Return a title in lines that fit into the width.
+
+    >>> lines("1 MB of text to padded tensors, in batches", 260)
+    ['1 MB of text to padded tensors,', 'in batches']
+    """
+    start, comma, end = title.rpartition(", ")
+    too_long = len(title) * 7 > width - 2 * MARGIN
+    return [start + comma.rstrip(), end] if comma and too_long else [title]
+
+
+def task(measure: dict[str, Any], width: int, y: int) -> tuple[list[str], int]:
+    """Return the elements of one task, and the y below them."""
+    elements = []
+    for line in lines(measure["title"], width):
+        elements.append(f'<text class="title" x="{MARGIN}" y="{y + 14}">{escape(line)}</text>')
+        y += LINE
+    y += TITLE - LINE
+    times = {name: time(figure, measure["unit"]) for name, figure in measure["figures"].items()}
+    longest = max(amount for amount, _ in times.values())
+    left, most = MARGIN + NAMES, width - 2 * MARGIN - NAMES - FIGURES
+    for name, (amount, unit) in times.items():
+        is_ours = name == "trietok"
+        length = max(2.0, amount / longest * most)
+        bar = "trietok" if is_ours else "other"
+        text = f'text class="{"trietok" if is_ours else "plain"}" y="{y + BAR - 3}"'
+        elements += [
+            f'<{text} x="{left - 8}" text-anchor="end">{escape(name)}</text>',
+            f'<rect class="{bar}" x="{left}" y="{y}" width="{length:.1f}" height="{BAR}" rx="2"/>',
+            f'<{text} x="{left + length + 7:.1f}">{label(amount, unit)}</text>',
+        ]
+        y += LINE
+    return elements, y + GAP
+
+
+def drawing(measures: list[dict[str, Any]], width: int) -> str:
+    """Return the chart as SVG."""
+    note = "Time in milliseconds or microseconds: shorter is faster."
+    elements = [f'<text class="small" x="{MARGIN}" y="{MARGIN + 10}">{note}</text>']
+    y = MARGIN + 28
+    for measure in measures:
+        more, y = task(measure, width, y)
+        elements += more
     height = y
-    grid = []
-    for speed in scale.lines:
-        x = scale.place(speed)
-        grid.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="34" y2="{height - 30}"/>')
-        grid.append(
-            f'<text class="small" x="{x:.1f}" y="28" text-anchor="middle">{speed} MB/s</text>'
-        )
-    note = (
-        f'<text class="small" x="12" y="{height - 12}">outlined: the first pass; full: the text has'
-        " been met</text>"
-    )
-    inner = "\n".join([*grid, *parts, note])
+    card = f'<rect class="card" x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"/>'
+    inner = "\n".join([card, *elements])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {scale.width} {height}" role="img"'
-        ' aria-label="MB of text a second by tokenizer and'
-        f' text"><style>{STYLE}</style>\n{inner}\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="{note}"><style>{STYLE}</style>\n{inner}\n</svg>\n'
     )
 
 
 if __name__ == "__main__":
-    figures = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
-    for name, scale in PICTURES.items():
-        (HERE / f"{name}.svg").write_text(
-            drawing(figures["encode"], scale), encoding="utf-8", newline="\n"
-        )
+    measures = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))["measures"]
+    for name, width in WIDTHS.items():
+        (HERE / f"{name}.svg").write_text(drawing(measures, width), encoding="utf-8", newline="\n")
