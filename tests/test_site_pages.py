@@ -205,49 +205,16 @@ def cells(page: str, start: str) -> dict[str, str]:
     return dict(zip(names, row, strict=True))
 
 
-def test_figures_of_the_chart_are_those_of_the_table():
-    drawn = json.loads((DOCS / "pictures" / "benchmarks.json").read_text(encoding="utf-8"))[
-        "encode"
-    ]
-    columns = {
-        "trietok, compiled kernel": "trietok, fast",
-        "trietok, plain Python": "fast, plain Python",
-    }
-    for text, row in {"English": "lists, English, uncased", "Chinese": "lists, Chinese"}.items():
-        (speeds,) = (each for name, each in drawn.items() if name.startswith(text))
-        table = cells("docs/benchmarks.md", row)
-        for name, speed in speeds.items():
-            assert table[columns.get(name, name)] == f"{speed['cold']:.3g} / {speed['warm']:.3g}"
-
-
-def test_figures_of_the_first_page_are_those_of_the_pages_that_it_links_to():
-    for row, there, unit in [
-        ("English, MB/s: new text / seen before", "lists, English, uncased", ""),
-        ("to padded tensors, batches of 64", "padded tensors, batches of 64, English, uncased", ""),
-        ("the same lists, with 10,000 terms of several words", "terms: 10,000", ""),
-        ("start offline: import, load, one text", "fresh process to first ids, ms", " ms"),
-    ]:
-        page = cells("docs/benchmarks.md", there)
-        for name, cell in cells("README.md", row).items():
-            found = page.get(name, "–")  # who takes no added tokens has no column there
-            assert cell == found + (unit if found != "–" else "")
-    plain, page = (
-        cells("README.md", "the same in plain Python"),
-        cells("docs/benchmarks.md", "lists, English, uncased"),
-    )
-    assert [plain[f"trietok, {kind}"] for kind in ("fast", "slow")] == [
-        page[f"{kind}, plain Python"] for kind in ("fast", "slow")
-    ]
-    threads = cells("README.md", "4,000 calls by 16 threads, each with its own lengths")
-    errors = threads["transformers, fast"].removesuffix(" errors")
-    guide = (DOCS / "guides" / "replace_transformers.md").read_text(encoding="utf-8")
-    assert f"| transformers 4.57.6, fast | {errors} (`Already borrowed`) |" in guide
-    assert "| bert-base-multilingual-cased | 17,576 | 382 (NFC) |" in (
-        DOCS / "profiles.md"
-    ).read_text(encoding="utf-8")
-    assert " on 382 of these lines" in (ROOT / "README.md").read_text(encoding="utf-8").replace(
-        "\n", " "
-    )
+def test_figures_of_the_chart_are_those_of_the_tables():
+    chart = json.loads((DOCS / "pictures" / "benchmarks.json").read_text(encoding="utf-8"))
+    columns = {"trietok": "trietok, fast", "transformers": "transformers, fast"}
+    assert len(chart["measures"]) > 2
+    for measure in chart["measures"]:
+        table = cells("docs/benchmarks.md", measure["row"])
+        assert list(measure["figures"])[::2] == list(columns)
+        for name, figure in measure["figures"].items():
+            new_text = table[columns.get(name, name)].partition(" / ")[0]
+            assert float(new_text.replace(",", "")) == figure
 
 
 def test_what_only_doctest_needs_is_not_shown():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import textwrap
 from html import escape
 from typing import Any
 
@@ -92,24 +93,29 @@ def task(measure: dict[str, Any], width: int, y: int) -> tuple[list[str], int]:
     return elements, y + GAP
 
 
-def drawing(measures: list[dict[str, Any]], width: int) -> str:
+def drawing(chart: dict[str, Any], width: int) -> str:
     """Return the chart as SVG."""
-    note = "Time in milliseconds or microseconds: shorter is faster."
-    elements = [f'<text class="small" x="{MARGIN}" y="{MARGIN + 10}">{note}</text>']
+    title = "Time: shorter is faster"
+    elements = [f'<text class="small" x="{MARGIN}" y="{MARGIN + 10}">{title}</text>']
     y = MARGIN + 28
-    for measure in measures:
+    for measure in chart["measures"]:
         more, y = task(measure, width, y)
         elements += more
-    height = y
+    for note in chart["notes"]:
+        for line in textwrap.wrap(note, (width - 2 * MARGIN) // 6):
+            elements.append(f'<text class="small" x="{MARGIN}" y="{y + 8}">{escape(line)}</text>')
+            y += 17
+    height = y + 8
     card = f'<rect class="card" x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"/>'
     inner = "\n".join([card, *elements])
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"'
-        f' aria-label="{note}"><style>{STYLE}</style>\n{inner}\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="{title}"><style>{STYLE}</style>\n{inner}\n</svg>\n'
     )
 
 
 if __name__ == "__main__":
-    measures = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))["measures"]
+    chart = json.loads((HERE / "benchmarks.json").read_text(encoding="utf-8"))
     for name, width in WIDTHS.items():
-        (HERE / f"{name}.svg").write_text(drawing(measures, width), encoding="utf-8", newline="\n")
+        (HERE / f"{name}.svg").write_text(drawing(chart, width), encoding="utf-8", newline="\n")
