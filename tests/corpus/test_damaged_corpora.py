@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import random
-import shutil
 
 import pytest
 
@@ -203,101 +202,6 @@ def test_what_is_no_file_of_a_run_is_refused(finished, tmp_path, kind, name):
     with pytest.raises(InputError, match=f"{name} is not a regular file; remove it"):
         run(whole, resume=True)
     assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("mine", 0o600)
-
-
-def test_numbers_that_do_not_agree(finished, tmp_path):
-    """Values of the right kind, as a hand may have changed them."""
-    run, whole, _ = finished
-    shards, sources = "shards-00000.jsonl", "sources-00000.jsonl"
-    cases = [
-        (sources, lambda lines: lines[:-1], "its parts do not go together"),
-        (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
-        (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
-        (
-            sources,
-            lambda lines: changed(lines, (0, "rows"), 9),
-            r"shard 0 has \d rows, and its sources have others",
-        ),
-        (
-            sources,
-            lambda lines: changed(lines, (0, "name"), 9),
-            r"sources\[0\]\.name is 9, not a text",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "file", "name"), "../part-00000.parquet"),
-            "shard 0 has the file",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "file", "name"), lines[1]["file"]["name"]),
-            "two of its shards have the same file or key",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "longest_text"), 10**6),
-            "total of longest_text is",
-        ),
-    ]
-    for number, (part, change, said) in enumerate(cases):
-        out = tmp_path / f"copy {number}"
-        shutil.copytree(whole, out)
-        rewritten(out, part, change)
-        with pytest.raises(
-            FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"
-        ):
-            run(out, resume=True)
-
-
-@pytest.mark.parametrize("part", ["shards-00000.jsonl", "sources-00000.jsonl"])
-def test_a_part_of_the_manifest_that_is_damaged_or_gone(finished, part):
-    run, whole, _ = finished
-    raw = (whole / part).read_bytes()
-    (whole / part).write_bytes(raw.replace(b'"rows": 1', b'"rows": 2', 1))
-    for said in (
-        "does not have the size and the checksum that it says",
-        "cannot be read: No such file",
-    ):
-        with pytest.raises(
-            FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"
-        ):
-            run(whole, resume=True)
-        # at first it is there, with a number that is changed
-        (whole / part).unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    "line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4']
-)
-def test_a_damaged_list_of_skipped_rows(finished, line):
-    run, whole, rows = finished
-    (whole / "rejects.jsonl").write_text(line + "\n")
-    run(whole, resume=True)
-    assert rows_in(whole) == rows
-    assert json.loads((whole / "rejects.jsonl").read_text())["row"] == 4
-
-
-def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
-    """Their shards are made again."""
-    run, _, rows = finished
-
-    class Stop(Exception):
-        pass
-
-    def stop(state):
-        raise Stop
-
-    stopped, out = tmp_path / "stopped", tmp_path / "resumed"
-    with pytest.raises(Stop):
-        run(stopped, progress=stop)
-    for other in OTHERS:
-        for key in ("sources", "rows", "file"):
-            shutil.copytree(stopped, out)
-            (record,) = (out / ".trietok-encode").glob("*.record.json")
-            record.write_text(json.dumps(changed(json.loads(record.read_text()), (key,), other)))
-            run(out, resume=True)
-            assert rows_in(out) == rows
-            shutil.rmtree(out)
 
 
 # ---- pages of Parquet files ----------------------------------------------------------------------

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
 
 import pytest
 
-from tests.cli.commands import environment, error, out
-from tests.corpus.shards import TEXTS, contents, ids_of, manifest_in, rows_in, write
+from tests.cli.commands import error, out
+from tests.corpus.shards import contents, manifest_in, write
 from trietok import (
     FileError,
     FileFormatError,
@@ -176,14 +175,6 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, stored):
         encode_files("memory://texts/a.txt", tmp_path / "out", english, workers=1, progress=change)
 
 
-def test_long_lines(english, tmp_path, stored, monkeypatch):
-    stored.pipe_file("/long.txt", b"the\n" + b"people of the " * 100 + b"\n\xff\n")
-    for name in ("LONG", "_BLOCK"):
-        monkeypatch.setattr(f"trietok.corpus.text_inputs.{name}", 100)
-    encode_files("memory://long.txt", tmp_path / "out", english, workers=1, on_error="skip")
-    assert rows_in(tmp_path / "out") == ids_of(english, ["the", "people of the " * 100])
-
-
 def test_commands_and_text_files(stored):
     assert list(TextFiles(["memory://texts/a.txt", "memory://texts/e.jsonl"]))[39:41] == [
         "people 39 of 0 the",
@@ -249,16 +240,3 @@ def test_errors_of_a_store_are_errors_of_reading(english, tmp_path, stored):
     manifest = encode_files(files, tmp_path / "out", english, workers=1, on_error="skip")
     assert [file["name"] for file in manifest["set_aside"]] == ["broken://b.txt"]
     assert manifest["totals"]["rows"] == 40
-
-
-def test_fsspec_is_imported_for_names_elsewhere_only(tmp_path):
-    path = write(tmp_path / "a.txt", TEXTS)
-    script = """if True:
-        import sys, trietok
-        tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-        trietok.encode_files(sys.argv[1], sys.argv[2], tokenizer, workers=1)
-        print("fsspec" in sys.modules)
-    """
-    command = [sys.executable, "-c", script, str(path), str(tmp_path / "out")]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("False\n", "")

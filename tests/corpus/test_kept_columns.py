@@ -14,7 +14,6 @@ from trietok import (
     OptionError,
     encode_files,
 )
-from trietok.corpus import shard_files
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -109,41 +108,6 @@ def test_columns_are_kept_beside_their_texts(english, labelled, shard_bytes, wor
         **{**options, "workers": 1},
     )
     assert contents(out) == contents(labelled / "again")
-
-
-def test_row_groups_of_kept_columns(english, tmp_path, monkeypatch):
-    """Values of JSON that are null, whole and with a point, in this order; groups are written by
-    what is kept, too.
-    """
-    monkeypatch.setattr(shard_files, "_BYTES_AT_ONCE", 500)
-    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 1000)
-    values = [None] * 100 + list(range(100)) + [number / 2 for number in range(100)]
-    path = json_file(tmp_path / "a.jsonl", [{"text": "", "n": value} for value in values])
-    encode_files(path, tmp_path / "out", english, workers=1, keep_columns=["n"])
-    assert [row["n"] for row in table_in(tmp_path / "out")] == values
-    shard = pq.ParquetFile(tmp_path / "out" / "part-00000.parquet")
-    assert shard.metadata.num_row_groups > 2
-
-
-@pytest.mark.parametrize(
-    ("name", "keep", "waits"),
-    [("a.jsonl", [], 0), ("a.jsonl", ["id"], 7), ("a.parquet", ["id"], 0)],
-)
-def test_only_values_of_json_wait_for_the_end_of_a_shard(
-    english, tmp_path, monkeypatch, name, keep, waits
-):
-    monkeypatch.setattr(shard_files, "_IDS_AT_ONCE", 1)
-    monkeypatch.setattr("trietok.corpus.text_inputs._BLOCK", 10)  # a line is read at a time
-    most, original = [0], shard_files._ParquetTable.write
-
-    def watched(self, table):
-        original(self, table)
-        most.append(len(self._waiting))
-
-    monkeypatch.setattr(shard_files._ParquetTable, "write", watched)
-    encode_files(write(tmp_path / name), tmp_path / "out", english, workers=1, keep_columns=keep)
-    assert max(most) == waits
-    assert rows_in(tmp_path / "out") == ids_of(english)
 
 
 def test_a_column_may_be_the_text_and_may_be_kept_twice(english, tmp_path):

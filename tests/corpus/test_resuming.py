@@ -115,27 +115,6 @@ def test_a_finished_shard_that_is_gone_is_made_again(english, tmp_path, corpus):
     assert contents(out) == contents(tmp_path / "unbroken")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_a_shard_that_is_made_again_keeps_its_mode_or_is_refused(english, tmp_path, corpus):
-    files, options = corpus
-    out = tmp_path / "out"
-    encode_files(files, out, english, **options)
-    whole = contents(out)
-    (out / "part-00003.parquet").write_bytes(b"")
-    (out / "part-00003.parquet").chmod(0o444)
-    (out / "manifest.json").chmod(0o600)
-    with pytest.raises(
-        FileError, match=r"cannot replace .*part-00003\.parquet: it is write-protected"
-    ):
-        encode_files(files, out, english, resume=True, **options)
-    assert (out / "part-00003.parquet").read_bytes() == b""
-    (out / "part-00003.parquet").chmod(0o640)
-    encode_files(files, out, english, resume=True, **options)
-    assert contents(out) == whole
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()}
-    assert (modes["part-00003.parquet"], modes["manifest.json"]) == (0o640, 0o600)
-
-
 def test_another_run_is_not_gone_on_with(english, tmp_path, corpus, vocab_file):
     files, options = corpus
     out = tmp_path / "out"
@@ -213,34 +192,6 @@ def test_files_of_another_run_are_never_among_those_of_this_one(english, tmp_pat
     assert contents(out) == before
 
 
-def test_a_file_of_another_run_that_comes_meanwhile(english, tmp_path, corpus):
-    files, options = corpus
-    out = tmp_path / "out"
-
-    def another(state):
-        (out / "part-00999.parquet").write_bytes(b"")
-
-    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet; encode into"):
-        encode_files(files, out, english, progress=another, **options)
-    assert not (out / "manifest.json").exists()
-    (out / "part-00999.parquet").unlink()
-    encode_files(files, out, english, resume=True, **options)
-    (out / "part-00999.parquet").write_bytes(b"")
-    with pytest.raises(InputError, match=r"not of this run: part-00999\.parquet"):
-        encode_files(files, out, english, resume=True, **options)
-
-
-def test_a_shard_whose_record_was_to_come_is_made_again(english, tmp_path, corpus):
-    files, options = corpus
-    encode_files(files, tmp_path / "unbroken", english, **options)
-    out = tmp_path / "out"
-    with pytest.raises(Stop):
-        encode_files(files, out, english, progress=stop_after(1), **options)
-    next((out / ".trietok-encode").glob("*.record.json")).unlink()
-    encode_files(files, out, english, **options)
-    assert contents(out) == contents(tmp_path / "unbroken")
-
-
 def test_one_run_at_a_time(english, tmp_path, corpus):
     pytest.importorskip("fcntl")
     files, options = corpus
@@ -280,20 +231,6 @@ def test_a_file_that_changes_meanwhile(english, tmp_path, corpus):
     assert contents(tmp_path / "out") == contents(tmp_path / "unbroken")
 
 
-def test_a_damaged_page_of_a_parquet_file(english, tmp_path):
-    pq.write_table(
-        pa.table({"text": [os.urandom(40).hex() for _ in range(2000)]}), tmp_path / "a.parquet"
-    )
-    raw = bytearray((tmp_path / "a.parquet").read_bytes())
-    raw[4:4000] = bytes(3996)
-    (tmp_path / "a.parquet").write_bytes(raw)
-    with pytest.raises(
-        FileError, match=r"a\.parquet cannot be read: .*--resume continues once the"
-    ) as caught:
-        encode_files([tmp_path / "a.parquet"], tmp_path / "out", english, workers=1)
-    assert ".." not in str(caught.value).replace(str(tmp_path), "")
-
-
 @pytest.mark.parametrize(
     "what", ["manifest.json", ".trietok-encode/plan.json", ".trietok-encode/manifest.json"]
 )
@@ -318,28 +255,3 @@ def test_a_run_of_another_format_is_refused_and_left_as_it_is(english, tmp_path,
         ):
             encode_files(path, out, english, workers=1, resume=True)
         assert {**before, **contents(out)} == contents(out) == before
-
-
-def test_how_large_shards_are_where_nobody_says_it(english, tmp_path, monkeypatch):
-    """By how much text there is; a run that is resumed keeps to what it has, though there is more
-    by now.
-    """
-    monkeypatch.setattr(
-        "trietok.corpus.run_directory._SHARD_BYTES", ((3000, 1000), (1000, 200), (0, 50))
-    )
-    sizes = []
-    for number, texts in enumerate((1, 5, 10)):
-        write(tmp_path / f"{number}.txt", ["people"] * (texts * 40))
-        manifest = encode_files(
-            tmp_path / f"{number}.txt", tmp_path / f"ids{number}", english, workers=1
-        )
-        sizes.append(manifest["options"]["shard_bytes"])
-    assert sizes == [50, 200, 200]
-    resumed = encode_files(tmp_path / "*.txt", tmp_path / "ids0", english, workers=1, resume=True)
-    assert resumed["options"]["shard_bytes"] == 50
-    whole = encode_files(tmp_path / "*.txt", tmp_path / "all", english, workers=1)
-    assert whole["options"]["shard_bytes"] == 1000
-    with pytest.raises(InputError, match="was made with shard_bytes 50; this call has 60"):
-        encode_files(
-            tmp_path / "*.txt", tmp_path / "ids0", english, workers=1, resume=True, shard_bytes=60
-        )

@@ -12,7 +12,6 @@ import time
 import pytest
 
 from trietok.text.kernel.choosing import kernel_at_work
-from trietok.worker_pool import interrupts_held
 
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
@@ -208,16 +207,3 @@ def test_the_processes_end_with_one_that_is_killed(tmp_path, number):
     script.send_signal(number)
     assert "the script hangs" not in said(script)
     assert script.returncode == -number
-
-
-def test_ctrl_c_waits_until_what_it_must_not_break_off_is_done():
-    done = []
-
-    def interrupted():
-        with interrupts_held():
-            signal.raise_signal(signal.SIGINT)
-            done.append("all")
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert done == ["all"]
