@@ -6,13 +6,12 @@ import json
 import os
 import pathlib
 
+import numpy as np
 import pytest
+import safetensors.numpy as safetensors
 
 import trietok
 from trietok import BertTokenizer, BertTokenizerFast, adapt
-
-np = pytest.importorskip("numpy")
-safetensors = pytest.importorskip("safetensors.numpy")
 
 TEXTS = [
     "Vaccines protect from covid.",

@@ -8,6 +8,7 @@ import pytest
 
 import trietok
 from tests.comparing.parts import reloaded
+from tests.conftest import needs
 from trietok import BertTokenizerFast, InputError, InputTypeError, VocabularyError, add_terms
 from trietok.workbench.adapting.add_terms import effects_of_terms, remove_terms
 
@@ -38,7 +39,7 @@ def test_a_table_is_an_error_that_names_its_columns(function):
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
     before = tokenizer.fingerprint()
     columns = {"id": [1], "term": ["covid"]}
-    for table in (Frame(), columns, pytest.importorskip("pyarrow").table(columns)):
+    for table in (Frame(), columns, needs("pyarrow").table(columns)):
         with pytest.raises(
             InputTypeError, match=r"of columns; pass one of them: (\w+)\['id'\] or \1\['term'\]"
         ):
@@ -48,7 +49,7 @@ def test_a_table_is_an_error_that_names_its_columns(function):
 
 @pytest.mark.parametrize("function", [name for name in TAKES_TERMS if name != "remove_tokens"])
 def test_a_column_of_arrow_is_a_list(function):
-    column = pytest.importorskip("pyarrow").table({"term": ["covid", "zika", "covid"]})["term"]
+    column = needs("pyarrow").table({"term": ["covid", "zika", "covid"]})["term"]
     results = []
     for terms in (column, column.to_pylist()):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")

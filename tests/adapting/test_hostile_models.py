@@ -13,9 +13,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import bert, numbers, save_model, two_tokenizers, write_tensors
 from tests.cli.commands import environment
 from trietok import FileError, FileFormatError, TrietokError, apply_rows

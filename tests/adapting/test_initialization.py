@@ -14,12 +14,8 @@ import time
 from fractions import Fraction
 from types import SimpleNamespace
 
-import pytest
-
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 import numpy as np
+import pytest
 
 import trietok
 from tests.adapting.models import (
@@ -31,6 +27,7 @@ from tests.adapting.models import (
 )
 from tests.adapting.test_rows_numbers import nearest, value_of
 from tests.cli.commands import error, out, run
+from tests.conftest import needs
 from trietok import BertTokenizer, InputError, adapt, plan_rows
 from trietok.workbench.adapting import distil
 from trietok.workbench.adapting.checkpoint import read_checkpoint
@@ -199,7 +196,7 @@ KINDS = {
 @pytest.fixture
 def make(before, tmp_path):
     """A function that makes a tiny model of transformers, with a tokenizer."""
-    torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+    torch, transformers = needs("torch"), needs("transformers")
     transformers.logging.set_verbosity_error()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -468,7 +465,7 @@ def test_what_is_tied_to_the_embeddings_gets_their_rows(make, tmp_path):
     """A head in the file beside the embeddings: tied by the configuration, it has their rows;
     untied, the plan's.
     """
-    transformers = pytest.importorskip("transformers")
+    transformers = needs("transformers")
     from safetensors.torch import load_file, save_file
 
     for is_tied in (True, False):

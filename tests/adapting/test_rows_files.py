@@ -8,12 +8,8 @@ import os
 import re
 import sys
 
-import pytest
-
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 import numpy as np
+import pytest
 import safetensors
 
 from tests.adapting.models import (

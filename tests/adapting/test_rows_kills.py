@@ -14,9 +14,6 @@ import time
 
 import pytest
 
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import (
     bert,
     numbers,

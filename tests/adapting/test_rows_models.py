@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("safetensors")
+from tests.conftest import needs
+
+needs("torch")
 
 import torch
 import transformers

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,6 @@ from tests.conftest import examples
 from trietok import InputError, RowPlan
 from trietok.workbench.adapting import row_blocks
 from trietok.workbench.adapting.row_blocks import RowBlocks
-
-np = pytest.importorskip("numpy")
 
 BITS = {"F64": np.uint64, "F32": np.uint32, "F16": np.uint16, "BF16": np.uint16}
 # Bits of the fraction, of the exponent.

@@ -11,9 +11,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import bert, numbers, save_model, write_tensors
 from tests.cli.commands import environment, error
 from trietok import BertTokenizer, FileFormatError, InputError, TrietokError, adapt

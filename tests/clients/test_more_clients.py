@@ -13,13 +13,14 @@ import pytest
 import trietok
 from tests.clients.conftest import LONG, SAME_IN_BOTH, TEXTS, model_of
 from tests.clients.page import run_line
+from tests.conftest import needs
 from trietok.clients import to_transformers
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
 
 def imported(name: str) -> Any:
-    return pytest.importorskip(name, reason=f"{name} is not installed")
+    return needs(name)
 
 
 @pytest.fixture

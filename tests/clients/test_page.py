@@ -10,6 +10,7 @@ import pytest
 import trietok
 from tests.clients.conftest import TEXTS
 from tests.clients.page import PAGE, rows
+from tests.conftest import needs
 from trietok.clients import to_rust, to_transformers
 
 
@@ -25,9 +26,7 @@ def test_every_line_of_the_table_is_run():
 @pytest.mark.clients
 @pytest.mark.usefixtures("offline")
 def test_the_other_code_of_the_page(directory):
-    library = pytest.importorskip(
-        "sentence_transformers", reason="sentence-transformers is not installed"
-    )
+    library = needs("sentence_transformers")
     imports, example = re.findall(
         r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )

@@ -10,7 +10,6 @@ import pytest
 import trietok
 from trietok.clients import to_rust
 
-pytest.importorskip("tokenizers")
 TEXTS = [
     "the ĿL \u1d2c covid-19 people\u0378 x\u200by unaffable  <ent> PEOPLE",
     "",

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 import trietok
 from trietok.clients import to_transformers
 
-transformers = pytest.importorskip("transformers")
 IS_FOUR = transformers.__version__.startswith("4.")
 # Letters that are newer than Unicode 9, a format character and an unassigned one: the profiles
 # differ on them.
