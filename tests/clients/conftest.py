@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 import trietok
 from tests.conftest import needs
@@ -51,7 +52,6 @@ def _version(name: str) -> str:
 def offline() -> Iterator[None]:
     """Nothing asks the hub, and what is computed does not depend on the number of cores."""
     torch = needs("torch")
-    transformers = needs("transformers")
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {
             "HF_HUB_OFFLINE": "1",
@@ -71,8 +71,6 @@ def offline() -> Iterator[None]:
 
 def config_of(**options: Any) -> Any:
     """The configuration of a tiny model with a row for each token."""
-    import transformers
-
     return transformers.BertConfig(
         vocab_size=8002,
         hidden_size=32,
@@ -91,7 +89,6 @@ def config_of(**options: Any) -> Any:
 def model_of(name: str, **options: Any) -> Any:
     """A random model of transformers' class of that name, always the same one."""
     import torch
-    import transformers
 
     torch.manual_seed(0)
     return getattr(transformers, name)(config_of(**options)).eval()
@@ -135,8 +132,6 @@ def their_tokenizer(profile: str, directory: Path) -> Any:
     """transformers' own tokenizer of a profile: of the slow one, transformers 5 has the class under
     another name.
     """
-    import transformers
-
     if profile == "fast":
         return transformers.BertTokenizerFast.from_pretrained(directory)
     kind = getattr(transformers, "BertTokenizerLegacy" if is_five() else "BertTokenizer")

@@ -63,9 +63,7 @@ def test_save_and_load(library, directory, tokenizer, tmp_path):
     model = encoder(library, directory)
     run_line("sentence-transformers: SentenceTransformer", model=model, tokenizer=tokenizer)
     if tokenizer.profile == "slow" and is_five():
-        with pytest.raises(
-            trietok.NotSupportedError, match="'flurbomycin' as it is written, not in 'FLURBOMYCIN'"
-        ):
+        with pytest.raises(trietok.NotSupportedError):
             model.save(str(tmp_path))
         run_line(
             "sentence-transformers: SentenceTransformer",

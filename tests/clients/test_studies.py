@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import transformers
 
 import trietok
 from tests.clients.conftest import model_of
@@ -87,7 +88,6 @@ def test_initializations_without_training(
 def test_a_small_bert(tmp_path: Path) -> None:
     """The program as it is called, with its two directories."""
     sentence_transformers = needs("sentence_transformers")
-    transformers = needs("transformers")
     (tmp_path / "texts.txt").write_text(
         "".join(
             f"Line {n} says what the people of the country say, and again, that it is {n}.\n"
