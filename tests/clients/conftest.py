@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 
 import trietok
 from tests.conftest import needs
@@ -52,6 +51,8 @@ def _version(name: str) -> str:
 def offline() -> Iterator[None]:
     """Nothing asks the hub, and what is computed does not depend on the number of cores."""
     torch = needs("torch")
+    import transformers
+
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {
             "HF_HUB_OFFLINE": "1",
@@ -71,6 +72,8 @@ def offline() -> Iterator[None]:
 
 def config_of(**options: Any) -> Any:
     """The configuration of a tiny model with a row for each token."""
+    import transformers
+
     return transformers.BertConfig(
         vocab_size=8002,
         hidden_size=32,
@@ -89,6 +92,7 @@ def config_of(**options: Any) -> Any:
 def model_of(name: str, **options: Any) -> Any:
     """A random model of transformers' class of that name, always the same one."""
     import torch
+    import transformers
 
     torch.manual_seed(0)
     return getattr(transformers, name)(config_of(**options)).eval()
@@ -132,6 +136,8 @@ def their_tokenizer(profile: str, directory: Path) -> Any:
     """transformers' own tokenizer of a profile: of the slow one, transformers 5 has the class under
     another name.
     """
+    import transformers
+
     if profile == "fast":
         return transformers.BertTokenizerFast.from_pretrained(directory)
     kind = getattr(transformers, "BertTokenizerLegacy" if is_five() else "BertTokenizer")
