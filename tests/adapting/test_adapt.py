@@ -422,22 +422,6 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == [directory.name]
 
 
-def test_what_the_texts_say_the_second_time_comes_before_the_name(model, tmp_path):
-    class Once:
-        reads = 0
-
-        def __iter__(self):
-            self.reads += 1
-            if self.reads > 1:
-                raise trietok.FileError("cannot read it again", path="texts")
-            return iter(TEXTS)
-
-    directory = model()
-    with pytest.raises(trietok.FileError, match="again"):
-        adapt(directory, tmp_path / "out", Once(), min_frequency=2)
-    assert os.listdir(tmp_path) == [directory.name]
-
-
 def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
     def texts():
         raise AssertionError("the texts were read")

@@ -352,7 +352,7 @@ def test_a_term_before_entries_can_be_removed_and_come_back(tokenizer):
 
 @pytest.mark.parametrize("change", [add_terms, remove_terms])
 def test_what_is_no_term_is_told_with_its_number(tokenizer, change):
-    with pytest.raises(InputTypeError, match="a term is a str, not NoneType: None, number 2"):
+    with pytest.raises(InputTypeError, match="number 2"):
         change(tokenizer, ["the", None])
 
 

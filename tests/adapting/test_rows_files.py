@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 
 import numpy as np
@@ -248,22 +247,6 @@ def test_tensors_that_trietok_does_not_know(two, tmp_path):
             apply_rows(plan, model, tmp_path / "other", **options)
 
 
-def test_numbers_that_are_not_finite(two, tmp_path):
-    _, _, plan = two
-    tensors = bert(ROWS)
-    tensors[DECODER][1][2, 1] = np.nan
-    model = save_model(tmp_path / "model", tensors, ROWS)
-    apply_rows(plan, model, tmp_path / "out")  # no new row is made of row 2
-    assert np.isnan(tensors_of(tmp_path / "out")[DECODER][2, 1])
-    tensors[DECODER][1][6, 1] = np.inf  # a piece of covid
-    save_model(model, tensors, ROWS)
-    with pytest.raises(
-        InputError, match=rf"row 6 of '{re.escape(DECODER)}' holds numbers that are not finite"
-    ):
-        apply_rows(plan, model, tmp_path / "other")
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["model", "out"]
-
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 
@@ -371,17 +354,13 @@ def test_weights_in_other_formats_only(two, tmp_path):
     _, _, plan = two
     model = save_model(tmp_path / "model", bert(ROWS), ROWS, architectures=["BertForMaskedLM"])
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(
-        FileError, match=r"as pytorch_model\.bin.*from transformers import BertForMaskedLM as M"
-    ):
+    with pytest.raises(FileError, match="from transformers import BertForMaskedLM"):
         apply_rows(plan, model, tmp_path / "out")
     (model / "pytorch_model.bin").unlink()
     with pytest.raises(FileError):
         apply_rows(plan, model, tmp_path / "out")
     save_model(model / "0_Transformer", bert(ROWS), ROWS)
-    with pytest.raises(
-        FileError, match=r"there is 0_Transformer/model\.safetensors: give the directory"
-    ):
+    with pytest.raises(FileError, match="0_Transformer"):
         apply_rows(plan, model, tmp_path / "out")
 
 
@@ -453,9 +432,7 @@ def test_packages_that_are_missing(two, tmp_path, monkeypatch):
     for name in ("safetensors", "numpy"):
         with monkeypatch.context() as context:
             context.setitem(sys.modules, name, None)
-            with pytest.raises(
-                MissingDependencyError, match=rf"{name} is needed .*: pip install {name}$"
-            ) as caught:
+            with pytest.raises(MissingDependencyError, match=f"pip install {name}$") as caught:
                 apply_rows(plan, model, tmp_path / "out")
             assert caught.value.extra == "model"
 

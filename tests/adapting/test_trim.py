@@ -316,34 +316,12 @@ def test_texts_held_back(small):
     assert certificate.to_dict()["held_back"]["unknown_words"] == {"abc": 2}
 
 
-def test_the_most_frequent_words_that_become_unknown_are_named(small):
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    texts = [f"{letter} ☃" for number, letter in enumerate(letters) for _ in range(number + 1)]
-    trimmed = trietok.trim(small(*letters), ["z"], check_texts=texts)
-    words = trimmed.certificate.held_back.unknown_words
-    assert list(words.items()) == [(letters[place], place + 1) for place in range(24, 4, -1)]
-    assert "after: y (25), x (24), w (23)" in str(trimmed)
-
-
 def test_texts_that_come_once_are_read_from_a_file(small):
     tokenizer = small("a", "##b")
     texts = ["ab", "a\nb \ud800", ""]
     one, other = (trietok.trim(tokenizer, given) for given in (texts, (text for text in texts)))
     assert one.certificate == other.certificate
     assert one.ids == other.ids
-
-
-def test_texts_that_change_between_the_readings_are_an_error(small):
-    class Growing:
-        def __init__(self):
-            self.texts = ["a"]
-
-        def __iter__(self):
-            yield from self.texts
-            self.texts.append("ab b")
-
-    with pytest.raises(VocabularyError):
-        trietok.trim(small("a", "##b", "b"), Growing())
 
 
 # ---- errors --------------------------------------------------------------------------------------

@@ -42,14 +42,6 @@ def test_the_command_as_json(tmp_path):
     assert json.loads(line)["id_map"]["9"] == 8
 
 
-def test_the_command_with_each_finding(tmp_path):
-    folder = str(make(tmp_path / "model", vocab(*(f"##{sign}" for sign in "!?.,;:-"))))
-    assert len(out("check", "-m", folder)) < 5
-    assert (
-        len([line for line in out("check", "-m", folder, "--all") if "no text gives" in line]) == 7
-    )
-
-
 def test_the_command_fixing(tmp_path):
     folder = str(make(tmp_path / "model", vocab("un")))
     written = out("check", "-m", folder, "--fix", "-o", str(tmp_path / "out"))

@@ -104,20 +104,6 @@ def test_what_a_resumed_run_removes(tmp_path, monkeypatch):
     assert line["removed"] == {"a.txt": 1}
 
 
-def test_a_bad_row(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"the\n\xff\n")
-    command = [
-        "encode-files",
-        str(tmp_path / "a.txt"),
-        "-o",
-        str(tmp_path / "ids"),
-        "--workers",
-        "1",
-    ]
-    assert error(*command).startswith(f"{tmp_path / 'a.txt'}, row 2: byte 0xff")
-    assert "1 row without text" in out(*command, "--on-error", "skip")[1]
-
-
 def test_force_replaces_a_run_that_was_interrupted(english, tmp_path):
     def stop(state):
         raise KeyboardInterrupt
@@ -158,18 +144,6 @@ def test_texts_longer_than_the_model_takes(tmp_path, vocab_file):
     assert result.stderr.startswith("trietok: warning: the longest text has 602 tokens")
     assert run(*command, str(tmp_path / "cut"), "--truncation").stderr == ""
     assert len(rows_in(tmp_path / "cut")[0]) == 512
-
-
-def test_what_is_written_is_written_here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.txt").write_text("a\n")
-    for command in (
-        ("train", "wordpiece", "a.txt", "-o"),
-        ("rows", "a", "-o"),
-        ("encode-files", "a.txt", "-o"),
-    ):
-        assert "s3://bucket/ids" in usage_error(*command, "s3://bucket/ids")
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_usage_errors(tmp_path):

@@ -76,12 +76,6 @@ def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
     assert "is a directory" in error("lock", "-m", tiny, "-o", str(tmp_path))
 
 
-def test_standard_input(tmp_path, tiny):
-    path = tmp_path / "lock.json"
-    out("lock", "-m", tiny, "-o", str(path), "-", stdin="hello\n")
-    assert [each.text for each in Lock.load(path).texts] == ["hello"]
-
-
 def test_mistakes(tmp_path, tiny):
     path = tmp_path / "lock.json"
     (tmp_path / "empty.txt").write_text("\n\n")

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from tests.cli.commands import WHY, WHY_OF_CLASS, run_saying_all, usage_error
+from tests.cli.commands import run_saying_all, usage_error
 from tests.corpus.shards import rows_in
 from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
-from trietok.tokenizer.auto import choose
 
 TEXT = "cafe\u0301 hello"  # of which only the slow profile composes a character
 WORDS = ("hello", "cafe", "caf\u00e9", "##\u0301", "[MASK]")
@@ -30,36 +29,31 @@ def said(*arguments: str, stdin: str = "") -> tuple[str, str]:
     return result.stdout, result.stderr
 
 
-def test_the_files_of_a_directory_decide(directory, vocab_file):
-    def chosen(name=directory):
-        choice = choose(str(name))
-        assert type(choice.load()) is choice.kind
-        return str(choice)
+JAPANESE = '{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}'
 
-    config = directory / "tokenizer_config.json"
-    whole = (directory / "tokenizer.json").read_text(encoding="utf-8")
-    assert chosen() == "fast, because tokenizer.json is there"
-    (directory / "tokenizer.json").unlink()
-    assert chosen() == chosen("trietok-en") == f"fast, {WHY_OF_CLASS}"
-    config.write_text('{"tokenizer_class": "BertTokenizerLegacy"}')
-    assert chosen() == "slow, because BertTokenizerLegacy has no fast class"
-    config.write_text(
-        '{"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "basic"}'
-    )
-    assert chosen() == "slow, because BertJapaneseTokenizer has no fast class"
-    config.write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
-    assert chosen() == "fast, because AutoTokenizer takes PreTrainedTokenizerFast"
-    AutoTokenizer.from_pretrained(directory)
-    config.unlink()
-    assert chosen() == chosen(vocab_file("a")) == f"fast, {WHY}"
-    (directory / "tokenizer.json").write_text(whole, encoding="utf-8")
-    assert chosen() == chosen(directory / "tokenizer.json") == f"fast, {WHY}"
-    for name in (directory, directory / "tokenizer.json", vocab_file("a")):
-        assert AutoTokenizer.from_pretrained(name).profile == "fast"
-    (directory / "tokenizer.json").unlink()
-    (directory / "config.json").write_text('{"model_type": "electra"}')
-    assert chosen() == "fast, because AutoTokenizer takes the fast class for model_type electra"
-    assert str(choose(str(directory), "slow")) == "slow, as asked for"
+
+@pytest.mark.parametrize(
+    ("has_json", "config", "profile"),
+    [
+        (True, None, "fast"),
+        (True, "", "fast"),
+        (False, None, "fast"),
+        (False, "", "fast"),
+        (False, '{"tokenizer_class": "BertTokenizerLegacy"}', "slow"),
+        (False, JAPANESE, "slow"),
+        (False, '{"tokenizer_class": "PreTrainedTokenizerFast"}', "fast"),
+    ],
+)
+def test_the_files_of_a_directory_decide(directory, has_json, config, profile):
+    """`config` replaces tokenizer_config.json; with the empty one it is not there."""
+    if not has_json:
+        (directory / "tokenizer.json").unlink()
+    if config is not None:
+        (directory / "tokenizer_config.json").write_text(config or "{}")
+    if config == "":
+        (directory / "tokenizer_config.json").unlink()
+    assert f"trietok: profile: {profile}, because " in said("encode", "-m", str(directory), "a")[1]
+    assert AutoTokenizer.from_pretrained(directory).profile == profile
 
 
 @pytest.mark.parametrize("profile", [None, "slow", "fast"])

@@ -17,18 +17,16 @@ from tests.cli.commands import COLOURS, environment, out, posix, process
 pytestmark = posix
 
 
-def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") -> tuple[str, bytes]:
+def watched(*arguments: str, stdout, lines) -> tuple[str, bytes]:
     """What a run says on standard error, a terminal, and the input it got.
 
-    That comes from the file `stdin`; or `lines` again and again, until a bar is seen, and then
-    `last`.
+    That is `lines` again and again, until a bar is seen.
     """
     import pty
 
     ours, theirs = pty.openpty()
     env = environment(COLUMNS="100", TERM="xterm-256color", LC_ALL="C.UTF-8")
-    given = {"stdin": stdin} if stdin else {}
-    child = process(*arguments, stdout=stdout, stderr=theirs, env=env, **given)
+    child = process(*arguments, stdout=stdout, stderr=theirs, env=env)
     os.close(theirs)
     sent: list[bytes] = []
     seen = threading.Event()
@@ -40,11 +38,9 @@ def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") ->
             sent.append(line)
             child.stdin.write(line)
             child.stdin.flush()
-        sent.append(last)
-        child.stdin.write(last)
         child.stdin.close()
 
-    writer = threading.Thread(target=feed if not stdin else lambda: None)
+    writer = threading.Thread(target=feed)
     writer.start()
     written = b""
     try:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
-from tests.cli.commands import error, out, run, usage_error
+from tests.cli.commands import error, out, usage_error
 from trietok import BertTokenizer, BertTokenizerFast
 
 WORDS = ("the", "c", "##o", "##v", "##i", "##d", "##s")
@@ -62,26 +59,6 @@ def test_from_standard_input_and_several_files(tiny, text, tmp_path):
     assert out("suggest", str(tmp_path / "*.txt"), text, "-m", tiny) == out(
         "suggest", str(tmp_path / "*.txt"), "-m", tiny
     )
-
-
-def test_every_kind_of_file(tiny, text, tmp_path):
-    expected = out("suggest", text, "-m", tiny, "--min-frequency", "1")
-    texts = TEXT.split("\n")[:-1]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"body": line}) + "\n" for line in texts))
-    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
-    pyarrow.parquet.write_table(pyarrow.table({"body": texts}), tmp_path / "c.parquet")
-    for name in ("a.jsonl", "b.txt.gz", "c.parquet", "*.jsonl"):
-        given = (
-            "suggest",
-            str(tmp_path / name),
-            "-m",
-            tiny,
-            "--min-frequency",
-            "1",
-            "--column",
-            "body",
-        )
-        assert out(*given) == expected, name
 
 
 def test_bytes_that_are_not_utf8_can_be_replaced(tiny):
@@ -184,11 +161,6 @@ def test_errors(tiny, text, tmp_path):
     assert "no-such-model" in error("suggest", text, "-m", str(tmp_path / "no-such-model"))
     assert "--most" in usage_error("suggest", text, "-m", tiny, "--most", "0")
     assert "--way" in usage_error("suggest", text, "-m", tiny, "--way", "anyhow")
-
-
-def test_nothing_is_saved_where_counting_fails(tiny, tmp_path):
-    run("suggest", "-m", tiny, "--output", str(tmp_path / "out"), stdin=b"covid\n\xff\n")
-    assert not (tmp_path / "out").exists()
 
 
 def test_the_copy_has_the_profile_of_the_model(tiny, text, tmp_path):

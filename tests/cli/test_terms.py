@@ -58,14 +58,6 @@ def test_a_table_is_read_without_pyarrow(tmp_path, monkeypatch):
     )
 
 
-def test_the_row_of_a_term_that_is_left_out(tmp_path):
-    (tmp_path / "a.csv").write_text("text\nzoology\n\u200d\n", encoding="utf-8")
-    result = run(
-        "add", "-m", "trietok-en", "--terms", str(tmp_path / "a.csv"), "-o", str(tmp_path / "out")
-    )
-    assert "left out: '\\u200d', number 2" in result.stdout
-
-
 DOUBTFUL = """# Diseases
 ##ology
 "myocardial infarction",0

@@ -220,14 +220,6 @@ def test_bad_input_is_one_clear_line(text):
     assert not os.path.exists("out")
 
 
-def test_the_output_has_to_be_new_or_empty_and_is_looked_at_first(text):
-    for output in (".", text, ""):
-        message = error("train", "bpe", "missing.txt", "-o", output)
-        assert "is there already" in message
-    pathlib.Path("out").mkdir()
-    out("train", "bpe", text, "-o", "out")
-
-
 @posix
 def test_the_place_for_the_output_is_looked_at_first(text, monkeypatch):
     for output in ("text.txt/new", "text.txt/new/deeper"):

@@ -47,9 +47,7 @@ def test_every_supported_version_gives_the_ids() -> None:
 
 def test_a_slow_one_is_refused_unless_differences_are_allowed() -> None:
     tokenizer = made(trietok.BertTokenizer)
-    with pytest.raises(
-        trietok.NotSupportedError, match=r"BertTokenizerFast.*allow_differences=True"
-    ):
+    with pytest.raises(trietok.NotSupportedError, match="allow_differences=True"):
         to_rust(tokenizer)
     rust = to_rust(tokenizer, allow_differences=True)
     assert rust.encode(TEXTS[2]).ids == tokenizer.encode(TEXTS[2])

@@ -144,34 +144,6 @@ def test_texts_that_overflow(tokenizer, options):
     assert found.to_pylist() == expected
 
 
-def test_the_columns_of_each_profile():
-    """A slow tokenizer says what it cut off, a fast one gives another row for it."""
-    rows = table(["a"], ["b " * 6])
-    options = {
-        "truncation": "only_second",
-        "max_length": 7,
-        "stride": 1,
-        "return_overflowing_tokens": True,
-    }
-    options |= {"return_token_type_ids": False, "return_attention_mask": False}
-    slow = BertTokenizer.from_pretrained("trietok-en")
-    found = TokenizeBatch(slow, "question", "context", keep_columns=["id"], **options)(rows)
-    a, b = slow.convert_tokens_to_ids(["a", "b"])
-    assert found.to_pydict() == {
-        "id": [0],
-        "overflowing_tokens": [[b, b, b, b]],
-        "num_truncated_tokens": [3],
-        "input_ids": [[2, a, 3, b, b, b, 3]],
-    }
-    fast = BertTokenizerFast.from_pretrained("trietok-en")
-    found = TokenizeBatch(fast, "question", "context", keep_columns=["id"], **options)(rows)
-    assert found.to_pydict() == {
-        "id": [0, 0, 0],
-        "input_ids": [[2, a, 3, b, b, b, 3], [2, a, 3, b, b, b, 3], [2, a, 3, b, b, 3]],
-        "overflow_to_sample_mapping": [0, 0, 0],
-    }
-
-
 @pytest.mark.parametrize("options", [{}, WINDOWS], ids=["pairs", "windows"])
 @pytest.mark.parametrize(
     ("questions", "contexts"),

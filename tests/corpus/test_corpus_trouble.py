@@ -252,17 +252,3 @@ def test_a_column_of_another_type_is_an_error_though_bad_rows_are_skipped(englis
 def test_the_output_is_a_local_directory(english, tmp_path):
     with pytest.raises(InputError):
         encode_files([write(tmp_path / "a.txt")], "s3://bucket/ids", english)
-
-
-def test_after_a_full_disk_a_run_goes_on(english, tmp_path, monkeypatch):
-    path, out = write(tmp_path / "a.txt"), tmp_path / "out"
-
-    def full(handle):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(FileError, match="No space left on device"):
-            encode_files(path, out, english, workers=1)
-    encode_files(path, out, english, resume=True, workers=1)
-    assert rows_in(out) == ids_of(english)

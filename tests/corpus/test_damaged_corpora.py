@@ -7,7 +7,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import random
 import shutil
 from pathlib import Path
@@ -169,20 +168,6 @@ def test_a_manifest_moves_and_replaces_nothing_elsewhere(finished, tmp_path, whe
     assert victim.read_text() == "mine"
 
 
-@pytest.mark.parametrize("stem", ["..", "other", "/part-00000"])
-def test_a_manifest_names_files_of_shards_only(finished, stem):
-    run, whole, _ = finished
-
-    def renamed(lines):
-        for line in lines:
-            line["file"]["name"] = f"{stem}.parquet"
-        return lines
-
-    rewritten(whole, "shards-00000.jsonl", renamed)
-    with pytest.raises(FileFormatError):
-        run(whole, resume=True)
-
-
 def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
     run, _, _ = finished
     (tmp_path / "elsewhere").mkdir()
@@ -193,28 +178,6 @@ def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
         with pytest.raises(InputError):
             run(tmp_path / "out", resume=resume)
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["temporary-notes"]
-
-
-@pytest.mark.parametrize("kind", ["link", "link to itself", "pipe", "folder"])
-@pytest.mark.parametrize("name", ["rejects.jsonl", "part-00000.x"])
-def test_what_is_no_file_of_a_run_is_refused(finished, tmp_path, kind, name):
-    run, whole, _ = finished
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    victim.chmod(0o600)
-    state = whole / ".trietok-encode"
-    state.mkdir()
-    (whole / "manifest.json").rename(state / "manifest.json")
-    path = (whole if name.startswith("part") else state) / name
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(victim if kind == "link" else path)
-    with pytest.raises(InputError):
-        run(whole, resume=True)
-    assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("mine", 0o600)
 
 
 # ---- pages of Parquet files ----------------------------------------------------------------------

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import os
 
 import fsspec
 import pytest
 
 from tests.cli.commands import error, run
-from tests.corpus.shards import contents, write
-from trietok import FileError, FileFormatError, InputError, encode_files
+from tests.corpus.shards import contents
+from trietok import FileFormatError, InputError, encode_files
 
 OPTIONS = {"workers": 1, "on_error": "skip", "shard_bytes": 500}
 
@@ -26,27 +24,6 @@ def test_a_damaged_file_with_a_url_is_set_aside(english, tmp_path):
     assert [file["name"][-9:] for file in manifest["set_aside"]] == ["c.parquet", "/d.txt.gz"]
     assert manifest["totals"]["rows"] == 1
     memory.store.clear()
-
-
-@pytest.mark.parametrize("name", ["a.txt", "c.parquet"])
-def test_too_many_open_files_are_no_fault_of_a_file(english, tmp_path, monkeypatch, name):
-    files = [
-        write(tmp_path / "0.txt", ["the people"] * 40),
-        write(tmp_path / name, ["of the"] * 40),
-    ]
-
-    def refused(*arguments, **options):
-        raise OSError(errno.EMFILE, "Too many open files", str(files[1]))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("trietok.corpus.text_inputs.open_bytes", refused)
-        patch.setattr("trietok.corpus.text_inputs.open_parquet", refused)
-        patch.setattr("trietok.corpus.text_inputs._small_file", lambda read: None)
-        with pytest.raises((FileError, FileFormatError)):
-            encode_files(files, tmp_path / "out", english, **OPTIONS)
-    manifest = encode_files(files, tmp_path / "out", english, resume=True, **OPTIONS)
-    assert manifest["set_aside"] == []
-    assert manifest["totals"]["rows"] == 80
 
 
 def test_the_exit_code_tells_a_file_from_a_row(tmp_path):
@@ -140,9 +117,3 @@ def test_a_limit_is_for_what_is_skipped(english, tmp_path, rows):
     said = error("encode-files", str(rows), "-o", str(tmp_path / "out"), *LIMITED, "few")
     assert "most_skipped is 'few'" in said
     assert not os.path.exists(tmp_path / "out")
-
-
-def test_rejects_name_what_the_message_names(english, tmp_path, rows):
-    encode_files(rows, tmp_path / "out", english, **OPTIONS)
-    lines = (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()
-    assert [json.loads(line)["row"] for line in lines] == [11, 21, 31, 41, 51]

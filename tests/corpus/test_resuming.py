@@ -58,27 +58,6 @@ def test_what_was_stopped_goes_on(english, tmp_path, corpus, number):
     assert contents(out) == contents(tmp_path / "unbroken")
 
 
-@pytest.mark.parametrize("step", ["os.fsync", "os.replace"])
-def test_an_interrupt_at_the_end_of_a_shard_leaves_nothing_half_done(
-    english, tmp_path, monkeypatch, corpus, step
-):
-    files, options = corpus
-    encode_files(files, tmp_path / "unbroken", english, **options)
-    out = tmp_path / "out"
-    with pytest.raises(Stop):
-        encode_files(files, out, english, progress=stop_after(2), **options)
-
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(step, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            encode_files(files, out, english, resume=True, **options)
-    encode_files(files, out, english, resume=True, **options)
-    assert contents(out) == contents(tmp_path / "unbroken")
-
-
 def test_resume_may_begin_a_run(english, tmp_path, corpus):
     files, options = corpus
     encode_files(files, tmp_path / "unbroken", english, **options)

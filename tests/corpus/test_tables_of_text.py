@@ -232,7 +232,6 @@ def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
 @pytest.mark.parametrize(
     ("raw", "line"),
     [
-        (b'text\none\n"two\nthree\nfour\n', 3),
         (b'text\none\n"two\nlines"\n"three\nfour', 5),
         (b'text,id\none,1\n"two,2\nthree,3\n', 3),
         (b'text,id\none,1\ntwo,"2\nthree,3\n', 3),
@@ -241,13 +240,12 @@ def test_rows_as_wide_as_no_header(english, tmp_path, monkeypatch, block):
         (b'text\none\n"', 3),
     ],
     ids=[
-        "one column",
-        "behind values of two lines",
+        "after two lines",
         "of two columns",
         "in the other",
-        "many lines",
+        "long",
         "in the header",
-        "at the very end",
+        "at the end",
     ],
 )
 def test_a_quote_that_is_not_closed(english, tmp_path, raw, line):

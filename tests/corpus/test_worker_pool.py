@@ -44,47 +44,6 @@ if multiprocessing.current_process().name != "MainProcess":
         time.sleep(0.01)
 """
 
-# The first process is ready before another is started, which the work itself has to start then.
-INTERRUPTED = """
-import multiprocessing, os, signal, sys, threading, time
-import multiprocessing.popen_spawn_posix as spawning
-import trietok
-
-MOMENT = "..."
-
-def interrupt():
-    os.kill(os.getpid(), signal.SIGINT)
-
-def words(text):
-    time.sleep(1)
-    return ["a"]
-
-def launch_and_interrupt(self, process):
-    launch(self, process)
-    launched.append(process)
-    if MOMENT == f"start {len(launched)}":
-        interrupt()
-    time.sleep(1)
-
-def texts():
-    for number in range(6):
-        if MOMENT == "end" and number == 3:
-            second.start()
-            interrupt()
-        yield "a" * 2_000_000
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    launch, launched = spawning.Popen._launch, []
-    second = threading.Timer(0.3, interrupt)
-    spawning.Popen._launch = launch_and_interrupt
-    try:
-        trietok.count_words(texts(), words=words, workers=2)
-    except KeyboardInterrupt:
-        second.cancel()  # where the end took less time, it would interrupt the interpreter's own
-        print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
-"""
-
 # Says so once both processes have been given work, and waits.
 WAITING = """
 import time
@@ -170,16 +129,6 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     assert "the script hangs" not in errors
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
     assert script.returncode in (1, 130, -signal.SIGINT)
-
-
-@posix
-@pytest.mark.parametrize(
-    "moment",
-    ["start 1", *(pytest.param(at, marks=pytest.mark.faults) for at in ("start 2", "end"))],
-)
-def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
-    """A process that is left would keep standard error open, for which the test waits."""
-    assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"
 
 
 @posix
