@@ -120,7 +120,7 @@ def test_a_weighted_mean_is_rounded_once(before, dtype):
                 column,
                 seed,
             )
-            assert (value_of(found, dtype) > 0) == (exact > 0)
+            assert (value_of(found, dtype) > 0) == (exact > 0), seed
 
 
 def test_what_python_cannot_do_without_the_model(before):

@@ -297,7 +297,7 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     model = made("BertForMaskedLM")
     model.scores = torch.nn.Embedding(ROWS, 3)
     old = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    with pytest.raises(InputError, match="--also scores.weight"):
+    with pytest.raises(InputError, match=r"--also scores\.weight"):
         plan.apply_to(model)
     model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
     with pytest.raises(InputError):
