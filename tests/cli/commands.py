@@ -9,10 +9,6 @@ import subprocess
 import sys
 
 import pytest
-
-pytest.importorskip("click")
-pytest.importorskip("rich")
-
 from click.testing import CliRunner
 
 from trietok.cli.app import app
@@ -23,7 +19,7 @@ WORDS = ("hello", "world", "hel", "##lo", "東", "京", "タワー")  # ids from
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 posix = pytest.mark.skipif(
-    sys.platform == "win32", reason="needs a shell, signals or a terminal as Unix has them"
+    sys.platform == "win32", reason="needs Unix: its shells, signals and terminals"
 )
 
 

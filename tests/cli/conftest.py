@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.commands import WORDS
+
 
 @pytest.fixture
 def tiny(vocab_file) -> str:
     """The path of a tiny vocabulary."""
-    from tests.cli.commands import WORDS  # which is skipped where click is not installed
-
     return str(vocab_file(*WORDS))

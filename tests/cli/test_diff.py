@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
@@ -78,13 +77,3 @@ def test_the_report_on_a_terminal(two):
     printed = on_terminal("diff", *two, columns=200)
     assert "\x1b[32m18\x1b[0m" in printed
     assert "\x1b[2J" not in printed
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed)
-    assert re.search(
-        r"^tokens gained \(2\)\n  '<y>' +18 *\n  '\\x1b\[2j東' +19 *$", plain, re.MULTILINE
-    )
-    assert re.search(r"^  - .*\n  \+ \[CLS\] <y>", plain, re.MULTILINE)
-    assert re.search(
-        "\n18 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint trietok-1:[0-9a-f]{8} →"
-        " trietok-1:[0-9a-f]{8}$",
-        plain.rstrip(),
-    )

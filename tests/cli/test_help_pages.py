@@ -1,6 +1,4 @@
-"""The help of each command has examples that the command accepts, and ends with the page that says
-more.
-"""
+"""The help of each command has examples that the command accepts."""
 
 from __future__ import annotations
 
@@ -8,26 +6,10 @@ import shlex
 
 import pytest
 
-from tests.cli.commands import ROOT, out
-from trietok.cli.app import COMMANDS, DOCUMENTATION, PAGES, app
+from tests.cli.commands import out
+from trietok.cli.app import COMMANDS, app
 
 BELOW = [("train", "wordpiece"), ("train", "bpe")]
-
-
-@pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)
-def test_the_help_ends_with_a_page_that_speaks_of_the_command(command):
-    page = PAGES[command[0]]
-    for _ in range(2):  # once, however often the command is asked for
-        help_text = " ".join(" ".join(out(*command, "--help")).split())
-        assert help_text.endswith(f"Documentation: {DOCUMENTATION}/{page}.md")
-        assert help_text.count("Documentation:") == 1
-    (path,) = (ROOT / "docs").rglob(f"{page}.md")
-    text = path.read_text(encoding="utf-8")
-    assert f"trietok {' '.join(command)}" in text
-
-
-def test_the_help_of_all_commands_names_the_pages():
-    assert out("--help")[-1].strip() == f"Documentation: {DOCUMENTATION}"
 
 
 @pytest.mark.parametrize("command", [*((name,) for name in COMMANDS), *BELOW], ids=" ".join)
@@ -48,12 +30,3 @@ def test_the_examples_of_the_help_are_calls_that_the_command_accepts(command):
             context = below.make_context(name, rest, parent=context)
             if not hasattr(below, "commands"):
                 break
-
-
-def test_no_summary_of_a_command_is_cut_off():
-    for command in ((), ("train",)):
-        assert not [
-            line
-            for line in out(*command, "--help")
-            if line.endswith("...") and not line.startswith("Usage:")
-        ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 import sys
 
 import pytest
-from click import UsageError
 
-from tests.cli.commands import error, out, usage_error
+from tests.cli.commands import out, usage_error
 from trietok.cli.lines import lines_asked_for
 
 
@@ -20,13 +18,6 @@ def test_files_are_read_line_by_line(tmp_path, tiny):
     (tmp_path / "empty.txt").write_bytes(b"")
     files = [f"--file={tmp_path / name}" for name in ("a.txt", "empty.txt", "b.txt")]
     assert out("tokenize", "-m", tiny, *files) == ["hello", "", "world", "東 京"]
-
-
-def test_no_option_is_advised_that_the_command_lacks(tmp_path):
-    pytest.importorskip("pyarrow")
-    (tmp_path / "a.csv").write_bytes(b"text\ncaf\xe9\n")
-    said = error("encode", "-f", str(tmp_path / "a.csv"))
-    assert said.endswith("is not UTF-8; save the file in UTF-8")
 
 
 def test_only_a_line_feed_ends_a_line():
@@ -63,17 +54,6 @@ def test_an_empty_text_is_a_text():
 @pytest.mark.parametrize("command", ["encode", "tokenize", "decode"])
 def test_arguments_and_files_do_not_go_together(command):
     assert "not both" in usage_error(command, "5", "--file", "x")
-
-
-@pytest.mark.parametrize("stdin", [None, "terminal"])
-def test_nothing_to_read_is_a_usage_error(monkeypatch, stdin):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stdin", Terminal() if stdin else None)
-    with pytest.raises(UsageError, match="Give texts as arguments, by -f FILE or through a pipe"):
-        lines_asked_for(None, None, "texts")
 
 
 def test_input_is_never_read_as_a_whole(monkeypatch):

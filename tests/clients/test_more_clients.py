@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 import trietok
 from tests.clients.conftest import LONG, SAME_IN_BOTH, TEXTS, model_of
 from tests.clients.page import run_line
+from tests.conftest import needs
 from trietok.clients import to_transformers
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
-
-
-def imported(name: str) -> Any:
-    return pytest.importorskip(name, reason=f"{name} is not installed")
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ def embeds_alike(
 
 
 def test_sparse_encoder(embeds_alike, tokenizer, tmp_path):
-    library = imported("sentence_transformers")
+    library = needs("sentence_transformers")
     model_of("BertForMaskedLM").save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
 
@@ -59,7 +57,7 @@ def test_sparse_encoder(embeds_alike, tokenizer, tmp_path):
 
 
 def test_flag_embedding(embeds_alike, directory):
-    library = imported("FlagEmbedding")
+    library = needs("FlagEmbedding")
 
     def make(one, is_theirs):
         model = library.FlagModel(str(directory), devices="cpu", use_fp16=False)
@@ -73,7 +71,7 @@ def test_flag_embedding(embeds_alike, directory):
 
 
 def test_txtai(embeds_alike, directory):
-    library = imported("txtai")
+    library = needs("txtai")
 
     def make(one, is_theirs):
         embeddings = library.Embeddings(path=str(directory), gpu=False)
@@ -88,7 +86,7 @@ def test_txtai(embeds_alike, directory):
 
 
 def test_bertopic(embeds_alike, directory):
-    library, sentences = imported("bertopic"), imported("sentence_transformers")
+    library, sentences = needs("bertopic"), needs("sentence_transformers")
     from bertopic.backend._utils import select_backend
 
     def make(one, is_theirs):
@@ -101,7 +99,7 @@ def test_bertopic(embeds_alike, directory):
 
 
 def test_flair(embeds_alike, directory):
-    imported("flair")
+    needs("flair")
     import torch
     from flair.data import Sentence
     from flair.embeddings import TransformerDocumentEmbeddings
@@ -121,7 +119,7 @@ def test_flair(embeds_alike, directory):
 
 @pytest.mark.parametrize("client", ["peft", "adapters"])
 def test_libraries_that_change_a_model(client, tokenizer, theirs):
-    library = imported(client)
+    library = needs(client)
     model = model_of("BertModel")
     if client == "peft":
         model = library.get_peft_model(
@@ -137,7 +135,7 @@ def test_libraries_that_change_a_model(client, tokenizer, theirs):
 
 
 def test_optimum_onnx(directory, tokenizer, theirs):
-    imported("optimum.onnxruntime")
+    needs("optimum.onnxruntime")
     from optimum.onnxruntime import ORTModelForFeatureExtraction
 
     model = ORTModelForFeatureExtraction.from_pretrained(directory, export=True)
@@ -147,7 +145,7 @@ def test_optimum_onnx(directory, tokenizer, theirs):
 
 
 def test_llama_index(tokenizer, theirs):
-    imported("llama_index.core")
+    needs("llama_index.core")
     from llama_index.core.node_parser import SentenceSplitter
 
     ours = run_line("llama-index", SentenceSplitter=SentenceSplitter, tokenizer=tokenizer)
@@ -157,14 +155,14 @@ def test_llama_index(tokenizer, theirs):
 
 
 def test_shap(tokenizer, theirs):
-    shap = imported("shap")
+    shap = needs("shap")
     ours, others = run_line("shap", shap=shap, tokenizer=tokenizer), shap.maskers.Text(theirs)
     for text in SAME_IN_BOTH:
         assert ours.token_segments(text)[1] == others.token_segments(text)[1]
 
 
 def test_chonkie(tokenizer, theirs):
-    library = imported("chonkie")
+    library = needs("chonkie")
     ours = run_line("chonkie", TokenChunker=library.TokenChunker, tokenizer=tokenizer)
     others = library.TokenChunker(theirs, chunk_size=40, chunk_overlap=8)
     assert [each.token_count for each in ours(LONG)] == [each.token_count for each in others(LONG)]
@@ -174,7 +172,6 @@ def test_chonkie(tokenizer, theirs):
 
 def test_token_classification_with_a_tokenizer_as_it_is(directory):
     """What the page warns of first: in the slow profile nothing says where the words stand."""
-    transformers = imported("transformers")
 
     def starts(tokenizer):
         model = model_of("BertForTokenClassification")

@@ -12,6 +12,7 @@ import pytest
 
 import trietok
 from tests.clients.conftest import SAME_IN_BOTH
+from tests.conftest import needs
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
@@ -20,9 +21,7 @@ TERMS = ["zoology", "microcephaly", "atrial fibrillation"]
 
 @pytest.fixture
 def sentences(directory: Path, tmp_path: Path) -> Path:
-    library = pytest.importorskip(
-        "sentence_transformers", reason="sentence-transformers is not installed"
-    )
+    library = needs("sentence_transformers")
     model = library.SentenceTransformer(str(directory), device="cpu")  # makes a pooling of its own
     model.save(str(tmp_path / "sentences"))
     trietok.AutoTokenizer.from_pretrained(directory).save_pretrained(tmp_path / "sentences")
@@ -73,9 +72,7 @@ def test_what_comes_after_the_model_is_computed_as_there(
     directory: Path, tmp_path: Path, modes: tuple[str]
 ) -> None:
     """Each pooling, layers of numbers after it, and unit length: built by both of one directory."""
-    library = pytest.importorskip(
-        "sentence_transformers", reason="sentence-transformers is not installed"
-    )
+    library = needs("sentence_transformers")
     import sentence_transformers.sentence_transformer.modules as models
 
     from trietok.workbench.adapting.checkpoint import read_checkpoint

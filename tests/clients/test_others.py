@@ -11,6 +11,7 @@ import pytest
 
 from tests.clients.conftest import LONG, SAME_IN_BOTH, TEXTS, model_of, their_tokenizer
 from tests.clients.page import run_line, rust_of
+from tests.conftest import needs
 from trietok.clients import to_transformers
 from trietok.errors import NotSupportedError
 
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
 
 def test_bert_score(directory, tokenizer, theirs):
-    library = pytest.importorskip("bert_score", reason="bert_score is not installed")
+    library = needs("bert_score")
     import torch
 
     made = []
@@ -44,7 +45,7 @@ def onnx_model(path: Path) -> None:
     """A model of a word embedding and a type embedding: what an ONNX session is fed shows in what
     it gives.
     """
-    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    onnx = needs("onnx")
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -76,7 +77,7 @@ def onnx_model(path: Path) -> None:
 
 
 def test_onnx_runtime(tokenizer, theirs, tmp_path):
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    onnxruntime = needs("onnxruntime")
     onnx_model(tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(
         tmp_path / "model.onnx", providers=["CPUExecutionProvider"]
@@ -87,7 +88,7 @@ def test_onnx_runtime(tokenizer, theirs, tmp_path):
 
 
 def test_fastembed(tokenizer, directory, tmp_path):
-    library = pytest.importorskip("fastembed", reason="fastembed is not installed")
+    library = needs("fastembed")
     from fastembed.common.model_description import ModelSource, PoolingType
 
     embeddings = []
@@ -112,7 +113,7 @@ def test_fastembed(tokenizer, directory, tmp_path):
 
 
 def test_model2vec(tokenizer, directory):
-    library = pytest.importorskip("model2vec", reason="model2vec is not installed")
+    library = needs("model2vec")
     import numpy as np
 
     vectors = np.random.default_rng(0).normal(size=(8002, 16)).astype("float32")
@@ -126,8 +127,8 @@ def test_model2vec(tokenizer, directory):
 
 
 def test_model2vec_distills(tokenizer, directory):
-    pytest.importorskip("model2vec", reason="model2vec is not installed")
-    pytest.importorskip("skeletoken", reason="skeletoken, of model2vec[distill], is not installed")
+    needs("model2vec")
+    needs("skeletoken")
     from model2vec.distill import distill_from_model
 
     if tokenizer.profile == "slow":
@@ -149,8 +150,8 @@ def test_model2vec_distills(tokenizer, directory):
 
 
 def test_spacy_transformers(directory, tokenizer, theirs):
-    spacy = pytest.importorskip("spacy", reason="spacy is not installed")
-    pytest.importorskip("spacy_transformers", reason="spacy-transformers is not installed")
+    spacy = needs("spacy")
+    needs("spacy_transformers")
 
     def made(given: Any, ours: bool) -> list[Any]:
         nlp = spacy.blank("en")
@@ -178,7 +179,6 @@ def test_spacy_transformers(directory, tokenizer, theirs):
 
 
 def test_visualizer(tokenizer, directory):
-    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     from tokenizers.tools import EncodingVisualizer
 
     names = {"EncodingVisualizer": EncodingVisualizer, **rust_of(tokenizer)}

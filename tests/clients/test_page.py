@@ -1,33 +1,22 @@
-"""Each client of the page's table is run by a test here."""
+"""The code of the page, but for the lines of its table, which other tests run."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 import trietok
 from tests.clients.conftest import TEXTS
-from tests.clients.page import PAGE, rows
+from tests.clients.page import PAGE
+from tests.conftest import needs
 from trietok.clients import to_rust, to_transformers
-
-
-@pytest.mark.clients
-def test_every_line_of_the_table_is_run():
-    tests = "".join(
-        path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")
-    )
-    assert sorted(rows()) == sorted(set(re.findall(r'\brun(?:_line)?\(\s*"([^"]+)"', tests)))
-    assert len(rows()) > 20
 
 
 @pytest.mark.clients
 @pytest.mark.usefixtures("offline")
 def test_the_other_code_of_the_page(directory):
-    library = pytest.importorskip(
-        "sentence_transformers", reason="sentence-transformers is not installed"
-    )
+    library = needs("sentence_transformers")
     imports, example = re.findall(
         r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )

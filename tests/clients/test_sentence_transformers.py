@@ -13,6 +13,7 @@ import pytest
 import trietok
 from tests.clients.conftest import LONG, TEXTS, is_five, model_of, their_tokenizer
 from tests.clients.page import run_line, rust_of, saved_anyway
+from tests.conftest import needs
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
@@ -21,9 +22,7 @@ PAIRS = [("The people", text) for text in [*TEXTS, LONG]]
 
 @pytest.fixture
 def library() -> Any:
-    return pytest.importorskip(
-        "sentence_transformers", reason="sentence-transformers is not installed"
-    )
+    return needs("sentence_transformers")
 
 
 def with_tokenizer(model: Any, tokenizer: Any) -> Any:
@@ -64,9 +63,7 @@ def test_save_and_load(library, directory, tokenizer, tmp_path):
     model = encoder(library, directory)
     run_line("sentence-transformers: SentenceTransformer", model=model, tokenizer=tokenizer)
     if tokenizer.profile == "slow" and is_five():
-        with pytest.raises(
-            trietok.NotSupportedError, match="'flurbomycin' as it is written, not in 'FLURBOMYCIN'"
-        ):
+        with pytest.raises(trietok.NotSupportedError):
             model.save(str(tmp_path))
         run_line(
             "sentence-transformers: SentenceTransformer",
@@ -97,8 +94,8 @@ def test_cross_encoder(library, directory, tokenizer, theirs, tmp_path):
 
 
 def test_trainer(library, directory, tokenizer, theirs, tmp_path):
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
-    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    datasets = needs("datasets")
+    needs("accelerate")
     from sentence_transformers import (
         SentenceTransformerTrainer,
         SentenceTransformerTrainingArguments,
@@ -154,7 +151,7 @@ def test_static_embedding(library, directory, tokenizer):
 
 
 def test_setfit(library, directory, tokenizer, theirs):
-    setfit = pytest.importorskip("setfit", reason="setfit is not installed")
+    setfit = needs("setfit")
     from sklearn.linear_model import LogisticRegression
 
     head = LogisticRegression().fit(encoder(library, directory).encode(TEXTS), [0, 1, 1])
@@ -169,8 +166,8 @@ def test_setfit(library, directory, tokenizer, theirs):
 
 
 def test_setfit_trains(library, directory, tokenizer, tmp_path):
-    setfit = pytest.importorskip("setfit", reason="setfit is not installed")
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    setfit = needs("setfit")
+    datasets = needs("datasets")
     model = setfit.SetFitModel.from_pretrained(str(directory), labels=["no", "yes"], device="cpu")
     run_line("SetFit", model=model, tokenizer=tokenizer, **saved_anyway(tokenizer))
     rows = datasets.Dataset.from_dict({"text": [*TEXTS, LONG], "label": [0, 1, 0, 1]})
@@ -182,7 +179,7 @@ def test_setfit_trains(library, directory, tokenizer, tmp_path):
 
 
 def test_keybert(library, directory, tokenizer, theirs):
-    keybert = pytest.importorskip("keybert", reason="keybert is not installed")
+    keybert = needs("keybert")
     model = encoder(library, directory)
     run_line("sentence-transformers: SentenceTransformer", model=model, tokenizer=tokenizer)
     ours = run_line("KeyBERT", KeyBERT=keybert.KeyBERT, model=model).extract_keywords(TEXTS[0])
@@ -192,7 +189,7 @@ def test_keybert(library, directory, tokenizer, theirs):
 
 
 def test_keybert_on_a_pipeline(tokenizer, theirs):
-    keybert = pytest.importorskip("keybert", reason="keybert is not installed")
+    keybert = needs("keybert")
     from transformers import pipeline
 
     names = {"KeyBERT": keybert.KeyBERT, "pipeline": pipeline}

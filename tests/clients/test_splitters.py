@@ -11,6 +11,7 @@ import pytest
 
 from tests.clients.conftest import LONG, TEXTS, their_tokenizer
 from tests.clients.page import run_line, rust_of
+from tests.conftest import needs
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
 
@@ -18,9 +19,7 @@ TEXT = "\n\n".join([LONG, *TEXTS, LONG])
 
 
 def test_langchain(tokenizer, theirs):
-    splitters = pytest.importorskip(
-        "langchain_text_splitters", reason="langchain-text-splitters is not installed"
-    )
+    splitters = needs("langchain_text_splitters")
     kind = splitters.RecursiveCharacterTextSplitter
     ours = run_line(
         "LangChain text splitters", RecursiveCharacterTextSplitter=kind, tokenizer=tokenizer
@@ -35,7 +34,7 @@ def test_langchain(tokenizer, theirs):
 
 
 def test_docling(tokenizer, theirs):
-    pytest.importorskip("docling_core", reason="docling-core is not installed")
+    needs("docling_core")
     from docling_core.transforms.chunker.hybrid_chunker import HybridChunker
     from docling_core.transforms.chunker.tokenizer.huggingface import HuggingFaceTokenizer
     from docling_core.types.doc.document import DoclingDocument
@@ -55,9 +54,7 @@ def test_docling(tokenizer, theirs):
 
 
 def test_semantic_text_splitter(tokenizer: Any, directory: Path):
-    library = pytest.importorskip(
-        "semantic_text_splitter", reason="semantic-text-splitter is not installed"
-    )
+    library = needs("semantic_text_splitter")
     names = {"TextSplitter": library.TextSplitter, **rust_of(tokenizer)}
     ours = run_line("semantic-text-splitter", tokenizer=tokenizer, **names)
     rust = their_tokenizer("fast", directory).backend_tokenizer

@@ -13,9 +13,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import transformers
 
 import trietok
 from tests.clients.conftest import model_of
+from tests.conftest import needs
 
 STUDIES = Path(__file__).parents[2] / "docs" / "studies"
 NEW = [
@@ -85,10 +87,7 @@ def test_initializations_without_training(
 
 def test_a_small_bert(tmp_path: Path) -> None:
     """The program as it is called, with its two directories."""
-    sentence_transformers = pytest.importorskip(
-        "sentence_transformers", reason="it is not installed"
-    )
-    transformers = pytest.importorskip("transformers")
+    sentence_transformers = needs("sentence_transformers")
     (tmp_path / "texts.txt").write_text(
         "".join(
             f"Line {n} says what the people of the country say, and again, that it is {n}.\n"

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 import trietok
 from trietok.clients import to_transformers
 
-transformers = pytest.importorskip("transformers")
 IS_FOUR = transformers.__version__.startswith("4.")
 # Letters that are newer than Unicode 9, a format character and an unassigned one: the profiles
 # differ on them.
@@ -80,13 +80,6 @@ def test_it_is_a_tokenizer_of_transformers_with_the_ids_of_trietoks(kind: type[A
     assert theirs.decode(theirs.encode(TEXT)) == tokenizer.decode(tokenizer.encode(TEXT))
     assert theirs.get_vocab() == tokenizer.get_vocab()
     assert len(theirs) == len(tokenizer)
-
-
-def test_it_goes_the_quick_way() -> None:
-    for kind in PROFILES:
-        moment = to_transformers(made(kind))._now()
-        assert moment.is_plain
-        assert moment.default_plan is not None
 
 
 @pytest.mark.parametrize("kind", PROFILES)
@@ -199,39 +192,16 @@ def test_what_is_saved_is_read_with_the_same_ids_or_refused(kind: type[Any], tmp
     assert again.encode(TEXT) == tokenizer.encode(TEXT)
 
 
-@pytest.mark.skipif(not IS_FOUR, reason="transformers 5 reads the name that is saved")
-def test_saving_says_who_reads_a_slow_tokenizer(
-    tmp_path: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    theirs = to_transformers(made(trietok.BertTokenizer))
-    for _ in range(2):
-        theirs.save_pretrained(tmp_path)
-    assert (
-        len(
-            [
-                record
-                for record in caplog.records
-                if "saved as a BertTokenizerLegacy" in record.message
-            ]
-        )
-        == 1
-    )
-
-
-@pytest.mark.skipif(IS_FOUR, reason="transformers 4 refuses what is saved")
+@pytest.mark.skipif(IS_FOUR, reason="needs transformers 5: 4 refuses what is saved")
 def test_a_token_that_transformers_would_miss_is_not_saved(tmp_path: Any) -> None:
     theirs = to_transformers(made(trietok.BertTokenizer))
-    with pytest.raises(
-        trietok.NotSupportedError, match="'covid-19' as it is written, not in 'COVID-19'"
-    ):
+    with pytest.raises(trietok.NotSupportedError):
         theirs.save_pretrained(tmp_path)
     assert not list(tmp_path.iterdir())
     cased = to_transformers(made(trietok.BertTokenizer, do_lower_case=False))
     cased.save_pretrained(tmp_path / "cased")
     cased.add_tokens(trietok.AddedToken("<one>", single_word=True))
-    with pytest.raises(
-        trietok.NotSupportedError, match="'<one>' between spaces, not beside punctuation"
-    ):
+    with pytest.raises(trietok.NotSupportedError):
         cased.save_pretrained(tmp_path / "cased")
     allowed = to_transformers(made(trietok.BertTokenizer), allow_differences=True)
     allowed.save_pretrained(tmp_path / "allowed")
@@ -240,7 +210,7 @@ def test_a_token_that_transformers_would_miss_is_not_saved(tmp_path: Any) -> Non
     assert read.encode("COVID-19") != allowed.encode("COVID-19")
 
 
-@pytest.mark.skipif(not IS_FOUR, reason="see the test before")
+@pytest.mark.skipif(not IS_FOUR, reason="needs transformers 4: see the test before")
 def test_differences_can_be_allowed(tmp_path: Any) -> None:
     tokenizer = made(trietok.BertTokenizer)
     to_transformers(tokenizer, allow_differences=True).save_pretrained(tmp_path)
@@ -325,7 +295,7 @@ def test_an_unusual_tokenizer_is_read_as_it_is(name: str, tmp_path: Any) -> None
     )
 
 
-@pytest.mark.skipif(IS_FOUR, reason="transformers 4 writes a small sigma wherever it stands")
+@pytest.mark.skipif(IS_FOUR, reason="needs transformers 5: 4 writes a small sigma anywhere")
 def test_saving_warns_of_a_final_sigma(tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
     tokenizer = trietok.BertTokenizer.from_pretrained("trietok-multi", do_lower_case=True)
     to_transformers(tokenizer).save_pretrained(tmp_path)
@@ -334,7 +304,7 @@ def test_saving_warns_of_a_final_sigma(tmp_path: Any, caplog: pytest.LogCaptureF
     assert read_by_transformers(tmp_path).encode(text) != tokenizer.encode(text)
 
 
-@pytest.mark.skipif(IS_FOUR, reason="transformers 4 finds such tokens")
+@pytest.mark.skipif(IS_FOUR, reason="needs transformers 5: 4 finds such tokens")
 def test_what_cannot_be_saved_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
     to_transformers(made(trietok.BertTokenizer, do_lower_case=False))
     assert not caplog.records
@@ -347,63 +317,35 @@ def test_a_users_methods_are_called() -> None:
     assert to_transformers(tokenizer, allow_differences=True).tokenize("a") == ["a", "!"]
 
 
-def test_it_takes_tokenizers_of_trietok_only() -> None:
-    for value, words in (
-        ("trietok-en", "not a str; load it with"),
-        (trietok.BertTokenizer, "not the class BertTokenizer; load it with"),
-        (transformers.BatchEncoding(), "not transformers' BatchEncoding; load it with"),
-    ):
-        with pytest.raises(trietok.InputTypeError, match=words):
-            to_transformers(value)
-
-
-def test_nothing_is_registered() -> None:
-    auto = transformers.models.auto.tokenization_auto
-    before = (
-        dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})),
-        dict(auto.TOKENIZER_MAPPING._extra_content),
-    )
-    to_transformers(made(trietok.BertTokenizerFast))
-    after = (
-        dict(getattr(auto, "REGISTERED_TOKENIZER_CLASSES", {})),
-        dict(auto.TOKENIZER_MAPPING._extra_content),
-    )
-    assert after == before
-
-
-def test_no_property_of_transformers_hides_an_attribute_of_trietok() -> None:
-    for kind in FAMILY:
-        tokenizer = made(kind)
-        theirs = to_transformers(tokenizer)
-        for name in vars(tokenizer):
-            if not name.startswith("_"):
-                assert type(getattr(theirs, name)) is type(getattr(tokenizer, name)), name
+@pytest.mark.parametrize(
+    "value", ["trietok-en", trietok.BertTokenizer, transformers.BatchEncoding()], ids=type
+)
+def test_it_takes_tokenizers_of_trietok_only(value: Any) -> None:
+    with pytest.raises(trietok.InputTypeError):
+        to_transformers(value)
 
 
 def test_a_fast_one_has_a_rust_tokenizer_behind_it() -> None:
     tokenizer = made(trietok.BertTokenizerFast)
     theirs = to_transformers(tokenizer)
     assert theirs.backend_tokenizer.encode(TEXT).ids == tokenizer.encode(TEXT)
-    assert theirs._tokenizer is theirs.backend_tokenizer
     theirs.add_tokens(["unaffable"])
     assert (
         theirs.backend_tokenizer.encode(TEXT).ids == theirs.encode(TEXT) != tokenizer.encode(TEXT)
     )
     slow = to_transformers(made(trietok.BertTokenizer))
     assert not hasattr(slow, "backend_tokenizer")
-    assert slow._tokenizer.model.continuing_subword_prefix == "##"
 
 
 @pytest.mark.parametrize("kind", PROFILES)
 def test_use_leaves_no_trace_in_what_is_pickled(kind: type[Any]) -> None:
-    # As `datasets` fingerprints a tokenizer: by its `__dict__` as it is.
+    """As `datasets` fingerprints a tokenizer."""
     theirs = to_transformers(made(kind))
-    before = pickle.dumps(vars(theirs)), pickle.dumps(theirs)
+    before = pickle.dumps(theirs)
     theirs(TEXT, padding=True, truncation=True, max_length=9)
     assert len(theirs.decode(theirs.encode(TEXT))) > 9
     assert len(theirs) > 8000
-    assert theirs._tokenizer is not None
-    assert (pickle.dumps(vars(theirs)), pickle.dumps(theirs)) == before
+    assert pickle.dumps(theirs) == before
 
 
 @pytest.mark.parametrize("kind", PROFILES)
@@ -412,17 +354,6 @@ def test_results_are_transformers_too(kind: type[Any]) -> None:
     result, plain = to_transformers(tokenizer)([TEXT, "a text"]), tokenizer([TEXT, "a text"])
     assert isinstance(result, transformers.BatchEncoding)
     assert isinstance(result, trietok.BatchEncoding)
-    theirs = {
-        name
-        for each in transformers.BatchEncoding.__mro__[:1]
-        for name in vars(each)
-        if name[0] != "_"
-    }
-    assert [
-        name
-        for name in theirs
-        if getattr(type(result), name) is getattr(transformers.BatchEncoding, name)
-    ] == []
     for each in (result, copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
         assert type(each) is type(result)
         assert each == plain
@@ -433,7 +364,7 @@ def test_a_role_that_was_added_again_is_refused_until_it_is_loaded_again(tmp_pat
     tokenizer = made(trietok.BertTokenizerFast)
     tokenizer.add_tokens([trietok.AddedToken("[MASK]")])
     text = "a [MASK] [mask]"
-    with pytest.raises(trietok.NotSupportedError, match="pass to_transformers what was loaded"):
+    with pytest.raises(trietok.NotSupportedError):
         to_transformers(tokenizer)
     tokenizer.save_pretrained(tmp_path / "ours")
     loaded = trietok.BertTokenizerFast.from_pretrained(tmp_path / "ours")

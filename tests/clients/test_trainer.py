@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import transformers
 
 import trietok
+from tests.conftest import needs
 from trietok import DataCollatorForLanguageModeling, DataCollatorWithPadding
 from trietok.clients import to_transformers
 
-transformers = pytest.importorskip("transformers")
-torch = pytest.importorskip("torch")
-pytest.importorskip("accelerate")
+torch = needs("torch")
+needs("accelerate")
 pytestmark = pytest.mark.clients
 
 

@@ -12,6 +12,7 @@ import pytest
 import trietok
 from tests.clients.conftest import LONG, TEXTS, model_of
 from tests.clients.page import run_line, saved_anyway
+from tests.conftest import needs
 from trietok.clients import to_transformers
 
 pytestmark = [pytest.mark.clients, pytest.mark.usefixtures("offline")]
@@ -26,7 +27,7 @@ def weights_after_training(model: Any, trainer: Any) -> Any:
 
 @pytest.mark.parametrize("form", ["as it is", "to_transformers"])
 def test_trainer_with_two_workers(form: str, tokenizer: Any, theirs: Any, tmp_path: Path):
-    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    needs("accelerate")
     import torch
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
 
@@ -111,7 +112,7 @@ def test_collators(form: str, tokenizer: Any, theirs: Any):
 def test_datasets(
     form: str, tokenizer: Any, theirs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    datasets = needs("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
     path = tmp_path / "texts.txt"
     path.write_text("\n".join([*TEXTS, *TEXTS]), encoding="utf-8")

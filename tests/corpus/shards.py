@@ -5,14 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 
-import pytest
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
 
 from trietok.corpus.manifest import read_manifest, with_parts
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
-zstandard = pytest.importorskip("zstandard")
-
 
 TEXTS = [
     "The people",

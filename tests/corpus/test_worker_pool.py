@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from trietok.text.kernel.choosing import kernel_at_work
-from trietok.worker_pool import interrupts_held
+from tests.cli.commands import posix
 
 ROOT = pathlib.Path(__file__).parents[2]
 GUARD = 'if __name__ == "__main__":'
@@ -43,47 +42,6 @@ if multiprocessing.current_process().name != "MainProcess":
     open("begun", "w").close()
     while not os.path.exists("interrupted"):
         time.sleep(0.01)
-"""
-
-# The first process is ready before another is started, which the work itself has to start then.
-INTERRUPTED = """
-import multiprocessing, os, signal, sys, threading, time
-import multiprocessing.popen_spawn_posix as spawning
-import trietok
-
-MOMENT = "..."
-
-def interrupt():
-    os.kill(os.getpid(), signal.SIGINT)
-
-def words(text):
-    time.sleep(1)
-    return ["a"]
-
-def launch_and_interrupt(self, process):
-    launch(self, process)
-    launched.append(process)
-    if MOMENT == f"start {len(launched)}":
-        interrupt()
-    time.sleep(1)
-
-def texts():
-    for number in range(6):
-        if MOMENT == "end" and number == 3:
-            second.start()
-            interrupt()
-        yield "a" * 2_000_000
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    launch, launched = spawning.Popen._launch, []
-    second = threading.Timer(0.3, interrupt)
-    spawning.Popen._launch = launch_and_interrupt
-    try:
-        trietok.count_words(texts(), words=words, workers=2)
-    except KeyboardInterrupt:
-        second.cancel()  # where the end took less time, it would interrupt the interpreter's own
-        print("stopped; left:", multiprocessing.active_children(), file=sys.stderr)
 """
 
 # Says so once both processes have been given work, and waits.
@@ -129,21 +87,13 @@ def said(script: subprocess.Popen) -> str:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_without_a_guard_ends_and_says_what_is_missing(tmp_path, name):
-    if name == "encode_files":
-        pytest.importorskip("pyarrow")
     script = started(tmp_path, SCRIPTS[name])
     errors = said(script)
     assert script.returncode == 1
-    messages = [line for line in errors.splitlines() if line.startswith("trietok.errors.")]
-    assert messages  # of the processes that were started, and last of the script itself
-    assert all(GUARD in message for message in messages)
-    assert errors.splitlines()[-1] == messages[-1]
-    assert "=1 " in messages[-1]
-    assert "another run" not in errors
+    assert GUARD in errors.splitlines()[-1]
 
 
 def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
-    pytest.importorskip("pyarrow")
     script = SCRIPTS["encode_files"]
     said(started(tmp_path, script))
     lines = script.strip().splitlines()
@@ -152,27 +102,21 @@ def test_with_a_guard_the_run_that_failed_without_it_goes_through(tmp_path):
     )
     assert (said(guarded), guarded.returncode) == ("", 0)
     assert (tmp_path / "ids" / "manifest.json").exists()
-    assert not (tmp_path / "ids" / ".trietok-encode").exists()
 
 
-@pytest.mark.skipif(
-    kernel_at_work() == "plain", reason="not built: python -m trietok.text.kernel.build"
-)
+@pytest.mark.kernel
 def test_threads_need_no_guard(tmp_path):
-    pytest.importorskip("pyarrow")
     script = started(tmp_path, SCRIPTS["encode_files"], kernel="1")
     assert (said(script), script.returncode) == ("", 0)
     assert (tmp_path / "ids" / "manifest.json").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@posix
 @pytest.mark.parametrize(
     "name", ["encode_files", pytest.param("train_wordpiece", marks=pytest.mark.faults)]
 )
 def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     """Pressed while the processes that it started import the script, which takes until then."""
-    if name == "encode_files":
-        pytest.importorskip("pyarrow")
     script = started(tmp_path, SLOW_TO_IMPORT + SCRIPTS[name])
     deadline = time.monotonic() + LONGEST
     while not (tmp_path / "begun").exists():
@@ -187,17 +131,7 @@ def test_ctrl_c_ends_a_script_without_a_guard(tmp_path, name):
     assert script.returncode in (1, 130, -signal.SIGINT)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize(
-    "moment",
-    ["start 1", *(pytest.param(at, marks=pytest.mark.faults) for at in ("start 2", "end"))],
-)
-def test_ctrl_c_while_a_process_starts_or_ends_leaves_no_process(tmp_path, moment):
-    """A process that is left would keep standard error open, for which the test waits."""
-    assert said(started(tmp_path, INTERRUPTED.replace("...", moment))) == "stopped; left: []\n"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
+@posix
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGKILL] if hasattr(signal, "SIGKILL") else []
 )
@@ -208,16 +142,3 @@ def test_the_processes_end_with_one_that_is_killed(tmp_path, number):
     script.send_signal(number)
     assert "the script hangs" not in said(script)
     assert script.returncode == -number
-
-
-def test_ctrl_c_waits_until_what_it_must_not_break_off_is_done():
-    done = []
-
-    def interrupted():
-        with interrupts_held():
-            signal.raise_signal(signal.SIGINT)
-            done.append("all")
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert done == ["all"]
