@@ -8,6 +8,7 @@ import random
 
 import pytest
 
+from tests.conftest import often
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputTypeError, TokenIdError
 from trietok.files.tokenizer_json_content import WordPieceDecoder
 from trietok.text.decoding import joints_of
@@ -129,7 +130,7 @@ def test_tokens_are_joined_as_one_after_the_other():
         "  !",
         "'ve",
     ]
-    for _ in range(3_000):
+    for _ in range(often(6_000)):
         tokens = [
             "".join(draw.choices(parts, k=draw.randrange(4))) for _ in range(draw.randrange(6))
         ]
