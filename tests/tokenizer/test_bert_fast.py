@@ -21,7 +21,6 @@ from trietok import (
     InputError,
     NotSupportedError,
 )
-from trietok.text.basic_tokenizer import RustBasicTokenizer
 
 PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
 
@@ -71,13 +70,15 @@ def test_a_call(abc):
         ("\u1fef", False, ["`"]),  # its decomposition is punctuation
     ],
 )
-def test_words(text, cased, want):
-    assert RustBasicTokenizer(do_lower_case=not cased).tokenize(text) == want
+def test_words(fast, text, cased, want):
+    assert fast(*want, do_lower_case=not cased).tokenize(text) == want
 
 
-def test_without_cleaning():
-    basic = RustBasicTokenizer(clean_text=False)
-    assert basic.tokenize("a\x0bb\x01c\nd\x1ce") == ["a", "b\x01c", "d\x1ce"]
+def test_without_cleaning(fast):
+    words = ["a", "b\x01c", "d\x1ce"]
+    tokenizer = fast(*words)
+    tokenizer.basic_tokenizer.clean_text = False
+    assert tokenizer.tokenize("a\x0bb\x01c\nd\x1ce") == words
 
 
 def test_an_unknown_word_keeps_its_span(abc):

@@ -11,13 +11,12 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
+from tests.conftest import examples
 from tests.tokenizer import fake_analyzers
-from trietok.text.alignment import AlignedText
-from trietok.text.normalizers import composed
 
 ENTRIES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] 猫 東京 東 ##京 は データ デ ##ー ##タ ー ガ 株 ( ) 平成 1 tel"
@@ -239,13 +238,6 @@ def test_there_is_no_tokenizer_json(make, tmp_path):
     assert not (tmp_path / "saved").exists() or not os.listdir(tmp_path / "saved")
 
 
-def test_checking_a_directory(make, tmp_path):
-    make(**MECAB).save_pretrained(tmp_path)
-    assert not [
-        finding for finding in trietok.check(tmp_path).findings if finding.severity == "error"
-    ]
-
-
 def test_paths_that_a_file_names_are_not_opened(make, tmp_path, analyzers):
     options = {"mecab_dic": None, "mecab_option": "-d /elsewhere"}
     tokenizer = make(**MECAB, mecab_kwargs=options)
@@ -280,33 +272,29 @@ def test_options_of_other_analyzers_are_kept(make, tmp_path, options):
     assert again.sudachi_kwargs == again.jumanpp_kwargs == options
 
 
-def test_what_is_missing_or_unknown(make, monkeypatch):
-    with pytest.raises(
-        trietok.NotSupportedError,
-    ):
-        make(subword_tokenizer_type="sentencepiece")
-    with pytest.raises(trietok.InputTypeError):
-        make(**MECAB, mecab_kwargs="ipadic")
-    with pytest.raises(
-        trietok.InputError,
-    ):
-        make(**MECAB, mecab_kwargs={"mecab_option": "-d /nope"})
-    with pytest.raises(trietok.InputError):
-        make(word_tokenizer_type="kytea")
-    with pytest.raises(
-        trietok.InputError,
-    ):
-        make(subword_tokenizer_type="bytes")
-    with pytest.raises(trietok.InputError):
-        make(**MECAB, mecab_kwargs={"mecab_dic": "neologd"})
-    with pytest.raises(trietok.InputError):
-        make(**MECAB, mecab_kwargs={"mecab_dict": "ipadic"})
-    with pytest.raises(trietok.MissingDependencyError):
-        make(**MECAB, mecab_kwargs={"mecab_dic": "unidic"})
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"subword_tokenizer_type": "sentencepiece"}, trietok.NotSupportedError),
+        ({**MECAB, "mecab_kwargs": "ipadic"}, trietok.InputTypeError),
+        ({**MECAB, "mecab_kwargs": {"mecab_option": "-d /nope"}}, trietok.InputError),
+        ({"word_tokenizer_type": "kytea"}, trietok.InputError),
+        ({"subword_tokenizer_type": "bytes"}, trietok.InputError),
+        ({**MECAB, "mecab_kwargs": {"mecab_dic": "neologd"}}, trietok.InputError),
+        ({**MECAB, "mecab_kwargs": {"mecab_dict": "ipadic"}}, trietok.InputError),
+        ({**MECAB, "mecab_kwargs": {"mecab_dic": "unidic"}}, trietok.MissingDependencyError),
+    ],
+)
+def test_what_is_missing_or_unknown(make, options, error):
+    with pytest.raises(error):
+        make(**options)
+
+
+def test_mecab_that_is_not_installed(make, monkeypatch):
     monkeypatch.setitem(sys.modules, "fugashi", None)
-    with pytest.raises(trietok.MissingDependencyError) as raised:
+    with pytest.raises(trietok.MissingDependencyError, match="pip install fugashi") as caught:
         make(**MECAB)
-    assert raised.value.extra == "ja"
+    assert caught.value.extra == "ja"
 
 
 def test_what_needs_the_stages_of_bert_says_so(make):
@@ -369,24 +357,7 @@ ODD = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(text=st.lists(ODD, max_size=12).map("".join))
-def test_normal_forms_with_spans(text):
-    for form in ("NFC", "NFKC"):
-        whole = composed(AlignedText.of(text), form)
-        assert whole.text == unicodedata.normalize(form, text)
-        assert len(whole.starts) == len(whole.ends) == len(whole.text)
-        assert list(whole.starts) == sorted(whole.starts)
-        assert list(whole.ends) == sorted(whole.ends)
-        covered = {
-            place
-            for start, end in zip(whole.starts, whole.ends, strict=True)
-            for place in range(start, end)
-        }
-        assert covered == set(range(len(text)))
-
-
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(text=st.lists(ODD, max_size=12).map("".join), do_lower_case=st.booleans())
 def test_the_spans_of_words(make, text, do_lower_case):
     """Each span normalizes to its word, or to more if a character became several; together they are
@@ -395,7 +366,7 @@ def test_the_spans_of_words(make, text, do_lower_case):
     tokenizer = make(**MECAB, do_subword_tokenize=False, do_lower_case=do_lower_case)
     tokenizer.add_tokens(["新語"])
     pairs = located(tokenizer, text)
-    spans = tokenizer.text_encoder.spans(text)
+    spans = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False).offset_mapping
     assert spans == sorted(spans)
     assert [end for _, end in spans] == sorted(end for _, end in spans)
 
@@ -411,7 +382,7 @@ def test_the_spans_of_words(make, text, do_lower_case):
     assert not left_out.strip()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(text=st.lists(ODD, max_size=12).map("".join))
 @pytest.mark.parametrize(
     "options",
@@ -424,8 +395,9 @@ def test_the_spans_of_words(make, text, do_lower_case):
 )
 def test_spans_are_of_the_tokens(make, options, text):
     tokenizer = make(**options)
-    result = tokenizer.text_encoder.locate(text)
-    assert result.tokens == tokenizer.tokenize(text)
-    assert result.ids == tokenizer.encode(text, add_special_tokens=False)
-    assert result.spans == sorted(result.spans)
-    assert all(0 <= start < end <= len(text) for start, end in result.spans)
+    result = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
+    assert result.tokens() == tokenizer.tokenize(text)
+    assert result.input_ids == tokenizer.encode(text, add_special_tokens=False)
+    spans = result.offset_mapping
+    assert spans == sorted(spans)
+    assert all(0 <= start < end <= len(text) for start, end in spans)

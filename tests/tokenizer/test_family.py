@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 import pytest
@@ -164,25 +163,6 @@ def test_a_subclass_of_ones_own_loads_what_its_parent_saved(make, tmp_path, capl
     with caplog.at_level(logging.WARNING, "trietok"):
         assert Mine.from_pretrained(tmp_path / "saved").encode("a") == [2, 5, 3]
     assert not caplog.records
-
-
-@pytest.mark.parametrize("name", ["FunnelTokenizer", "MPNetTokenizer"])
-def test_a_check_knows_the_tokens_of_the_class(make, name, tmp_path):
-    make(name).save_pretrained(tmp_path / "saved")
-    assert {finding.severity for finding in trietok.check(tmp_path / "saved").findings} <= {"note"}
-    (tmp_path / "bare").mkdir()
-    (tmp_path / "bare" / "vocab.txt").write_bytes((tmp_path / "saved" / "vocab.txt").read_bytes())
-    (tmp_path / "bare" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
-    assert not [
-        finding
-        for finding in trietok.check(tmp_path / "bare").findings
-        if finding.code == "special-missing"
-    ]
-    trietok.fix(tmp_path / "bare", tmp_path / "fixed")
-    assert (
-        type(trietok.AutoTokenizer.from_pretrained(tmp_path / "fixed", use_fast=False)).__name__
-        == name
-    )
 
 
 # ---- DPR's reader --------------------------------------------------------------------------------

@@ -62,15 +62,6 @@ def test_a_role_makes_a_saved_token_special(fast, tmp_path, role, place):
     assert loaded.decode([A, ADDED, A], skip_special_tokens=True) == "a a"
 
 
-def test_a_roles_token_that_was_added_as_an_ordinary_one(fast, tmp_path):
-    tokenizer = fast()
-    assert tokenizer.add_tokens(["[CLS]"]) == 1
-    tokenizer.save_pretrained(tmp_path)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path)
-    assert loaded.added_tokens_decoder[CLS].special
-    assert loaded.decode([CLS, A], skip_special_tokens=True) == "a"
-
-
 # ---- what is not normalized ----------------------------------------------------------------------
 
 
@@ -81,59 +72,6 @@ def test_a_token_that_becomes_special_is_not_normalized(fast):
     assert not tokenizer.added_tokens_decoder[ADDED].normalized
     assert ids(tokenizer, "<E><e>") == [ADDED, LESS, E, GREATER]
     assert tokenizer.add_special_tokens({"mask_token": token}) == 0
-
-
-def test_a_token_that_says_normalized_stays_it(fast):
-    tokenizer = fast()
-    tokenizer.add_special_tokens({"mask_token": AddedToken("<E>", normalized=True)})
-    assert ids(tokenizer, "<E><e>") == [ADDED, ADDED]
-
-
-def test_one_token_for_two_roles_is_added_as_the_first_says(fast):
-    tokenizer = fast()
-    given = {"eos_token": AddedToken("<E>"), "mask_token": AddedToken("<E>", normalized=True)}
-    assert tokenizer.add_special_tokens(given) == 1
-    assert not tokenizer.added_tokens_decoder[ADDED].normalized
-
-
-def test_a_role_given_on_loading(fast, tmp_path):
-    fast().save_pretrained(tmp_path)
-    of_json = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    (tmp_path / "tokenizer.json").unlink()
-    of_vocab = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    assert [
-        tokenizer.added_tokens_decoder[ADDED].normalized for tokenizer in (of_json, of_vocab)
-    ] == [False, True]
-
-
-def test_a_role_that_was_saved_with_the_same_flags_keeps_them(fast, tmp_path):
-    tokenizer = fast()
-    tokenizer.add_tokens(["<E>"])
-    tokenizer.save_pretrained(tmp_path)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    as_list = BertTokenizerFast.from_pretrained(
-        tmp_path, additional_special_tokens=[AddedToken("<E>")]
-    )
-    for tokenizer in (loaded, as_list):
-        assert tokenizer.added_tokens_decoder[ADDED] == AddedToken(
-            "<E>", normalized=True, special=True
-        )
-
-
-def test_roles_of_mpnet(vocab_file, tmp_path):
-    vocab_file("[UNK]", "a", "<", ">", "e", special=["<s>", "</s>", "<pad>", "<mask>"])
-    alone = trietok.MPNetTokenizerFast(tmp_path / "vocab.txt", cls_token="<e>")
-    loaded = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, cls_token="<e>")
-    shown = [
-        {token.content: token.normalized for token in t.added_tokens_decoder.values()}
-        for t in (alone, loaded)
-    ]
-    assert shown == [dict.fromkeys(shown[0], True), dict.fromkeys(shown[0], False)]
-    alone.save_pretrained(tmp_path)
-    again = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, eos_token="<x>")
-    assert {
-        token.content for token in again.added_tokens_decoder.values() if not token.normalized
-    } == {"<x>"}
 
 
 # ---- two files -----------------------------------------------------------------------------------
@@ -156,16 +94,6 @@ def test_a_tokenizer_json_that_is_left_aside(fast, tmp_path, way):
     (tmp_path / "vocab.txt").unlink()
     with pytest.raises(FileError, match=r"has no vocab\.txt.* leaves tokenizer\.json aside"):
         BertTokenizerFast.from_pretrained(tmp_path, **options)
-
-
-def test_from_slow_without_from_pretrained(vocab_file, fast, tmp_path):
-    fast(do_lower_case=False).save_pretrained(tmp_path / "saved")
-    files = (tmp_path / "saved" / "vocab.txt", tmp_path / "saved" / "tokenizer.json")
-    edit(files[1], post_processor=None)
-    assert BertTokenizerFast(*files).encode("a") == [A]
-    assert BertTokenizerFast(*files, from_slow=True).encode("a") == [CLS, A, SEP]
-    with pytest.raises(trietok.InputTypeError):
-        BertTokenizerFast(tokenizer_file=files[1], from_slow=True)
 
 
 def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
@@ -266,14 +194,6 @@ def test_what_is_said_for_the_slow_profile_is_kept(fast, tmp_path, legacy_format
     config = json.loads((tmp_path / "again" / "tokenizer_config.json").read_text(encoding="utf-8"))
     assert {key: config[key] for key in said} == said
     assert ids(trietok.BertTokenizer.from_pretrained(tmp_path / "again"), "<World") == [1]
-
-
-def test_without_basic_tokenization_and_tokenizer_json(vocab_file, tmp_path):
-    vocab_file("[UNK]", "世", "世a", special=["<s>", "</s>", "<pad>", "<mask>"])
-    options = {"do_basic_tokenize": False}
-    with_chinese = trietok.MPNetTokenizerFast(tmp_path / "vocab.txt")
-    assert with_chinese.tokenize("世A") == ["世", "[UNK]"]
-    assert trietok.MPNetTokenizerFast(tmp_path / "vocab.txt", **options).tokenize("世A") == ["世a"]
 
 
 @pytest.mark.parametrize("use_fast", [True, False])

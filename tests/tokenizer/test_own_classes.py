@@ -38,22 +38,6 @@ def test_special_tokens_are_split_after_the_users_own_preparation(file):
     assert tokenizer("x [SEP] b", split_special_tokens=True).tokens()[1:-1] == tokens
 
 
-@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_ids_are_prepared_with_the_users_own_special_tokens(file, kind):
-    class Builds(kind):
-        def build_inputs_with_special_tokens(self, token_ids_0, token_ids_1=None):
-            return [MASK, *token_ids_0]
-
-        def num_special_tokens_to_add(self, pair=False):
-            return 1
-
-        def create_token_type_ids_from_sequences(self, token_ids_0, token_ids_1=None):
-            return [7] * (len(token_ids_0) + 1)
-
-    encoding = Builds(file).prepare_for_model([A, B], truncation=True, max_length=2)
-    assert (encoding.input_ids, encoding.token_type_ids) == ([MASK, A], [7, 7])
-
-
 def test_a_slow_call_heeds_the_users_own_roles(file):
     class Roles(BertTokenizer):
         @property
@@ -68,15 +52,6 @@ def test_a_slow_call_heeds_the_users_own_roles(file):
         [MASK, A, SEP, B],
         [MASK, A, B, SEP],
     ]
-
-
-def test_what_the_users_own_truncation_leaves_stays(file):
-    class Leaves(BertTokenizer):
-        def truncate_sequences(self, ids, pair_ids=None, *args, **options):
-            return ids, pair_ids, []
-
-    tokenizer = Leaves(file)
-    assert tokenizer("a b " * 6, truncation=True, max_length=4).input_ids == [CLS, *[A, B] * 6, SEP]
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
@@ -195,17 +170,6 @@ def test_a_step_of_the_basic_tokenizer_that_is_overridden_is_called(vocab_file, 
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_step_that_is_set_on_one_basic_tokenizer_is_called(vocab_file, name):
-    tokenizer = BertTokenizer(vocab_file("a", "b", "_", ",", "x", "ba", "a,b"))
-    before = tokenizer.tokenize("á_b xa a,b")
-    own = getattr(tokenizer.basic_tokenizer, name)
-    setattr(tokenizer.basic_tokenizer, name, lambda *args: STEPS[name](own, *args))
-    assert tokenizer.tokenize("á_b xa a,b") == STEPPED[name]
-    delattr(tokenizer.basic_tokenizer, name)
-    assert tokenizer.tokenize("á_b xa a,b") == before
-
-
-@pytest.mark.parametrize("name", STEPS)
 def test_a_step_of_googles_basic_tokenizer_that_is_overridden_is_called(name):
     # a private character stays
     words = with_step(name, google_bert.BasicTokenizer)().tokenize("á_b xa a,b \ue000")
@@ -308,14 +272,6 @@ def test_the_users_own_vocabulary_is_asked_for_ids_of_added_tokens(file):
     assert len(tokenizer) == 8
     tokenizer.add_tokens(["zz"])
     assert tokenizer.encode("a zz") == [CLS, A, B, SEP]
-
-
-def test_a_fast_text_is_tokenized_by_the_users_own_encode_plus(file):
-    class Twice(BertTokenizerFast):
-        def encode_plus(self, text, *args, **options):
-            return super().encode_plus(f"{text} {text}", *args, **options)
-
-    assert Twice(file).tokenize("a") == ["a", "a"]
 
 
 def test_no_vocabulary_is_saved_where_the_users_own_class_says_so(file, tmp_path):
