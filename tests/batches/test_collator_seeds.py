@@ -12,26 +12,8 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy
 import pytest
 
-from tests.batches.test_collators import TENSORS, TEXTS, lists
+from tests.batches.test_collators import TENSORS, lists
 from tests.conftest import needs
-from trietok import DataCollatorForLanguageModeling
-
-
-@pytest.fixture
-def examples(english):
-    return [english(text) for text in TEXTS * 4]
-
-
-@pytest.fixture
-def collator(english):
-    """A function that makes a collator of numpy arrays with a seed."""
-
-    def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(
-            english, **{"return_tensors": "np", "seed": 5, **options}
-        )
-
-    return make
 
 
 def test_the_seed_the_epoch_and_the_batch_decide(examples, collator):

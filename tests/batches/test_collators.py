@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy
 import pytest
 
+from tests.batches.conftest import TEXTS
 from tests.conftest import needs
 from trietok import (
     BertTokenizer,
@@ -24,35 +25,12 @@ from trietok import (
     SpecialTokenError,
 )
 
-TEXTS = [
-    "the people of the united states",
-    "we",
-    "in order to form a more perfect union, establish justice",
-    "",
-]
 TENSORS = ["np"] if find_spec("torch") is None else ["np", "pt"]
 COLLATORS = [DataCollatorForLanguageModeling, DataCollatorWithPadding]
 
 
 def lists(batch) -> dict[str, list]:
     return {key: value.tolist() for key, value in batch.items()}
-
-
-@pytest.fixture
-def examples(english):
-    return [english(text) for text in TEXTS * 4]
-
-
-@pytest.fixture
-def collator(english):
-    """A function that makes a collator of numpy arrays with a seed."""
-
-    def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(
-            english, **{"return_tensors": "np", "seed": 5, **options}
-        )
-
-    return make
 
 
 # ---- what comes out ------------------------------------------------------------------------------

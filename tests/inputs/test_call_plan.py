@@ -261,17 +261,6 @@ def test_every_length_and_stride_of_a_pair(pairs):
         )
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("inputs", [("the",), ("the", "a"), (["the", "a"],), ([("the", "a")],)])
-def test_a_length_of_the_model_that_is_no_whole_number_is_refused_where_texts_are_padded_to_it(
-    pairs, name, inputs
-):
-    for tokenizer in pairs(name):
-        tokenizer.model_max_length = 9.0
-        with pytest.raises(InputTypeError):
-            tokenizer(*inputs, padding="max_length")
-
-
 def test_a_call_heeds_what_a_subclass_changes(pairs):
     tokenizer, _ = pairs("BertTokenizer")
     before = tokenizer("the").input_ids

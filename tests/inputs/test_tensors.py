@@ -65,27 +65,6 @@ def test_tensors_of_torch_are_the_same(tokenizer, texts, options):
         tensor += 1  # it may be written to
 
 
-@pytest.mark.parametrize("pairs", [PAIRS, [list(pair) for pair in PAIRS]])
-def test_pairs_that_fit_and_pairs_that_are_cut(tokenizer, pairs):
-    whole = tokenizer(pairs, padding=True, return_tensors="np")
-    assert (
-        whole.input_ids.tolist()
-        == tokenizer(*map(list, zip(*pairs, strict=True)), padding=True).input_ids
-    )
-    for longest in range(4, 10):
-        cut = tokenizer(
-            pairs, padding="max_length", truncation=True, max_length=longest, return_tensors="np"
-        )
-        for row, pair in zip(cut.input_ids.tolist(), pairs, strict=True):
-            if pair[1]:  # else the fast profile takes it for a text alone
-                assert (
-                    row
-                    == tokenizer(
-                        *pair, padding="max_length", truncation=True, max_length=longest
-                    ).input_ids
-                )
-
-
 @pytest.mark.kernel
 @pytest.mark.parametrize("wrong", [None, 7, b"a", float("nan"), ["a", "b", "c"]])
 @pytest.mark.parametrize("before", [["a"], [("a", "b")], []])

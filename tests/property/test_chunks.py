@@ -19,9 +19,9 @@ from tests.parity.conftest import texts
 from tests.property.test_located import CONTENTS, made, marks, options
 from trietok import AddedToken, Chunk, InputError
 from trietok.text.characters import is_chinese_char, is_whitespace
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
 from trietok.tokenizer import chunks as module
 
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 KINDS = (trietok.BertTokenizer, trietok.BertTokenizerFast)
 SENTENCES = [
     "A dog. ",

@@ -16,7 +16,7 @@ from tests.conftest import examples
 from tests.parity.conftest import CASED, UNCASED, directory_of, texts
 from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
-from trietok.text.added_tokens import AddedToken
+from trietok import AddedToken
 
 NAMES = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
 ROLES = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"]

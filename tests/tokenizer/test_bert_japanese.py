@@ -195,21 +195,6 @@ def test_saving_loading_and_pickling(make, tmp_path, options):
     assert make(**options).fingerprint() != tokenizer.fingerprint()
 
 
-def test_the_fingerprint_has_the_options_of_the_words(make):
-    prints = {
-        make(**options).fingerprint()
-        for options in (
-            {},
-            MECAB,
-            {**MECAB, "mecab_kwargs": {"mecab_dic": "ipadic"}},
-            {**MECAB, "mecab_kwargs": {"normalize_text": False}},
-            {**MECAB, "subword_tokenizer_type": "character"},
-            {**MECAB, "do_subword_tokenize": False},
-        )
-    }
-    assert len(prints) == 6
-
-
 def test_the_class_of_a_model_type(make, tmp_path):
     make().save_pretrained(tmp_path)
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())

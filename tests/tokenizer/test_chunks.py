@@ -17,30 +17,11 @@ from trietok import (
     InputTypeError,
     NotSupportedError,
     OptionError,
-    PreTrainedTokenizer,
     SpecialTokenError,
 )
 from trietok.text.kernel.choosing import using_kernel
 
-TOKENS = [
-    "a",
-    "b",
-    "##b",
-    "big",
-    "dog",
-    "ran",
-    "far",
-    ".",
-    "!",
-    "'",
-    "s",
-    "世",
-    "界",
-    "。",
-    "「",
-    "」",
-    "-",
-]
+TOKENS = "a b ##b big dog ran far . ! ' s 世 界 。 「 」 -".split()
 
 
 @pytest.fixture(params=[BertTokenizer, BertTokenizerFast])
@@ -235,12 +216,3 @@ def test_classes_without_offsets_count_and_do_not_cut(vocab_file):
     assert chinese.count(["世界", "世"]) == [2, 1]
     with pytest.raises(NotSupportedError):
         chinese.chunks("世界", 1)
-
-
-def test_a_class_of_ones_own_may_have_a_method_of_that_name(vocab_file):
-    class Mine(BertTokenizer):
-        def count(self, *arguments, **options):
-            raise AssertionError
-
-    assert [chunk.text for chunk in Mine(vocab_file(*TOKENS)).chunks("a dog", 3)] == ["a ", "dog"]
-    assert PreTrainedTokenizer.count(Mine(vocab_file(*TOKENS)), "a") == 3

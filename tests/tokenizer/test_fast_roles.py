@@ -183,19 +183,6 @@ def test_lower_casing_is_not_switched_by_an_attribute(fast):
     assert ids(tokenizer, "World") == [CAPITAL_WORLD]
 
 
-@pytest.mark.parametrize("legacy_format", [None, False])
-def test_what_is_said_for_the_slow_profile_is_kept(fast, tmp_path, legacy_format):
-    fast().save_pretrained(tmp_path, legacy_format=legacy_format)
-    said = {"do_basic_tokenize": False, "never_split": ["x"]}
-    edit(tmp_path / "tokenizer_config.json", **said)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path)
-    assert ids(loaded, "<World") == [LESS, WORLD]
-    loaded.save_pretrained(tmp_path / "again")
-    config = json.loads((tmp_path / "again" / "tokenizer_config.json").read_text(encoding="utf-8"))
-    assert {key: config[key] for key in said} == said
-    assert ids(trietok.BertTokenizer.from_pretrained(tmp_path / "again"), "<World") == [1]
-
-
 @pytest.mark.parametrize("use_fast", [True, False])
 def test_the_class_that_is_saved_serves_both(fast, tmp_path, use_fast):
     fast().save_pretrained(tmp_path)

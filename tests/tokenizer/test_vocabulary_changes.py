@@ -374,10 +374,9 @@ def test_saving_is_silent_where_the_model_beside_it_has_the_rows(model, tmp_path
 def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
     tokenizer = small("a", additional_special_tokens=["<x>", "<y>"])
     tokenizer.add_special_tokens({"additional_special_tokens": ["<y>", "<z>"]})
-    assert [record.getMessage() for record in caplog.records] == [
-        "'<x>' is no longer an additional special token (it is still an added token); pass "
-        "replace_additional_special_tokens=False to extend the list"
-    ]
+    (message,) = caplog.messages
+    assert "'<x>'" in message
+    assert "replace_additional_special_tokens=False" in message
     caplog.clear()
     tokenizer.add_special_tokens(
         {"additional_special_tokens": ["<w>"]}, replace_additional_special_tokens=False
@@ -385,11 +384,7 @@ def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
     assert tokenizer.additional_special_tokens == ["<y>", "<z>", "<w>"]
     assert caplog.records == []
     tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]})
-    assert (
-        caplog.records[0]
-        .getMessage()
-        .startswith("'<y>', '<z>' are no longer additional special tokens (they are")
-    )
+    assert "'<y>', '<z>'" in caplog.text
 
 
 def test_the_newer_name_of_additional_special_tokens(small):
