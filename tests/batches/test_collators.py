@@ -21,7 +21,6 @@ from trietok import (
     MissingDependencyError,
     NotSupportedError,
     OptionError,
-    PreTrainedTokenizer,
     SpecialTokenError,
 )
 
@@ -318,24 +317,6 @@ def test_no_padding_token(vocab_file):
             collator(batch)
 
 
-def test_no_pieces(vocab_file):
-    class Letters(PreTrainedTokenizer):
-        def get_vocab(self):
-            return {"a": 0, "[MASK]": 1}
-
-        vocab_size = 2
-
-        def _tokenize(self, text):
-            return list(text)
-
-        def _convert_token_to_id(self, token):
-            return self.get_vocab().get(token, 0)
-
-        def _convert_id_to_token(self, index):
-            return "a"
-
-    with pytest.raises(InputError):
-        DataCollatorForLanguageModeling(Letters(mask_token="[MASK]"), whole_word_mask=True)
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,11 @@ def test_words(tokenizer):
 
 
 def test_tensors(tokenizer):
-    numpy = pytest.importorskip("numpy")
     for batch in (["a", "a e"], "a e"):
         offsets = tokenizer(batch, padding=True, return_tensors="np", return_offsets_mapping=True)[
             "offset_mapping"
         ]
-        assert isinstance(offsets, numpy.ndarray)
+        assert isinstance(offsets, np.ndarray)
         assert offsets.shape == (len(batch) if isinstance(batch, list) else 1, 4, 2)
     pair = tokenizer("a", "e", return_tensors="np", return_offsets_mapping=True)["offset_mapping"]
     assert pair.shape == (1, 5, 2)

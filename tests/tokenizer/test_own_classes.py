@@ -54,16 +54,6 @@ def test_a_slow_call_heeds_the_users_own_roles(file):
     ]
 
 
-@pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_special_ids_are_those_of_the_users_own_special_tokens(file, kind):
-    class MoreSpecial(kind):
-        @property
-        def all_special_tokens(self):
-            return [*super().all_special_tokens, "a"]
-
-    tokenizer = MoreSpecial(file)
-    assert A in tokenizer.all_special_ids
-    assert tokenizer.convert_ids_to_tokens([CLS, A, B, SEP], skip_special_tokens=True) == ["b"]
 
 
 def test_offsets_are_refused_where_the_users_own_method_changes_the_ids(file):
@@ -237,53 +227,12 @@ def test_a_method_that_would_never_be_called_is_refused(file, kind, name):
 # ---- methods that others of the tokenizer call ---------------------------------------------------
 
 
-def test_the_users_own_special_tokens_stay_as_they_are_written(vocab_file):
-    class Special(BertTokenizer):
-        more = ()
-
-        @property
-        def all_special_tokens_extended(self):
-            return [*super().all_special_tokens_extended, *self.more]
-
-    tokenizer = Special(vocab_file("Hi", "hi", "a"))
-    assert tokenizer.tokenize("Hi hi A") == ["hi", "hi", "a"]
-    tokenizer.more = ("Hi",)
-    assert tokenizer.all_special_tokens[-1] == "Hi"
-    assert tokenizer.tokenize("Hi hi A") == ["Hi", "hi", "a"]
-    assert tokenizer.decode([5, 6, 7], skip_special_tokens=True) == "hi a"
 
 
-def test_the_ids_of_roles_are_asked_of_the_users_own_method(file):
-    class Ids(BertTokenizer):
-        def convert_tokens_to_ids(self, tokens):
-            return MASK if tokens == "[CLS]" else super().convert_tokens_to_ids(tokens)
-
-    tokenizer = Ids(file)
-    assert (tokenizer.cls_token_id, tokenizer.sep_token_id) == (MASK, SEP)
-    assert tokenizer.encode("a") == tokenizer.prepare_for_model([A]).input_ids == [MASK, A, SEP]
 
 
-def test_the_users_own_vocabulary_is_asked_for_ids_of_added_tokens(file):
-    class Knows(BertTokenizer):
-        def get_vocab(self):
-            return {**super().get_vocab(), "zz": B}
-
-    tokenizer = Knows(file)
-    assert len(tokenizer) == 8
-    tokenizer.add_tokens(["zz"])
-    assert tokenizer.encode("a zz") == [CLS, A, B, SEP]
 
 
-def test_no_vocabulary_is_saved_where_the_users_own_class_says_so(file, tmp_path):
-    class FastAlone(BertTokenizerFast):
-        can_save_slow_tokenizer = property(lambda self: False)
-
-    FastAlone(file).save_pretrained(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "special_tokens_map.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    ]
 
 
 # ---- stages of a user's that the fast profile does not go through --------------------------------
