@@ -317,8 +317,6 @@ def test_no_padding_token(vocab_file):
             collator(batch)
 
 
-
-
 @pytest.mark.parametrize(
     "features",
     [

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from tests.batches.test_collators import TENSORS
 from tests.conftest import examples
 from tests.reference import masking as plain
-from trietok import (
-    BertTokenizer,
-    DataCollatorForLanguageModeling,
-    DataCollatorWithPadding,
-)
+from trietok import BertTokenizer, DataCollatorForLanguageModeling, DataCollatorWithPadding
 
 SPECIAL = 4
 

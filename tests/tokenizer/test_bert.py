@@ -343,8 +343,6 @@ def test_a_role_that_is_none_changes_nothing(abc, bad):
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
-
-
 def test_the_message_says_where(abc):
     with pytest.raises(InputError, match="item 1 of the batch is NoneType None"):
         abc(["a", None])

@@ -17,7 +17,6 @@ from trietok import (
     AddedToken,
     BertTokenizer,
     BertTokenizerFast,
-    FileFormatError,
     InputError,
     NotSupportedError,
 )
@@ -81,10 +80,6 @@ def test_without_cleaning(fast):
     assert tokenizer.tokenize("a\x0bb\x01c\nd\x1ce") == words
 
 
-def test_an_unknown_word_keeps_its_span(abc):
-    assert abc("a zzz b", return_offsets_mapping=True).offset_mapping[2] == (2, 5)
-
-
 STRIDE = often(499, nightly=1)  # between the code points that are looked at
 
 
@@ -145,11 +140,6 @@ def test_a_token_of_which_nothing_is_left_stands_nowhere(abc):
     assert abc.decode([8]) == "\u0301"
 
 
-def test_one_word_only(abc):
-    abc.add_tokens([AddedToken("ab", single_word=True)])
-    assert abc.tokenize("ab xab a-ab") == ["ab", "[UNK]", "a", "[UNK]", "ab"]
-
-
 def test_adding_again_changes_the_flags(abc):
     assert abc.add_tokens(["<m>", "<m>"]) == 1
     assert abc.add_tokens([AddedToken("<m>", lstrip=True)]) == 1
@@ -168,12 +158,6 @@ def test_removing(abc):
     abc.remove_tokens(["<m>"])
     assert abc.tokenize("<n>") == ["<n>"]
     assert abc.tokenize("<m>")[0] != "<m>"
-
-
-def test_special_tokens_as_text(abc):
-    assert abc.encode("[CLS] a", add_special_tokens=False) == [CLS, A]
-    assert CLS not in abc.encode("[CLS] a", add_special_tokens=False, split_special_tokens=True)
-    assert CLS not in abc("a [CLS]", split_special_tokens=True).input_ids[1:]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -245,20 +229,6 @@ def test_copies_are_alike(abc):
         assert other.tokenize("bb") == ["bb"]
 
 
-def test_decoding(fast):
-    tokenizer = fast("a", "##b", ".", "'", "s", "do", "not")
-    assert tokenizer.decode([5, 6, 7, 5, 8, 9, 10, 11]) == "ab. a's do not"
-    assert tokenizer.decode([CLS, 6, 5, SEP], skip_special_tokens=True) == "##b a"
-    assert tokenizer.decode([7, 8, 9], clean_up_tokenization_spaces=False) == ". ' s"
-
-
-def test_settings_can_be_changed(fast):
-    tokenizer = fast("a", "A")
-    assert tokenizer.tokenize("A") == ["a"]
-    tokenizer.basic_tokenizer.do_lower_case = False
-    assert tokenizer.tokenize("A") == ["A"]
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 
@@ -322,26 +292,11 @@ def test_type_ids_of_the_template_count_as_well(abc, tmp_path):
         again.save_pretrained(tmp_path / "legacy", legacy_format=True)
 
 
-def test_a_component_that_is_not_there_is_named(abc, tmp_path):
-    abc.save_pretrained(tmp_path)
-    file = json.loads((tmp_path / "tokenizer.json").read_text())
-    file["normalizer"] = {"type": "Prepend", "prepend": "a"}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(file))
-    with pytest.raises(FileFormatError):
-        BertTokenizerFast.from_pretrained(tmp_path)
-
-
 def test_no_calls_settings_are_saved(abc, tmp_path):
     abc("a", padding="max_length", max_length=6, truncation=True)
     abc.save_pretrained(tmp_path)
     file = json.loads((tmp_path / "tokenizer.json").read_text())
     assert (file["padding"], file["truncation"]) == (None, None)
-
-
-def test_tokenize_takes_a_pair_and_the_template(abc):
-    assert abc.tokenize("a b", "c") == ["a", "b", "c"]
-    assert abc.tokenize("a", "c", add_special_tokens=True) == ["[CLS]", "a", "[SEP]", "c", "[SEP]"]
-    assert abc.tokenize("a", add_special_tokens=True) == ["[CLS]", "a", "[SEP]"]
 
 
 def test_a_text_is_prepared_as_a_subclass_says(fast):

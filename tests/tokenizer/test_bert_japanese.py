@@ -60,11 +60,7 @@ def located(tokenizer, text, **options):
 def test_words_and_subwords(make):
     assert make(**MECAB).tokenize("東京は猫データ") == ["東京", "は", "猫", "データ"]
     # the basic tokenizer cuts at punctuation only
-    assert make().tokenize("東京は、猫") == [
-        "[UNK]",
-        "[UNK]",
-        "猫",
-    ]
+    assert make().tokenize("東京は、猫") == ["[UNK]", "[UNK]", "猫"]
     assert make(**MECAB, subword_tokenizer_type="character").tokenize("東京は") == [
         "東",
         "[UNK]",
@@ -88,12 +84,7 @@ def test_spans_are_those_of_the_text_as_it_is_written(make):
         ("tel", "℡"),
     ]
     characters = make(**MECAB, subword_tokenizer_type="character")
-    assert located(characters, "ﾃﾞｰﾀ東") == [
-        ("デ", "ﾃﾞ"),
-        ("ー", "ｰ"),
-        ("[UNK]", "ﾀ"),
-        ("東", "東"),
-    ]
+    assert located(characters, "ﾃﾞｰﾀ東") == [("デ", "ﾃﾞ"), ("ー", "ｰ"), ("[UNK]", "ﾀ"), ("東", "東")]
 
 
 def test_details_of_an_encoding(make):

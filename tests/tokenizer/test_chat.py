@@ -9,10 +9,7 @@ import sys
 import pytest
 
 import trietok
-from trietok import (
-    BertTokenizer,
-    InputError,
-)
+from trietok import BertTokenizer, InputError
 
 TEMPLATE = "{% for message in messages %}{{ message.content }}{{ sep_token }}{% endfor %}"
 

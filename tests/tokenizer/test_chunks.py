@@ -106,12 +106,7 @@ def test_what_is_no_text_is_refused_as_in_a_call(tokenizer, text):
         ("a dog\na dog ran", 4, "sentence", ["a dog\n", "a dog ran"]),
         ("a dog. ran far far far", 4, "sentence", ["a dog. ", "ran far far far"]),
         # no end of a sentence: no space follows
-        (
-            "a a a a dog.a",
-            4,
-            "sentence",
-            ["a a a a ", "dog.a"],
-        ),
+        ("a a a a dog.a", 4, "sentence", ["a a a a ", "dog.a"]),
         ("a 'dog.' ran", 5, "sentence", ["a 'dog.' ", "ran"]),
         ("abb b", 2, "word", ["ab", "b b"]),  # a word with three tokens
         ("a-b a-b", 4, "word", ["a-b ", "a-b"]),
@@ -145,10 +140,7 @@ def test_chunks_overlap_in_whole_words_and_make_room_for_what_follows(tokenizer)
         "dog ran far",
     ]
     # half of a word is not repeated
-    assert cut(tokenizer, "a abb big dog", 4, overlap=2) == [
-        "a abb ",
-        "big dog",
-    ]
+    assert cut(tokenizer, "a abb big dog", 4, overlap=2) == ["a abb ", "big dog"]
     assert cut(tokenizer, "a abb abb", 4, overlap=1) == ["a abb ", "abb"]
     assert cut(tokenizer, "a abb abb", 4, overlap=1, at=None) == ["a abb ", "b abb"]
     assert cut(tokenizer, "big dog. a dog ran far.", 5, overlap=3, at="sentence") == [
@@ -180,9 +172,7 @@ def test_a_chunk_that_has_more_tokens_by_itself_is_made_shorter(tokenizer):
 def test_one_character_with_too_many_tokens_is_an_error(vocab_file):
     tokenizer = BertTokenizer(vocab_file("a", "\u1112", "##\u1161", "##\u11ab"))
     assert cut(tokenizer, "a 한", 3) == ["a ", "한"]
-    with pytest.raises(
-        InputError,
-    ):
+    with pytest.raises(InputError):
         cut(tokenizer, "a 한", 2)
 
 

@@ -51,17 +51,6 @@ def test_changes_of_the_vocabulary_are_seen(kind, vocab_file):
     assert tokenizer.decode([5, 6]) == "[unused1] one"
 
 
-@pytest.mark.parametrize(
-    ("kind", "decoded"), [(BertTokenizer, "ONE TWO"), (BertTokenizerFast, "one two")]
-)
-def test_a_slow_subclass_decodes_by_its_own_methods(kind, decoded, vocab_file):
-    class Shouting(kind):
-        def _convert_id_to_token(self, index):
-            return super()._convert_id_to_token(index).upper()
-
-    assert Shouting(vocab_file("one", "two")).decode([5, 6]) == decoded
-
-
 @PROFILES
 def test_settings_are_seen_when_they_change(kind, vocab_file):
     tokenizer = kind(vocab_file("do", "##es", "n't", "."), clean_up_tokenization_spaces=True)

@@ -52,10 +52,7 @@ def test_a_word_may_have_200_characters(full, small):
 
 def test_what_is_deleted_and_what_is_composed(full, small):
     # private use stays
-    assert full("a", "b", "\ue000").tokenize("\ue000 a\u200b") == [
-        "\ue000",
-        "a",
-    ]
+    assert full("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["\ue000", "a"]
     assert small("a", "b", "\ue000").tokenize("\ue000 a\u200b") == ["a"]
     cased = full("\u00e9", "e\u0301", do_lower_case=False)
     assert cased.tokenize("e\u0301") == ["e\u0301"]

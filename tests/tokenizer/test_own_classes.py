@@ -54,8 +54,6 @@ def test_a_slow_call_heeds_the_users_own_roles(file):
     ]
 
 
-
-
 def test_offsets_are_refused_where_the_users_own_method_changes_the_ids(file):
     class Drops(BertTokenizer):
         def prepare_for_model(self, ids, *args, **options):
@@ -227,14 +225,6 @@ def test_a_method_that_would_never_be_called_is_refused(file, kind, name):
 # ---- methods that others of the tokenizer call ---------------------------------------------------
 
 
-
-
-
-
-
-
-
-
 # ---- stages of a user's that the fast profile does not go through --------------------------------
 
 
@@ -255,9 +245,7 @@ def test_a_basic_tokenizer_of_another_class_is_refused_by_the_fast_profile(vocab
     tokenizer = BertTokenizerFast(vocab_file("a", "b"))
     tokenizer.basic_tokenizer = other
     for use in (tokenizer.encode, lambda text: tokenizer.add_tokens([text])):
-        with pytest.raises(
-            NotSupportedError,
-        ):
+        with pytest.raises(NotSupportedError):
             use("a b")
 
 

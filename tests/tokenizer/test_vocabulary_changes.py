@@ -181,10 +181,7 @@ def test_the_order_of_adding_is_kept_where_it_counts(small, reloaded):
     tokenizer.add_tokens([AddedToken("AB", normalized=False)])
     tokenizer.assign_unused("[unused1]", AddedToken("ABC", normalized=False))
     # of tokens matched as written the one added first is kept
-    assert tokenizer.tokenize("ABC") == [
-        "AB",
-        "c",
-    ]
+    assert tokenizer.tokenize("ABC") == ["AB", "c"]
     reloaded(tokenizer, "ABC", "AB ABC")
 
 

@@ -86,17 +86,12 @@ def test_the_number_of_merges_and_of_characters():
     limited = train_chinese_bpe(["甲丙乙", *texts], limit_alphabet=2)
     assert limited.counts == {"甲乙": 3, "乙": 1, "甲": 1}
     # the lower code points
-    assert train_chinese_bpe(["丙乙", "甲"], limit_alphabet=2).counts == {
-        "乙": 1,
-        "丙": 1,
-    }
+    assert train_chinese_bpe(["丙乙", "甲"], limit_alphabet=2).counts == {"乙": 1, "丙": 1}
     assert train_chinese_bpe(texts, limit_alphabet=9).merges == train_chinese_bpe(texts).merges
     # The default size is a limit only where the number of merges is none.
     many = [chr(0x4E00 + number) for number in range(10_001)]
     assert len(train_chinese_bpe(many, num_merges=3).counts) == 10_001
-    with pytest.raises(
-        VocabularyError,
-    ):
+    with pytest.raises(VocabularyError):
         train_chinese_bpe(many)
     assert len(train_chinese_bpe(many, limit_alphabet=10_000).counts) == 10_000
 

@@ -7,10 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from trietok import (
-    BertTokenizer,
-    BertTokenizerFast,
-)
+from trietok import BertTokenizer, BertTokenizerFast
 
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
 
