@@ -158,21 +158,6 @@ def test_a_tokenizer_json_alone_is_berts_where_it_is_wordpiece(folder, tmp_path,
         AutoTokenizer.from_pretrained(tmp_path / "both")
 
 
-def test_a_tokenizer_json_whose_model_says_no_type_loads_as_a_directory_and_as_a_file(
-    folder, tmp_path
-):
-    trietok.BertTokenizerFast(folder() / "vocab.txt").save_pretrained(tmp_path / "whole")
-    content = json.loads((tmp_path / "whole" / "tokenizer.json").read_text(encoding="utf-8"))
-    del content["model"]["type"]
-    json_file = tmp_path / "old" / "tokenizer.json"
-    json_file.parent.mkdir()
-    json_file.write_text(json.dumps(content), encoding="utf-8")
-    for name in (json_file.parent, json_file):
-        loaded = AutoTokenizer.from_pretrained(name)
-        assert type(loaded) is trietok.BertTokenizerFast
-        assert loaded("A b").input_ids == [2, 5, 6, 3]
-
-
 def test_a_type_is_not_guessed_from_the_name(folder):
     path = folder({}, {}, special=["<unk>"])
     (path / "bert").mkdir()
@@ -280,48 +265,6 @@ def test_a_directory_of_sentence_transformers_with_bert(folder):
         [2, 1, 1, 5, 3],
         [2, 6, 3, 0, 0],
     ]
-
-
-def test_a_directory_of_sentence_transformers_with_mpnet(folder):
-    """As of all-mpnet-base-v2: special tokens with flags, and a mask that takes the space before it
-    along.
-    """
-    special = ["<s>", "<pad>", "</s>", "<unk>", "[UNK]", "<mask>"]
-    flags = {
-        "lstrip": False,
-        "normalized": False,
-        "rstrip": False,
-        "single_word": False,
-        "special": True,
-    }
-    decoder = {str(i): {"content": token, **flags} for i, token in enumerate(special)}
-    decoder["5"]["lstrip"] = True
-    decoder["3"]["normalized"] = True
-    roles = {
-        "bos": "<s>",
-        "cls": "<s>",
-        "eos": "</s>",
-        "sep": "</s>",
-        "pad": "<pad>",
-        "mask": "<mask>",
-        "unk": "[UNK]",
-    }
-    settings = {f"{role}_token": token for role, token in roles.items()}
-    settings |= {
-        "tokenizer_class": "MPNetTokenizer",
-        "added_tokens_decoder": decoder,
-        "tokenize_chinese_chars": True,
-    }
-    tokenizer = AutoTokenizer.from_pretrained(
-        sentence_transformers(folder(settings, special=special), "mpnet")
-    )
-    assert type(tokenizer) is trietok.MPNetTokenizerFast
-    rows = tokenizer(["a  <mask> z", "b"], padding=True)
-    assert rows == {
-        "input_ids": [[0, 6, 5, 4, 2], [0, 7, 2, 1, 1]],
-        "attention_mask": [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]],
-    }
-    assert tokenizer.tokenize("a  <mask>") == ["a", "  <mask>"]  # with the text it took
 
 
 @pytest.mark.parametrize("loader", [AutoTokenizer, trietok.BertTokenizer])

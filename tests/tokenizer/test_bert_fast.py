@@ -347,17 +347,7 @@ def test_tokens_that_are_set_are_normalized_as_the_tokenizer_is_now(fast):
     assert tokenizer.encode("\u00e9 e") == [CLS, 20, 20, SEP]
 
 
-def test_the_switch_for_punctuation_of_the_slow_classes_changes_nothing():
+def test_the_switch_for_punctuation_of_the_slow_classes_changes_nothing(abc):
     """It is no option of BERT's fast classes, and no file could keep it."""
-    tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
-    ids, explained = (
-        tokenizer.encode("the,people a-b!"),
-        tokenizer.explain("the,people a-b!").input_ids,
-    )
-    tokenizer.basic_tokenizer.do_split_on_punc = False
-    assert (
-        tokenizer.encode("the,people a-b!")
-        == ids
-        == explained
-        == tokenizer.explain("the,people a-b!").input_ids
-    )
+    abc.basic_tokenizer.do_split_on_punc = False
+    assert abc.encode("a,b") == abc.explain("a,b").input_ids == [CLS, A, UNK, B, SEP]
