@@ -297,6 +297,11 @@ def test_edges_that_can_be(collator):
     collator(mlm_probability=numpy.float32(0.5), mask_replace_prob=1, random_replace_prob=0)
 
 
+def test_whole_words_need_pieces(small):
+    with pytest.raises(InputError):
+        DataCollatorForLanguageModeling(small("a", "b"), whole_word_mask=True)
+
+
 def test_no_mask_token(vocab_file):
     tokenizer = BertTokenizer(vocab_file("a"), mask_token=None)
     with pytest.raises(SpecialTokenError) as caught:

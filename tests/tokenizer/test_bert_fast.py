@@ -48,6 +48,7 @@ def test_a_call(abc):
         "special_tokens_mask": [1, 0, 0, 1],
         "offset_mapping": [(0, 0), (0, 1), (2, 3), (0, 0)],
     }
+    assert (abc.num_special_tokens_to_add(), abc.num_special_tokens_to_add(pair=True)) == (2, 3)
     assert abc.is_fast
     assert abc("a").is_fast
 

@@ -43,7 +43,8 @@ def make(vocab_file):
     """
 
     def tokenizer(name: str, *tokens: str, **options):
-        path = vocab_file("a", "b", "c", *tokens, special=ROLES.get(name, SPECIAL))
+        special = ROLES.get(name.removesuffix("Fast"), SPECIAL)
+        path = vocab_file("a", "b", "c", *tokens, special=special)
         return getattr(trietok, name)(path, **options)
 
     return tokenizer
@@ -68,6 +69,21 @@ def test_a_pair(make, name):
     assert make(name).convert_ids_to_tokens(encoding.input_ids) == tokens.split()
     assert encoding.token_type_ids == types
     assert encoding.special_tokens_mask == mask
+    ids = [make(name).convert_tokens_to_ids(list(words)) for words in ("a", "bc")]
+    assert make(name).build_inputs_with_special_tokens(*ids) == encoding.input_ids
+    assert make(name).create_token_type_ids_from_sequences(*ids) == types
+    assert make(name).get_special_tokens_mask(*ids) == mask
+
+
+def test_a_pair_of_the_fast_mpnet(make):
+    tokenizer = make("MPNetTokenizerFast")
+    tokens, types, mask = PAIRS["MPNetTokenizer"]
+    encoding = tokenizer("a", "b c", return_special_tokens_mask=True)
+    assert encoding.special_tokens_mask == mask
+    assert tokenizer.convert_ids_to_tokens(encoding.input_ids) == tokens.split()
+    ids = [tokenizer.convert_tokens_to_ids(list(words)) for words in ("a", "bc")]
+    assert tokenizer.build_inputs_with_special_tokens(*ids) == encoding.input_ids
+    assert tokenizer.create_token_type_ids_from_sequences(*ids) == types
 
 
 WITHOUT_TYPES = [

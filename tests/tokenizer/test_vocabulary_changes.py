@@ -349,20 +349,33 @@ def test_saving_says_once_that_the_model_lacks_rows(model, tmp_path, caplog):
     assert "needs 9 embedding rows" in message
     assert "has 7" in message
     assert str(directory) in message
+    caplog.clear()
+    again = type(tokenizer).from_pretrained(directory)
+    again.add_tokens(["<x>", "<y>", "<z>"])
+    again.save_pretrained(directory)  # over the tokenizer of the model
+    (message,) = caplog.messages
+    assert "needs 9 embedding rows" in message
 
 
 def test_saving_is_silent_where_the_model_beside_it_has_the_rows(model, tmp_path, caplog):
     _, tokenizer = model
     tokenizer.add_tokens(["<x>", "<y>"])
-    for name, config in (("enough", '{"vocab_size": 8}'), ("padded", '{"vocab_size": 64}')):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(config)
-        tokenizer.save_pretrained(tmp_path / name)
+    for rows in (8, 64):
+        (tmp_path / str(rows)).mkdir()
+        (tmp_path / str(rows) / "config.json").write_text(f'{{"vocab_size": {rows}}}')
+        tokenizer.save_pretrained(tmp_path / str(rows))
     assert caplog.messages == []
     (tmp_path / "few").mkdir()
     (tmp_path / "few" / "config.json").write_text('{"vocab_size": 5}')
     tokenizer.save_pretrained(tmp_path / "few")
     assert ["has 5" in message for message in caplog.messages] == [True]
+
+
+def test_a_config_that_cannot_be_read_is_no_reason_not_to_save(small, tmp_path, caplog):
+    for config in ("{", "[]", '{"vocab_size": "many"}'):
+        (tmp_path / "config.json").write_text(config)
+        small("a").save_pretrained(tmp_path)
+    assert caplog.messages == []
 
 
 # ---- roles ---------------------------------------------------------------------------------------
