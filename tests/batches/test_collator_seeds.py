@@ -9,29 +9,11 @@ import pickle
 import random
 from concurrent.futures import ProcessPoolExecutor
 
+import numpy
 import pytest
 
-numpy = pytest.importorskip("numpy")
-
-from tests.batches.test_collators import TENSORS, TEXTS, lists  # noqa: E402
-from trietok import DataCollatorForLanguageModeling  # noqa: E402
-
-
-@pytest.fixture
-def examples(english):
-    return [english(text) for text in TEXTS * 4]
-
-
-@pytest.fixture
-def collator(english):
-    """A function that makes a collator of numpy arrays with a seed."""
-
-    def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(
-            english, **{"return_tensors": "np", "seed": 5, **options}
-        )
-
-    return make
+from tests.batches.test_collators import TENSORS, lists
+from tests.conftest import needs
 
 
 def test_the_seed_the_epoch_and_the_batch_decide(examples, collator):
@@ -134,7 +116,7 @@ def test_spawned_processes_make_the_same_batches(examples, collator):
 
 def loaded(collator, examples, **options) -> list[dict[str, list]]:
     """The batches of an epoch, shuffled in an order that is the same each time."""
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     order = torch.Generator().manual_seed(8)
     loader = torch.utils.data.DataLoader(
         examples, batch_size=3, shuffle=True, generator=order, collate_fn=collator, **options
@@ -157,7 +139,7 @@ def test_torch_workers_make_the_same_batches(examples, collator, epoch):
 
 @pytest.mark.parametrize("tensors", ["pt", "np"])
 def test_torch_workers_follow_the_global_seed(examples, collator, tensors):
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     one = collator(return_tensors=tensors, seed=None)
 
     def two_epochs(seed):
@@ -173,7 +155,7 @@ def test_torch_workers_follow_the_global_seed(examples, collator, tensors):
 
 def test_torch_workers_without_a_seed_differ(examples, collator):
     """Two workers that begin as copies of one process give the same batch different masks."""
-    pytest.importorskip("torch")
+    needs("torch")
     long = [{"input_ids": [2, *range(5, 205), 3]}] * 12
     batches = loaded(collator(return_tensors="pt", seed=None), long, num_workers=2)
     assert len({str(batch) for batch in batches}) == len(batches) == 4

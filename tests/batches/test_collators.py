@@ -6,11 +6,12 @@ import copy
 import sys
 from importlib.util import find_spec
 
+import numpy
 import pytest
 
-numpy = pytest.importorskip("numpy")
-
-from trietok import (  # noqa: E402
+from tests.batches.conftest import TEXTS
+from tests.conftest import needs
+from trietok import (
     BertTokenizer,
     DataCollatorForLanguageModeling,
     DataCollatorForWholeWordMask,
@@ -20,39 +21,15 @@ from trietok import (  # noqa: E402
     MissingDependencyError,
     NotSupportedError,
     OptionError,
-    PreTrainedTokenizer,
     SpecialTokenError,
 )
 
-TEXTS = [
-    "the people of the united states",
-    "we",
-    "in order to form a more perfect union, establish justice",
-    "",
-]
 TENSORS = ["np"] if find_spec("torch") is None else ["np", "pt"]
 COLLATORS = [DataCollatorForLanguageModeling, DataCollatorWithPadding]
 
 
 def lists(batch) -> dict[str, list]:
     return {key: value.tolist() for key, value in batch.items()}
-
-
-@pytest.fixture
-def examples(english):
-    return [english(text) for text in TEXTS * 4]
-
-
-@pytest.fixture
-def collator(english):
-    """A function that makes a collator of numpy arrays with a seed."""
-
-    def make(**options) -> DataCollatorForLanguageModeling:
-        return DataCollatorForLanguageModeling(
-            english, **{"return_tensors": "np", "seed": 5, **options}
-        )
-
-    return make
 
 
 # ---- what comes out ------------------------------------------------------------------------------
@@ -75,7 +52,7 @@ def test_a_batch_is_what_the_tokenizer_pads_and_labels(english, examples, collat
 
 
 def test_numpy_and_torch_get_the_same_numbers(examples, collator):
-    pytest.importorskip("torch")
+    needs("torch")
     arrays = lists(collator()(examples))
     assert arrays == lists(collator(return_tensors="pt")(examples))
     assert (
@@ -238,10 +215,12 @@ def chosen_together(tokenizer, examples, **options) -> list[set[int]]:
     return list(by_history.values())
 
 
-def test_the_pieces_of_a_word_are_chosen_together(pieces):
+@pytest.mark.parametrize("masking", ["each", "exact", "spans"])
+def test_the_pieces_of_a_word_are_chosen_together(pieces, masking):
     ids = pieces("unaffables a 世界 unaff")
     assert pieces.convert_ids_to_tokens(ids.input_ids)[1:5] == ["un", "##aff", "##able", "##s"]
-    assert chosen_together(pieces, [ids]) == [{1, 2, 3, 4}, {5}, {6}, {7}, {8, 9}]
+    words = chosen_together(pieces, [ids], masking=masking)
+    assert words == [{1, 2, 3, 4}, {5}, {6}, {7}, {8, 9}]
 
 
 def test_a_piece_without_its_word_is_a_word(pieces):
@@ -283,34 +262,33 @@ def test_the_other_name(english, examples):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("options", "error"),
     [
-        ({"mlm_probability": 1.5}, InputError, "mlm_probability is 1.5"),
-        ({"mlm_probability": -0.1}, InputError, "from 0 to 1"),
-        ({"mlm_probability": float("nan")}, InputError, "from 0 to 1"),
-        ({"mlm_probability": None}, InputTypeError, "mlm_probability is None"),
-        ({"mlm_probability": "0.15"}, InputTypeError, "'0.15'"),
-        ({"mask_replace_prob": 1.1}, InputError, "mask_replace_prob is 1.1"),
-        ({"mask_replace_prob": -1}, InputError, "mask_replace_prob is -1"),
-        ({"random_replace_prob": -0.1}, InputError, "random_replace_prob is -0.1"),
-        (
-            {"mask_replace_prob": 0.8, "random_replace_prob": 0.3},
-            InputError,
-            "more than 1 together",
-        ),
-        ({"mlm": False, "whole_word_mask": True}, InputError, "needs mlm=True"),
-        ({"pad_to_multiple_of": 0}, InputError, "whole number from 1"),
-        ({"pad_to_multiple_of": 8.0}, InputTypeError, "whole number or None"),
-        ({"return_tensors": "tf"}, InputError, "'np', 'pt'"),
-        ({"seed": "1"}, InputTypeError, "seed is '1'"),
-        ({"seed": 1.0}, InputTypeError, "seed is 1.0"),
-        ({"tf_experimental_compile": True}, NotSupportedError, "TensorFlow"),
-        ({"foo": 1}, OptionError, "LanguageModeling has no option 'foo'; it has tokenizer, mlm"),
+        ({"mlm_probability": 1.5}, InputError),
+        ({"mlm_probability": -0.1}, InputError),
+        ({"mlm_probability": float("nan")}, InputError),
+        ({"mlm_probability": None}, InputTypeError),
+        ({"mlm_probability": "0.15"}, InputTypeError),
+        ({"mask_replace_prob": 1.1}, InputError),
+        ({"mask_replace_prob": -1}, InputError),
+        ({"random_replace_prob": -0.1}, InputError),
+        ({"mask_replace_prob": 0.8, "random_replace_prob": 0.3}, InputError),
+        ({"mlm": False, "whole_word_mask": True}, InputError),
+        ({"masking": "words"}, InputError),
+        ({"pad_to_multiple_of": 0}, InputError),
+        ({"pad_to_multiple_of": 8.0}, InputTypeError),
+        ({"return_tensors": "tf"}, InputError),
+        ({"seed": "1"}, InputTypeError),
+        ({"seed": 1.0}, InputTypeError),
+        ({"tf_experimental_compile": True}, NotSupportedError),
+        ({"foo": 1}, OptionError),
     ],
 )
-def test_options_that_cannot_be(collator, options, error, words):
-    with pytest.raises(error, match=words):
+def test_options_that_cannot_be(collator, options, error):
+    with pytest.raises(error):
         collator(**options)
+    with pytest.raises(InputTypeError):
+        collator().set_epoch(1.5)
 
 
 def test_edges_that_can_be(collator):
@@ -319,9 +297,14 @@ def test_edges_that_can_be(collator):
     collator(mlm_probability=numpy.float32(0.5), mask_replace_prob=1, random_replace_prob=0)
 
 
+def test_whole_words_need_pieces(small):
+    with pytest.raises(InputError):
+        DataCollatorForLanguageModeling(small("a", "b"), whole_word_mask=True)
+
+
 def test_no_mask_token(vocab_file):
     tokenizer = BertTokenizer(vocab_file("a"), mask_token=None)
-    with pytest.raises(SpecialTokenError, match="mlm=False") as caught:
+    with pytest.raises(SpecialTokenError) as caught:
         DataCollatorForLanguageModeling(tokenizer)
     assert caught.value.role == "mask_token"
     batch = DataCollatorForLanguageModeling(tokenizer, mlm=False, return_tensors="np")(
@@ -335,59 +318,37 @@ def test_no_padding_token(vocab_file):
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=0, return_tensors="np")
     assert collator([[5, 5], [5, 5]]).input_ids.tolist() == [[5, 5], [5, 5]]
     for batch in ([[5, 5], [5]], [{"input_ids": [5]}]):
-        with pytest.raises(SpecialTokenError, match="pad_token"):
+        with pytest.raises(SpecialTokenError):
             collator(batch)
 
 
-def test_no_pieces(vocab_file):
-    class Letters(PreTrainedTokenizer):
-        def get_vocab(self):
-            return {"a": 0, "[MASK]": 1}
-
-        vocab_size = 2
-
-        def _tokenize(self, text):
-            return list(text)
-
-        def _convert_token_to_id(self, token):
-            return self.get_vocab().get(token, 0)
-
-        def _convert_id_to_token(self, index):
-            return "a"
-
-    with pytest.raises(InputError, match="no token of Letters begins with '##'"):
-        DataCollatorForLanguageModeling(Letters(mask_token="[MASK]"), whole_word_mask=True)
-
-
 @pytest.mark.parametrize(
-    ("features", "words"),
+    "features",
     [
-        ([], "at least one example"),
-        ({"input_ids": [[2, 3]]}, "list of examples"),
-        ("the people", "list of examples"),
-        (None, "list of examples"),
-        (["the people"], "item 0 is neither"),
-        ([[2, 3], [2.5]], "item 1 is neither"),
-        ([[2, 3], {"input_ids": [2, 3]}], "item 1 is neither"),
-        ([{"input_ids": [2, 3]}, [2, 3]], "item 1 is no dict"),
-        ([{"input_ids": [2, 3]}, {}], "item 1 has no input_ids"),
-        ([{"text": "a"}], "needs an encoding"),
-        ([{"input_ids": [[2, 3]]}], "should hold ints"),
-        ([{"input_ids": numpy.array([[2, 3]])}], "each example is one sequence"),
-        ([{"input_ids": numpy.array([2.0])}], "each example is one sequence"),
-        ([{"input_ids": [2, 3], "special_tokens_mask": [1]}], "special_tokens_mask has the shape"),
+        [],
+        {"input_ids": [[2, 3]]},
+        "the people",
+        None,
+        ["the people"],
+        [[2, 3], [2.5]],
+        [[2, 3], {"input_ids": [2, 3]}],
+        [{"input_ids": [2, 3]}, [2, 3]],
+        [{"input_ids": [2, 3]}, {}],
+        [{"text": "a"}],
+        [{"input_ids": [[2, 3]]}],
+        [{"input_ids": numpy.array([[2, 3]])}],
+        [{"input_ids": numpy.array([2.0])}],
+        [{"input_ids": [2, 3], "special_tokens_mask": [1]}],
     ],
 )
-def test_batches_that_cannot_be(collator, features, words):
-    with pytest.raises(InputError, match=words):
+def test_batches_that_cannot_be(collator, features):
+    with pytest.raises(InputError):
         collator()(features)
 
 
 @pytest.mark.parametrize("position", [-1, 3])
 def test_words_that_go_on_nowhere(collator, position):
-    with pytest.raises(
-        InputError, match=f"chinese_ref of item 1 holds {position}; the item has 3 ids"
-    ):
+    with pytest.raises(InputError):
         collator(whole_word_mask=True)(
             [{"input_ids": [2] * 9}, {"input_ids": [2, 168, 3], "chinese_ref": [1, position]}]
         )
@@ -397,13 +358,8 @@ def test_without_numpy(collator, monkeypatch):
     one = collator()
     monkeypatch.setitem(sys.modules, "numpy", None)
     for tensors in ("np", "pt"):
-        with pytest.raises(MissingDependencyError, match="pip install numpy"):
+        with pytest.raises(MissingDependencyError):
             one([[2, 3]], return_tensors=tensors)
-
-
-def test_epochs_that_cannot_be(collator):
-    with pytest.raises(InputTypeError, match=r"epoch is 1\.5"):
-        collator().set_epoch(1.5)
 
 
 # ---- padding only --------------------------------------------------------------------------------
@@ -431,6 +387,6 @@ def test_padding_that_cannot_be(english):
             DataCollatorWithPadding(english, return_tensors="np")(features)
     without = DataCollatorWithPadding(english, False, return_tensors=TENSORS[-1])
     if TENSORS[-1] == "pt":  # numpy has ragged arrays
-        with pytest.raises(InputError, match="different lengths"):
+        with pytest.raises(InputError):
             without([{"input_ids": [2]}, {"input_ids": [2, 3]}])
     assert without([{"input_ids": [2]}, {"input_ids": [3]}]).input_ids.tolist() == [[2], [3]]

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-numpy = pytest.importorskip("numpy")
+from tests.batches.test_collators import TENSORS
+from tests.conftest import examples
+from tests.reference import masking as plain
+from trietok import BertTokenizer, DataCollatorForLanguageModeling, DataCollatorWithPadding
 
-from tests.conftest import examples  # noqa: E402
-from tests.reference import masking as plain  # noqa: E402
-from trietok import (  # noqa: E402
-    BertTokenizer,
-    DataCollatorForLanguageModeling,
-    DataCollatorWithPadding,
-    InputError,
-)
-from trietok.corpus.masking import (  # noqa: E402
-    Shares,
-    drawn_key,
-    mask_ids,
-    random_source,
-    seeded_key,
-    word_numbers,
-)
-
-TOKENS = ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"]
 SPECIAL = 4
-HAS_TORCH = find_spec("torch") is not None
 
 
 def many_tokens(count: int = 400_000) -> list[list[list[int]]]:
@@ -152,66 +136,58 @@ def test_whole_words_are_chosen_whole_and_at_the_rate_asked(english):
     assert within_three_deviations(fates["changed"], chosen, 0.9)
 
 
-ROWS = st.lists(st.lists(st.integers(1, len(TOKENS) - 1), max_size=9), min_size=1, max_size=4)
+ROWS = st.lists(st.lists(st.integers(1, 10), max_size=9), min_size=1, max_size=4).filter(any)
+MASKINGS = ["each", "exact", "spans"]
+
+
+@pytest.fixture
+def pieces(small):
+    return small("a", "b", "c", "##a", "##b", "##c")
+
+
 SHARE = st.sampled_from([0.0, 0.15, 0.5, 1.0])
 
 
 @examples(100)
-@given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.booleans(), st.integers())
-def test_batches_and_one_token_after_the_other_give_the_same(
-    rows, chosen, masked, random, whole, some, seed
-):
-    width = max(map(len, rows))
-    shares = Shares(chosen, masked, min(random, 1 - masked))
-    padded = [row + [0] * (width - len(row)) for row in rows]
-    ids = numpy.array(padded, dtype=numpy.int64).reshape(len(rows), width)
-    is_maskable = ids >= SPECIAL
-    goes_on = numpy.array([token.startswith("##") for token in TOKENS])[ids]
-    random_ids = [4, 6, 9] if some else list(range(len(TOKENS)))
-    seen, labels = mask_ids(
-        ids,
-        is_maskable,
-        word_numbers(is_maskable, goes_on if whole else None),
-        shares,
-        random_source(seeded_key(seed, 0), b""),
-        3,
-        numpy.array(random_ids) if some else len(TOKENS),
+@given(ROWS, SHARE, SHARE, SHARE, st.booleans(), st.sampled_from(MASKINGS), st.integers())
+def test_what_holds_of_every_batch(pieces, rows, chosen, masked, random, whole, masking, seed):
+    collator = DataCollatorForLanguageModeling(
+        pieces,
+        mlm_probability=chosen,
+        mask_replace_prob=masked,
+        random_replace_prob=min(random, 1 - masked),
+        whole_word_mask=whole,
+        masking=masking,
+        return_tensors="np",
+        seed=seed,
     )
-    assert ids.tolist() == padded
-    words = [
-        plain.words_of([TOKENS[token_id] if whole else "a" for token_id in row], list(flags))
-        for row, flags in zip(padded, is_maskable.tolist(), strict=True)
-    ]
-    if not whole:
-        words = [[[place] for word in row for place in word] for row in words]
-    raw = iter(random_source(seeded_key(seed, 0), b"").random_raw(200).tolist())
-    assert (seen.tolist(), labels.tolist()) == plain.mask(padded, words, shares, raw, 3, random_ids)
+    batch = collator(rows)
+    tokens = pieces.convert_ids_to_tokens(range(len(pieces)))
+    for row, seen, labels in zip(
+        rows, batch.input_ids.tolist(), batch.labels.tolist(), strict=True
+    ):
+        is_maskable = [token_id not in pieces.all_special_ids for token_id in row]
+        places = [place for place, label in enumerate(labels) if label != -100]
+        assert seen[len(row) :] == [0] * (len(seen) - len(row))
+        assert all(is_maskable[place] and labels[place] == row[place] for place in places)
+        assert all(seen[place] == row[place] for place in range(len(row)) if place not in places)
+        if chosen in (0, 1):
+            assert len(places) == chosen * sum(is_maskable)
+        if masked == 1:
+            assert all(seen[place] == 4 for place in places)
+        if whole:
+            for word in plain.words_of([tokens[token_id] for token_id in row], is_maskable):
+                assert len({place in places for place in word}) == 1
 
 
-def test_only_the_key_decides_the_numbers():
-    def numbers(seed, epoch, content) -> list[int]:
-        return random_source(seeded_key(seed, epoch), content).random_raw(4).tolist()
-
-    assert numbers(1, 0, b"ab") == numbers(1, 0, b"ab")
-    keys = [
-        (1, 0, b"ab"),
-        (1, 1, b"ab"),
-        (2, 0, b"ab"),
-        (1, 0, b"b"),
-        (11, 0, b""),
-        (1, 10, b""),
-        (-1, 0, b"ab"),
-    ]
-    assert len({tuple(numbers(*key)) for key in keys}) == len(keys)
-    assert len({drawn_key(from_torch=False) for _ in range(4)}) == 4
-
-
-def test_the_numbers_stay_what_they_are():
-    """A seed gives the same masks in every version and on every machine; a change of these is a
-    change of `SCHEME`.
-    """
-    numbers = random_source(seeded_key(7, 1), b"content").random_raw(3)
-    assert numbers.tolist() == [18096699764504244864, 5453434182328513742, 1936268349762804245]
+def test_a_seed_masks_the_same_tokens_in_every_version(english):
+    collator = DataCollatorForLanguageModeling(english, return_tensors="np", seed=7)
+    collator.set_epoch(1)
+    batch = collator([[2, *range(100, 200), 3]])
+    places = numpy.nonzero(batch.labels[0] != -100)[0]
+    assert places.tolist() == [13, 18, 22, 23, 24, 32, 37, 40, 62, 64, 77, 84, 86, 93, 96]
+    seen = batch.input_ids[0, places].tolist()
+    assert seen == [4, 117, 4, 4, 4, 4, 4, 4, 4, 4, 176, 4, 4, 4, 4]
 
 
 # ---- as many of each text, and spans -------------------------------------------------------------
@@ -263,36 +239,10 @@ def test_all_tokens_of_a_span_become_the_same(english):
     assert (((each == 4)[:, 1:] != (each == 4)[:, :-1]) & inside).sum() > 0.2 * inside.sum()
 
 
-@pytest.mark.parametrize("masking", ["exact", "spans"])
-def test_whole_words_are_chosen_in_them_too(masking):
-    ids = numpy.array([[1, 4, 7, 5, 8, 9, 6, 4, 5, 2, 0], [1, 4, 4, 7, 7, 7, 7, 2, 0, 0, 0]])
-    maskable = ids >= SPECIAL
-    words = word_numbers(maskable, ids >= 7)
-    for seed in range(60):
-        source = random_source(b"test", b"%d" % seed)
-        _, labels = mask_ids(ids, maskable, words, Shares(0.4, 1, 0), source, 3, 10, masking)
-        chosen = (labels != -100)[maskable]
-        for word in set(words.tolist()):
-            assert len({*chosen[words == word].tolist()}) == 1
-    nothing = mask_ids(
-        ids[:, -1:], maskable[:, -1:], words[:0], Shares(0.4, 1, 0), source, 3, 10, masking
-    )
-    assert (nothing[1] == -100).all()
-
-
-def test_what_masking_cannot_be(english):
-    with pytest.raises(
-        InputError, match=r"masking is 'words'; select one of \['each', 'exact', 'spans'\]"
-    ):
-        DataCollatorForLanguageModeling(english, masking="words")
-
-
 # ---- packed rows ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "tensors", ["np", pytest.param("pt", marks=pytest.mark.skipif(not HAS_TORCH, reason="torch"))]
-)
+@pytest.mark.parametrize("tensors", TENSORS)
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_a_batch_of_packed_rows(tensors, side):
     """Where each text begins among the tokens that are no padding; special tokens within a row are

@@ -1,4 +1,4 @@
-"""The examples of docs/training_batches.md, part by part, each where its packages are installed."""
+"""The examples of docs/training_batches.md, part by part."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import doctest
 import pathlib
 
 import pytest
+
+from tests.conftest import needs
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "training_batches.md"
 FIRST = ["Parquet to ids", "A batch, in numpy"]  # what the other parts go on from
@@ -36,8 +38,8 @@ def test_every_part_is_run():
 
 @pytest.mark.parametrize("name", PARTS)
 def test_the_examples_of(name):
-    for package in ("pyarrow", "numpy", *PARTS[name]):
-        pytest.importorskip(package)
+    for package in PARTS[name]:
+        needs(package)
     names: dict[str, object] = {}
     for part in dict.fromkeys([*FIRST, name]):
         test = doctest.DocTestParser().get_doctest(parts()[part], names, part, str(PAGE), 0)

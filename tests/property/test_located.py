@@ -1,7 +1,5 @@
-"""Spans of both profiles' fast and plain paths against what says them plainly, character after
-character.
-
-`TRIETOK_EXAMPLES=20000` looks for longer.
+"""Tokens, spans and word numbers of both tokenizers, compared with references that are written for
+reading.
 """
 
 from __future__ import annotations
@@ -10,20 +8,36 @@ import functools
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import examples
 from tests.parity.conftest import CASED, UNCASED, directory_of, texts
-from tests.property.test_slow_offsets import CONTENTS, ROLES, SPECIAL, marks, options
 from tests.reference import naive_rust_bert, naive_slow_offsets
 from tests.reference import tokenizer as reference
-from trietok.text.added_tokens import AddedToken
-from trietok.text.text_encoder import TextEncoder
+from trietok import AddedToken
 
 NAMES = ("do_lower_case", "tokenize_chinese_chars", "strip_accents")
+ROLES = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"]
+SPECIAL = [reference.Token(role, special=True) for role in ROLES]
+CONTENTS = ["<a>", "<B>", "ab", "abc", "New York", "é", "İ", "世", "!", " ", "x ", "\u3000y", "zz"]
+
+
+def options() -> st.SearchStrategy[dict[str, bool | None]]:
+    lower, chinese = st.booleans(), st.booleans()
+    accents = st.sampled_from([None, True, False])
+    return st.fixed_dictionaries(
+        {"do_lower_case": lower, "tokenize_chinese_chars": chinese, "strip_accents": accents}
+    )
+
+
+def marks() -> st.SearchStrategy[str]:
+    parts = [
+        *"aeE \u0301\u0323\u0307\u0327\u0345\u0316\u302e\u200b!가\u11a8\u1100\u1161",
+        *("İ", "ǖ", "각", "世", "Σ", "\U0001d165"),
+    ]
+    return st.lists(st.sampled_from(parts), max_size=10).map("".join)
 
 
 def made(kind: Any, chosen: dict[str, Any]) -> Any:
@@ -37,16 +51,20 @@ def remembered(kind: Any, *chosen: Any) -> Any:
 
 
 def assert_located(tokenizer: Any, text: str, want: list[tuple[str, tuple[int, int], int]]) -> None:
-    located = tokenizer.text_encoder.locate(text)
-    assert [*zip(located.tokens, located.spans, located.words, strict=True)] == want, text
-    for _ in range(2):  # worked out, then remembered
-        assert tokenizer.text_encoder.spans(text) == located.spans, text
-    assert located.ids == tokenizer.text_encoder.ids(text), text
+    for _ in range(2):  # the second call finds caches
+        found = tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
+        columns = (found.tokens(), found.offset_mapping, found.word_ids())
+        assert [*zip(*columns, strict=True)] == want, text
+        assert tokenizer.encode(text, add_special_tokens=False) == found.input_ids, text
     words = re.split("[,a]", text)
-    encoder, by_stages = tokenizer.text_encoder, TextEncoder(tokenizer.text_encoder.stages)
-    assert encoder.ids_of_words(words) == by_stages.ids_of_words(words), words
-    assert encoder.locate_words(words) == by_stages.locate_words(words), words
-    assert encoder.tokens(text) == by_stages.tokens(text), text
+    of_words = tokenizer(
+        words, is_split_into_words=True, return_offsets_mapping=True, add_special_tokens=False
+    )
+    each = [
+        tokenizer(word, return_offsets_mapping=True, add_special_tokens=False) for word in words
+    ]
+    assert of_words.input_ids == [token_id for one in each for token_id in one.input_ids], words
+    assert of_words.offset_mapping == [span for one in each for span in one.offset_mapping], words
 
 
 def added() -> st.SearchStrategy[list[reference.Token]]:
@@ -135,29 +153,12 @@ def test_rust_spans_with_added_tokens(text, chosen, data):
     assert_located(tokenizer, text, [(token.token, token.span, token.word) for token in want])
 
 
-@pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
-def test_every_kind_of_chunk_in_a_row(kind):
-    tokenizer = remembered(kind, True, True, None)
-    for text in (
-        " a",
-        "a  b",
-        "  ",
-        "a ",
-        "é  \u0301 ab\u200b x",
-        "abc, (hello)  \u200b",
-        "\u200b",
-        "ab\u0301 \u0301",
-    ):
-        encoder = tokenizer.text_encoder
-        assert encoder.spans(text) == encoder.locate(text).spans, text
-
-
 def test_a_special_token_that_looks_like_a_piece_begins_a_word(vocab_file):
-    """It stays whole where marks are taken off to make it, and is cut into pieces of which the
-    first goes on.
+    """It stays whole where removing marks makes it, and is cut into pieces of which the first
+    continues a word.
     """
     tokenizer = trietok.BertTokenizer(str(vocab_file("##i", "##n", "##g", "a")))
     tokenizer.add_special_tokens({"additional_special_tokens": ["##ing"]})
-    encoder, text = tokenizer.text_encoder, "#\u0308#\u0301\xedn\u0308g a"
-    assert encoder.locate(text) == encoder.stages.locate(text)
-    assert encoder.locate(text).words == [0, 0, 0, 1]
+    encoding = tokenizer("#\u0308#\u0301\xedn\u0308g a", add_special_tokens=False)
+    assert encoding.tokens() == ["##i", "##n", "##g", "a"]
+    assert encoding.word_ids() == [0, 0, 0, 1]

@@ -1,6 +1,4 @@
-"""The split at added tokens against one written for reading: thousands of cases here, a hundred
-thousand when asked.
-"""
+"""The split at added tokens, compared with one that is written for reading."""
 
 from __future__ import annotations
 
@@ -8,10 +6,9 @@ import random
 
 import pytest
 
+from tests.conftest import often
 from tests.reference import tokenizer as reference
-from trietok import AddedToken
-from trietok.text import word_search
-from trietok.text.added_search import AddedTokens
+from trietok import AddedToken, PreTrainedTokenizer
 
 # Tokens of one character, of whitespace, with spaces and newlines inside, joined emoji, marks, each
 # other's beginnings.
@@ -47,9 +44,24 @@ def case(rng: random.Random) -> tuple[list[reference.Token], str]:
     return tokens, "".join(rng.choices(PARTS, k=rng.randrange(0, 12)))
 
 
-def check(number: int, seed: int) -> None:
+class Pieces(PreTrainedTokenizer):
+    """Leaves each piece of text between added tokens whole."""
+
+    vocab_size = 0
+
+    def get_vocab(self):
+        return dict(self.added_tokens_encoder)
+
+    def _tokenize(self, text, **options):
+        return [text]
+
+
+@pytest.mark.parametrize("others", [0, 100], ids=["few tokens", "many tokens"])
+def test_texts_are_split_as_the_reference_splits_them(others):
+    seed = random.randrange(2**32)
     rng = random.Random(seed)
-    for _ in range(number):
+    never_met = [AddedToken(f"\ue000{number}") for number in range(others)]
+    for _ in range(often(1_500)):
         tokens, text = case(rng)
         ours = [
             AddedToken(
@@ -60,28 +72,15 @@ def check(number: int, seed: int) -> None:
             )
             for token in tokens
         ]
-        added = AddedTokens(dict(enumerate(ours)))
-        expected = reference.split(tokens, text)
-        assert added.split(text) == expected, (tokens, text)
+        expected = [piece for piece in reference.split(tokens, text) if piece]
+        tokenizer = Pieces()
+        tokenizer.add_tokens(never_met)
+        tokenizer.add_tokens(ours)
+        assert tokenizer.tokenize(text) == expected, (seed, tokens, text)
+        # In another order, and after a text.
         rng.shuffle(ours)
-        other = AddedTokens(dict(enumerate(ours[:1])))
-        other.split(text)
-        # in another order, and one after a split
-        other = other.with_tokens(dict(enumerate(ours[1:], 1)))
-        # now it is built; short texts are searched without it
-        assert len(other.trie) == len(other.encoder)
-        assert other.split(text) == expected, (tokens, text)
-
-
-@pytest.fixture(params=[0, word_search.FEW], ids=["by trie", "by pattern"], autouse=True)
-def few(request, monkeypatch):
-    monkeypatch.setattr(word_search, "FEW", request.param)
-
-
-def test_some_splits():
-    check(1500, seed=1)
-
-
-@pytest.mark.benchmark
-def test_a_hundred_thousand_splits():
-    check(100_000, seed=2)
+        tokenizer = Pieces()
+        tokenizer.add_tokens([*never_met, ours[0]])
+        tokenizer.tokenize(text)
+        tokenizer.add_tokens(ours[1:])
+        assert tokenizer.tokenize(text) == expected, (seed, tokens, text)

@@ -8,8 +8,10 @@ import copy
 import logging
 import pickle
 
+import numpy
 import pytest
 
+from tests.conftest import needs
 from trietok import (
     AddedToken,
     BatchEncoding,
@@ -179,7 +181,6 @@ def test_masks_and_templates(abc):
 
 
 def test_numpy(abc):
-    numpy = pytest.importorskip("numpy")
     one = abc("a", return_tensors="np")
     assert one.input_ids.shape == (1, 3)
     assert one.input_ids.dtype == numpy.int64
@@ -190,7 +191,7 @@ def test_numpy(abc):
 
 
 def test_an_encoding_is_not_cast_to_a_dtype(abc, caplog):
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     batch = abc("a", return_tensors="pt")
     for other in (torch.float16, torch.tensor([1.0]), None):
         assert batch.to(other) is batch
@@ -202,7 +203,7 @@ def test_an_encoding_is_not_cast_to_a_dtype(abc, caplog):
 
 
 def test_torch(abc):
-    torch = pytest.importorskip("torch")
+    torch = needs("torch")
     batch = abc(["a", "b c"], padding=True, return_tensors="pt")
     assert batch.input_ids.dtype == torch.int64
     assert batch.input_ids.tolist() == [[CLS, A, SEP, PAD], [CLS, B, C, SEP]]
@@ -211,14 +212,12 @@ def test_torch(abc):
     assert isinstance(
         abc.pad([{"input_ids": row} for row in batch.input_ids]).attention_mask, torch.Tensor
     )
-    with pytest.raises(InputError, match="padding=True"):
+    with pytest.raises(InputError):
         abc(["a", "b c"], return_tensors="pt")
 
 
 def test_an_unknown_kind_of_tensor(abc):
-    with pytest.raises(
-        ValueError, match=r"'tf' is not a valid TensorType; select one of \['np', 'pt'\]"
-    ):
+    with pytest.raises(InputError):
         abc("a", return_tensors="tf")
 
 
@@ -245,10 +244,11 @@ def test_ids_that_no_text_gives(small):
     tokenizer = small("a", "a")
     assert tokenizer.convert_ids_to_tokens([5, 6]) == ["[UNK]", "a"]  # the earlier of two lines
     for token_id in (-100, 7):
-        with pytest.raises(TokenIdError, match=f"id {token_id} is outside the vocabulary"):
+        with pytest.raises(TokenIdError) as caught:
             tokenizer.decode([5, token_id])
+        assert (caught.value.token_id, caught.value.max_id) == (token_id, 6)
     for bad in (["a"], "12", [2.5], None, {1: 2}):
-        with pytest.raises(InputTypeError, match=r"not (str|float|NoneType|dict)"):
+        with pytest.raises(InputTypeError):
             tokenizer.decode(bad)
 
 
@@ -272,7 +272,7 @@ def test_roles_have_ids_and_setters(abc):
     assert abc.all_special_tokens == ["a", "b", "[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]", "c"]
     abc.cls_token = "a"
     assert abc.encode("b") == [A, B, SEP]
-    with pytest.raises(ValueError, match="pad_token was given int"):
+    with pytest.raises(SpecialTokenError):
         abc.pad_token = 5
 
 
@@ -301,12 +301,10 @@ def test_no_additional_special_tokens(small):
 
 def test_additional_special_tokens_are_a_list(small):
     tokenizer = small("a")
-    with pytest.raises(
-        SpecialTokenError, match=r"additional_special_tokens takes a list .* not str: 'x'"
-    ):
+    with pytest.raises(SpecialTokenError):
         tokenizer.additional_special_tokens = "x"
     assert tokenizer.additional_special_tokens == []
-    with pytest.raises(AssertionError, match="takes a list"):
+    with pytest.raises(AssertionError):
         small("a", additional_special_tokens="x")
 
 
@@ -324,9 +322,7 @@ def test_additional_special_tokens_are_a_list(small):
 )
 def test_a_role_of_the_template_without_a_token(abc, role, call):
     setattr(abc, role, None)
-    with pytest.raises(
-        SpecialTokenError, match=f"{role} is None.* add_special_tokens=False"
-    ) as caught:
+    with pytest.raises(SpecialTokenError) as caught:
         call(abc)
     assert caught.value.role == role
     assert abc("a", add_special_tokens=False).input_ids == [A]
@@ -347,12 +343,6 @@ def test_a_role_that_is_none_changes_nothing(abc, bad):
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bad", [b"a", None, 5, 1.5, {"a"}, [None], [b"a"], [["a", 5], "b"]])
-def test_what_is_no_text_is_refused(abc, bad):
-    with pytest.raises(InputError):
-        abc(bad)
-
-
 def test_the_message_says_where(abc):
     with pytest.raises(InputError, match="item 1 of the batch is NoneType None"):
         abc(["a", None])
@@ -371,49 +361,21 @@ def test_the_message_says_where(abc):
 
 
 def test_unknown_keywords(abc):
-    with pytest.raises(
-        OptionError, match=r"no such option: 'trunction'; did you mean 'truncation'\?$"
+    for text in ("a", ["a"]):
+        with pytest.raises(OptionError, match=r"'trunction'; did you mean 'truncation'\?$"):
+            abc(text, trunction=True)
+    for call, keyword in (
+        (lambda **options: abc("a", **options), "colour"),
+        (lambda **options: abc.encode("a", **options), "max_lenght"),
+        (lambda **options: abc.decode([A], **options), "skip_special"),
+        (lambda **options: abc.tokenize("a", **options), "add_special_tokens"),
+        (lambda **options: abc.tokenize("a", **options), "pair"),
     ):
-        abc("a", trunction=True)
-    with pytest.raises(OptionError, match=r"'max_lenght'; did you mean 'max_length'\?$"):
-        abc.encode("a", max_lenght=3)
-    with pytest.raises(OptionError, match=r"'skip_special'; did you mean 'skip_special_tokens'\?$"):
-        abc.decode([1], skip_special=True)
-    with pytest.raises(OptionError, match="'colour'; leave it out"):
-        abc("a", colour="red")
-    with pytest.raises(TypeError, match="'trunction'"):
-        abc(["a"], trunction=True)
-    with pytest.raises(TypeError, match="'add_special_tokens'"):
-        abc.tokenize("a", add_special_tokens=True)
-    with pytest.raises(TypeError, match="'skip_special_token'"):
-        abc.decode([A], skip_special_token=True)
-
-
-@pytest.mark.parametrize("is_hooked", [False, True])
-def test_tokenize_suggests_what_it_takes(vocab_file, is_hooked):
-    for kind in (BertTokenizer, BertTokenizerFast):
-        tokenizer = kind(vocab_file("a"))
-        if is_hooked:
-            tokenizer.prepare_for_tokenization = lambda text, is_split_into_words=False, **kwargs: (
-                text,
-                kwargs,
-            )
-        fast = kind is BertTokenizerFast
-        meant = r"did you mean 'pair'\?$" if fast else "leave it out"
-        with pytest.raises(OptionError, match=f"'pairs'; {meant}"):
-            tokenizer.tokenize("a", pairs="a")
-        with pytest.raises(
-            OptionError, match=r"'split_special'; did you mean 'split_special_tokens'\?$"
-        ):
-            tokenizer.tokenize("a", split_special=True)
-        with pytest.raises(OptionError, match=r"'text_pairs'; did you mean 'text_pair'\?$"):
-            tokenizer("a", text_pairs="a")
-    with pytest.raises(OptionError, match="'pair'; leave it out"):
-        BertTokenizer(vocab_file("a")).tokenize("a", pair="a")
+        with pytest.raises(OptionError, match=f"'{keyword}'"):
+            call(**{keyword: True})
 
 
 def test_whole_numbers_of_numpy_are_lengths(abc):
-    numpy = pytest.importorskip("numpy")
     options = {
         "truncation": True,
         "max_length": numpy.int64(4),
@@ -429,80 +391,78 @@ def test_whole_numbers_of_numpy_are_lengths(abc):
     ).input_ids == [ids[1]]
     abc.build_inputs_with_special_tokens = lambda ids, pair=None: [*ids, SEP]
     assert abc(["a b c", "c"], **options).input_ids == [[A, B, C, SEP], [C, SEP, PAD, PAD]]
-    with pytest.raises(InputTypeError, match=r"max_length is .* whole number"):
+    with pytest.raises(InputTypeError):
         abc("a", max_length=numpy.float64(4))
 
 
 def test_mistakes_are_found_before_they_have_an_effect(abc, vocab_file):
-    with pytest.raises(InputTypeError, match=r"a batch is a list, not float 1\.5"):
+    with pytest.raises(InputTypeError):
         abc.batch_encode_plus(1.5)
     for method in (abc.pad, abc.prepare_for_model):
-        with pytest.raises(InputTypeError, match="pad_to_multiple_of is '2'"):
+        with pytest.raises(InputTypeError):
             method({"input_ids": [A]} if method == abc.pad else [A], pad_to_multiple_of="2")
-    with pytest.raises(InputError, match="pad_to_multiple_of is 0; it is a whole number from 1"):
+    with pytest.raises(InputError):
         abc("a", pad_to_multiple_of=0)
     fast = BertTokenizerFast(vocab_file("a", "b"))
     fast.truncation_side = "up"
     for length in (3, 8):
-        with pytest.raises(InputError, match="truncation_side is 'left' or 'right', not 'up'"):
+        with pytest.raises(InputError):
             fast("a b", truncation=True, max_length=length)
     for tokenizer in (abc, fast):
-        with pytest.raises(InputTypeError, match="a text is a str, not int: 5"):
+        with pytest.raises(InputTypeError):
             tokenizer.convert_tokens_to_ids(["a", 5])
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        (
-            {"max_length": 1, "truncation": True},
-            "max_length is 1, but the special tokens alone are 2",
-        ),
-        ({"max_length": -1}, "max_length is -1"),
-        ({"max_length": "10"}, "max_length is '10'; it is a whole number"),
-        ({"max_length": 3, "truncation": True, "stride": -1}, "stride is -1"),
-        ({"padding": "longst"}, "'longst' is not a valid PaddingStrategy; select one of"),
-        ({"truncation": "first"}, "'first' is not a valid TruncationStrategy"),
-        ({"padding": True, "pad_to_multiple_of": 0}, "pad_to_multiple_of is 0"),
-        (
-            {"padding": True, "truncation": True, "max_length": 9, "pad_to_multiple_of": 8},
-            "no multiple",
-        ),
-        ({"padding": "max_length", "max_length": 9, "padding_side": "top"}, "padding_side"),
-        ({"add_special_tokens": False, "return_token_type_ids": True}, "no meaning"),
+        {"max_length": 1, "truncation": True},
+        {"max_length": -1},
+        {"max_length": "10"},
+        {"max_length": 9.0},
+        {"max_length": 3, "truncation": True, "stride": -1},
+        {"padding": "longst"},
+        {"padding": 1},
+        {"padding": []},
+        {"truncation": "first"},
+        {"truncation": 1},
+        {"padding": True, "pad_to_multiple_of": 0},
+        {"pad_to_multiple_of": 8.0},
+        {"padding": True, "truncation": True, "max_length": 9, "pad_to_multiple_of": 8},
+        {"padding": "max_length", "max_length": 9, "padding_side": "top"},
+        {"add_special_tokens": False, "return_token_type_ids": True},
     ],
 )
-def test_options_that_cannot_be(abc, options, message):
-    with pytest.raises(ValueError, match=message):
+def test_options_that_cannot_be(abc, options):
+    assert abc("a b", padding=True, truncation=True, max_length=9).input_ids == [CLS, A, B, SEP]
+    with pytest.raises(InputError):
         abc("a b", **options)
 
 
 def test_overflow_that_cannot_be(abc):
-    with pytest.raises(ValueError, match="longest_first"):
+    with pytest.raises(InputError):
         abc("a", "b", truncation=True, max_length=4, return_overflowing_tokens=True)
-    with pytest.raises(TypeError, match="needs a max_length"):
+    with pytest.raises(TypeError):
         abc("a", return_overflowing_tokens=True)
 
 
 def test_padding_without_a_padding_token(abc):
     abc.pad_token = None
-    with pytest.raises(SpecialTokenError, match="add_special_tokens"):
+    with pytest.raises(SpecialTokenError):
         abc(["a"], padding=True)
 
 
 def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
-    with pytest.raises(FileError, match=r"none\.txt is not there") as caught:
+    with pytest.raises(FileError) as caught:
         BertTokenizer(tmp_path / "none.txt")
     assert isinstance(caught.value, ValueError)
-    with pytest.raises(
-        VocabularyError, match=r"does not hold the unknown token '\[UNK\]'"
-    ) as no_unk:
+    with pytest.raises(VocabularyError) as no_unk:
         BertTokenizer(vocab_file("a", special=["[CLS]"]))
     assert no_unk.value.token == "[UNK]"
     assert (
         BertTokenizer(vocab_file("a", "<unk>", special=[]), unk_token="<unk>").encode("b")[1] == 1
     )
-    with pytest.raises(VocabularyError, match="is empty"):
+    with pytest.raises(VocabularyError):
         BertTokenizer(vocab_file(special=[]))
 
 
@@ -518,9 +478,10 @@ def test_vocabularies_that_cannot_be(tmp_path, vocab_file):
 )
 def test_what_is_left_out_says_what_to_do(abc, name):
     assert not hasattr(abc, name)
-    with pytest.raises(NotSupportedError, match=f"trietok has no {name}; "):
+    with pytest.raises(NotSupportedError) as caught:
         getattr(abc, name)
-    with pytest.raises(AttributeError, match="has no attribute no_such_thing"):
+    assert caught.value.name == name
+    with pytest.raises(AttributeError):
         abc.no_such_thing  # noqa: B018
 
 
@@ -556,7 +517,7 @@ def test_special_tokens_as_text(small):
 
 
 def test_a_keyword_with_a_methods_name(small):
-    with pytest.raises(AttributeError, match="encode conflicts with the method"):
+    with pytest.raises(AttributeError):
         small("a", encode=True)
 
 
@@ -581,14 +542,6 @@ def test_copies_are_alike(small):
         assert "<z>" not in tokenizer.get_vocab()
 
 
-def test_a_tokenizer_that_has_warned_is_pickled_as_before(small):
-    tokenizer = small("a", model_max_length=3)
-    before = pickle.dumps(tokenizer)
-    tokenizer("a a a a")
-    assert tokenizer.deprecation_warnings
-    assert pickle.dumps(tokenizer) == before
-
-
 def test_repr_shows_the_settings(abc):
     assert repr(abc).startswith("BertTokenizer(name_or_path='', vocab_size=8, model_max_length=")
     assert '\t2: AddedToken("[CLS]", rstrip=False' in repr(abc)
@@ -604,14 +557,14 @@ def test_batch_encoding(abc):
     assert (batch.is_fast, batch.encodings, batch.n_sequences) == (False, None, None)
     assert pickle.loads(pickle.dumps(batch)) == batch
     assert copy.copy(batch).input_ids == batch.input_ids
-    with pytest.raises(KeyError, match="invalid key 0"):
+    with pytest.raises(KeyError):
         batch[0]
-    with pytest.raises(AttributeError, match="no key 'offsets'"):
+    with pytest.raises(AttributeError):
         batch.offsets  # noqa: B018
     without_texts = BatchEncoding(batch.data)
     for method in ("tokens", "word_ids", "sequence_ids", "words"):
-        with pytest.raises(ValueError, match="this was not made from texts"):
+        with pytest.raises(InputError):
             getattr(without_texts, method)()
-    with pytest.raises(ValueError, match="char_to_token"):
+    with pytest.raises(InputError):
         without_texts.char_to_token(0)
     assert BatchEncoding() == {}

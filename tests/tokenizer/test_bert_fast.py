@@ -6,27 +6,22 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pickle
 import random
 
 import pytest
 
 import trietok
+from tests.conftest import often
 from trietok import (
     AddedToken,
     BertTokenizer,
     BertTokenizerFast,
-    FileFormatError,
     InputError,
     NotSupportedError,
 )
-from trietok.text.basic_tokenizer import RustBasicTokenizer
-from trietok.text.characters import is_in
-from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
 
 PAD, UNK, CLS, SEP, MASK, A, B, C = range(8)
-STRIDE = 1 if os.environ.get("TRIETOK_CODE_POINTS") == "all" else 499
 
 
 @pytest.fixture
@@ -53,6 +48,7 @@ def test_a_call(abc):
         "special_tokens_mask": [1, 0, 0, 1],
         "offset_mapping": [(0, 0), (0, 1), (2, 3), (0, 0)],
     }
+    assert (abc.num_special_tokens_to_add(), abc.num_special_tokens_to_add(pair=True)) == (2, 3)
     assert abc.is_fast
     assert abc("a").is_fast
 
@@ -74,52 +70,32 @@ def test_a_call(abc):
         ("\u1fef", False, ["`"]),  # its decomposition is punctuation
     ],
 )
-def test_words(text, cased, want):
-    assert RustBasicTokenizer(do_lower_case=not cased).tokenize(text) == want
+def test_words(fast, text, cased, want):
+    assert fast(*want, do_lower_case=not cased).tokenize(text) == want
 
 
-def test_without_cleaning():
-    basic = RustBasicTokenizer(clean_text=False)
-    assert basic.tokenize("a\x0bb\x01c\nd\x1ce") == ["a", "b\x01c", "d\x1ce"]
+def test_without_cleaning(fast):
+    words = ["a", "b\x01c", "d\x1ce"]
+    tokenizer = fast(*words)
+    tokenizer.basic_tokenizer.clean_text = False
+    assert tokenizer.tokenize("a\x0bb\x01c\nd\x1ce") == words
 
 
-def test_an_unknown_word_keeps_its_span(abc):
-    assert abc("a zzz b", return_offsets_mapping=True).offset_mapping[2] == (2, 5)
+STRIDE = often(499, nightly=1)  # between the code points that are looked at
 
 
-def test_whatever_a_chunk_is_made_of_it_gives_what_the_stages_give(fast):
-    letters = [
-        "a",
-        "b",
-        "##b",
-        "ab",
-        "世",
-        "界",
-        "、",
-        "é",
-        "e",
-        "##é",
-        "x",
-        "##\u0378",
-        "`",
-        ".",
-        "一",
-    ]
+def test_ids_with_offsets_are_those_of_a_plain_call(fast):
+    letters = "a b ##b ab 世 界 、 é e ##é x ##\u0378 ` . 一".split(" ")
     tokenizers = [
         fast(*letters, do_lower_case=lower, strip_accents=strip)
-        for lower, strip in [(1, None), (0, None)]
+        for lower, strip in [(True, None), (False, None)]
     ]
-    first = random.Random(STRIDE).randrange(STRIDE)
-    for code in range(first, 0x110000, STRIDE):
+    for code in range(random.randrange(STRIDE), 0x110000, STRIDE):
         char = chr(code)
         for text in (f"a{char}b", f"世{char}、a{char}", char):
             for tokenizer in tokenizers:
-                encoder = tokenizer.text_encoder
-                assert encoder.ids(text) == encoder.locate(text).ids, (text, code)
-
-
-def test_punctuation_between_chinese_is_punctuation():
-    assert all(is_in("punctuation", char) for char in CHINESE_PUNCTUATION)
+                ids = tokenizer(text, return_offsets_mapping=True).input_ids
+                assert tokenizer.encode(text) == ids, (text, code)
 
 
 def test_a_word_that_is_too_long(fast):
@@ -165,11 +141,6 @@ def test_a_token_of_which_nothing_is_left_stands_nowhere(abc):
     assert abc.decode([8]) == "\u0301"
 
 
-def test_one_word_only(abc):
-    abc.add_tokens([AddedToken("ab", single_word=True)])
-    assert abc.tokenize("ab xab a-ab") == ["ab", "[UNK]", "a", "[UNK]", "ab"]
-
-
 def test_adding_again_changes_the_flags(abc):
     assert abc.add_tokens(["<m>", "<m>"]) == 1
     assert abc.add_tokens([AddedToken("<m>", lstrip=True)]) == 1
@@ -188,22 +159,6 @@ def test_removing(abc):
     abc.remove_tokens(["<m>"])
     assert abc.tokenize("<n>") == ["<n>"]
     assert abc.tokenize("<m>")[0] != "<m>"
-
-
-def test_the_template_follows_when_ids_are_closed_up(vocab_file):
-    tokenizer = BertTokenizerFast(vocab_file("a", special=["[PAD]", "[UNK]", "[SEP]"]))
-    assert tokenizer.encode("a") == [4, 3, 2]  # [CLS] is behind the vocabulary
-    tokenizer.add_tokens(["<x>", "<y>"])
-    tokenizer.post_processor = tokenizer.post_processor.renumbered({4: 7})
-    assert tokenizer.encode("a") == [7, 3, 2]
-    tokenizer.remove_tokens(["<x>"], compact=True)
-    assert tokenizer.encode("a") == [6, 3, 2]
-
-
-def test_special_tokens_as_text(abc):
-    assert abc.encode("[CLS] a", add_special_tokens=False) == [CLS, A]
-    assert CLS not in abc.encode("[CLS] a", add_special_tokens=False, split_special_tokens=True)
-    assert CLS not in abc("a [CLS]", split_special_tokens=True).input_ids[1:]
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -232,52 +187,38 @@ def test_words_are_texts_of_their_own(abc):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("arguments", "options"),
     [
-        ((["a"],), {"is_split_into_words": False}, None),
-        (([],), {}, "empty"),
-        (("a b c",), {"truncation": "only_second", "max_length": 3}, "no second text"),
-        (("a b c", "a b c"), {"truncation": "only_first", "max_length": 6}, "alone is longer"),
-        (("a b c",), {"truncation": True, "max_length": 4, "stride": 2}, "stride"),
-        (("a b c",), {"truncation": True, "max_length": 1}, "special tokens alone"),
-        (("a", 3), {}, "text_pair"),
+        (([],), {}),
+        (("a b c",), {"truncation": "only_second", "max_length": 3}),
+        (("a b c", "a b c"), {"truncation": "only_first", "max_length": 6}),
+        (("a b c",), {"truncation": True, "max_length": 4, "stride": 2}),
+        (("a b c",), {"truncation": True, "max_length": 1}),
+        (("a", 3), {}),
     ],
 )
-def test_calls_that_cannot_be(abc, arguments, options, message):
-    if message is None:
-        assert abc(*arguments, **options).input_ids == [[CLS, A, SEP]]
-        return
-    with pytest.raises(InputError, match=message):
+def test_calls_that_cannot_be(abc, arguments, options):
+    with pytest.raises(InputError):
         abc(*arguments, **options)
 
 
 def test_two_strs_are_not_two_words(abc):
     """transformers' fast class takes a text and its pair for one text of two words."""
-    with pytest.raises(InputError, match="the text is str 'a'; it should be a list of words"):
+    with pytest.raises(InputError):
         abc("a", "b", is_split_into_words=True)
-
-
-def test_a_keyword_that_nothing_takes(abc):
-    with pytest.raises(TypeError, match="no such option: 'colour'"):
-        abc("a", colour="red")
 
 
 # ---- the object ----------------------------------------------------------------------------------
 
 
 def test_no_backend(abc):
-    with pytest.raises(NotSupportedError, match=r"trietok\.clients\.to_rust"):
+    with pytest.raises(NotSupportedError):
         abc.backend_tokenizer  # noqa: B018
     assert not hasattr(abc, "backend_tokenizer")
 
 
 def test_half_of_a_surrogate_pair(abc):
     assert abc.encode("a \ud800 b") == [CLS, A, UNK, B, SEP]
-
-
-def test_neither_file():
-    with pytest.raises(TypeError, match="vocab_file"):
-        BertTokenizerFast()
 
 
 def test_copies_are_alike(abc):
@@ -287,28 +228,6 @@ def test_copies_are_alike(abc):
         other.add_tokens(["bb"])
         assert abc.tokenize("bb") == ["[UNK]"]
         assert other.tokenize("bb") == ["bb"]
-
-
-def test_decoding(fast):
-    tokenizer = fast("a", "##b", ".", "'", "s", "do", "not")
-    assert tokenizer.decode([5, 6, 7, 5, 8, 9, 10, 11]) == "ab. a's do not"
-    assert tokenizer.decode([CLS, 6, 5, SEP], skip_special_tokens=True) == "##b a"
-    assert tokenizer.decode([7, 8, 9], clean_up_tokenization_spaces=False) == ". ' s"
-
-
-def test_settings_can_be_changed(fast):
-    tokenizer = fast("a", "A")
-    assert tokenizer.tokenize("A") == ["a"]
-    tokenizer.basic_tokenizer.do_lower_case = False
-    assert tokenizer.tokenize("A") == ["A"]
-
-
-def test_a_subclass_of_ones_own(vocab_file):
-    class Mine(BertTokenizerFast):
-        def prepare_for_tokenization(self, text, is_split_into_words=False, **kwargs):
-            return text.replace("x", "a"), kwargs
-
-    assert Mine(vocab_file("a")).encode("x", add_special_tokens=False) == [A]
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -354,7 +273,7 @@ def test_the_files_template_stays(abc, tmp_path):
 def test_no_save_loses_the_files_template(abc, tmp_path, options):
     abc.save_pretrained(tmp_path / "model")
     again = BertTokenizerFast.from_pretrained(tmp_path / "model", cls_token="a")
-    with pytest.raises(NotSupportedError, match=r"'\[CLS\] \$A \[SEP\]'.*'a \$A \[SEP\]'"):
+    with pytest.raises(NotSupportedError):
         again.save_pretrained(tmp_path / "legacy", **options)
     assert not (tmp_path / "legacy").exists()
     again.save_pretrained(tmp_path / "whole")
@@ -370,34 +289,8 @@ def test_type_ids_of_the_template_count_as_well(abc, tmp_path):
     file["post_processor"]["pair"][3]["Sequence"]["type_id"] = 0
     (tmp_path / "model" / "tokenizer.json").write_text(json.dumps(file))
     again = BertTokenizerFast.from_pretrained(tmp_path / "model")
-    with pytest.raises(
-        NotSupportedError, match=r"a pair is .* \$B \[SEP\]:1', .* \$B:1 \[SEP\]:1'"
-    ):
+    with pytest.raises(NotSupportedError):
         again.save_pretrained(tmp_path / "legacy", legacy_format=True)
-
-
-def test_saves_without_a_tokenizer_json_write_the_same_bytes(abc, tmp_path):
-    abc.save_pretrained(tmp_path / "model")
-    config = json.loads((tmp_path / "model" / "tokenizer_config.json").read_text())
-    published = {name: config[name] for name in ("do_lower_case", "model_max_length")}
-    (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps(published))
-    tokenizer = BertTokenizerFast.from_pretrained(tmp_path / "model")
-    tokenizer.save_pretrained(tmp_path / "first", legacy_format=True)
-    tokenizer.save_pretrained(tmp_path / "second", legacy_format=True)
-    again = BertTokenizerFast.from_pretrained(tmp_path / "first")
-    again.save_pretrained(tmp_path / "third", legacy_format=True)
-    for path in (tmp_path / "first").iterdir():
-        for folder in ("second", "third"):
-            assert path.read_bytes() == (tmp_path / folder / path.name).read_bytes(), path.name
-
-
-def test_a_component_that_is_not_there_is_named(abc, tmp_path):
-    abc.save_pretrained(tmp_path)
-    file = json.loads((tmp_path / "tokenizer.json").read_text())
-    file["normalizer"] = {"type": "Prepend", "prepend": "a"}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(file))
-    with pytest.raises(FileFormatError, match="normalizer is of type 'Prepend'"):
-        BertTokenizerFast.from_pretrained(tmp_path)
 
 
 def test_no_calls_settings_are_saved(abc, tmp_path):
@@ -405,17 +298,6 @@ def test_no_calls_settings_are_saved(abc, tmp_path):
     abc.save_pretrained(tmp_path)
     file = json.loads((tmp_path / "tokenizer.json").read_text())
     assert (file["padding"], file["truncation"]) == (None, None)
-
-
-def test_tokenize_takes_a_pair_and_the_template(abc):
-    assert abc.tokenize("a b", "c") == ["a", "b", "c"]
-    assert abc.tokenize("a", "c", add_special_tokens=True) == ["[CLS]", "a", "[SEP]", "c", "[SEP]"]
-    assert abc.tokenize("a", add_special_tokens=True) == ["[CLS]", "a", "[SEP]"]
-
-
-def test_a_text_that_is_none_is_named(abc):
-    with pytest.raises(InputError, match="item 1 of the batch is NoneType"):
-        abc(["a", None])
 
 
 def test_a_text_is_prepared_as_a_subclass_says(fast):
@@ -466,17 +348,7 @@ def test_tokens_that_are_set_are_normalized_as_the_tokenizer_is_now(fast):
     assert tokenizer.encode("\u00e9 e") == [CLS, 20, 20, SEP]
 
 
-def test_the_switch_for_punctuation_of_the_slow_classes_changes_nothing():
+def test_the_switch_for_punctuation_of_the_slow_classes_changes_nothing(abc):
     """It is no option of BERT's fast classes, and no file could keep it."""
-    tokenizer = trietok.BertTokenizerFast.from_pretrained("trietok-en")
-    ids, explained = (
-        tokenizer.encode("the,people a-b!"),
-        tokenizer.explain("the,people a-b!").input_ids,
-    )
-    tokenizer.basic_tokenizer.do_split_on_punc = False
-    assert (
-        tokenizer.encode("the,people a-b!")
-        == ids
-        == explained
-        == tokenizer.explain("the,people a-b!").input_ids
-    )
+    abc.basic_tokenizer.do_split_on_punc = False
+    assert abc.encode("a,b") == abc.explain("a,b").input_ids == [CLS, A, UNK, B, SEP]

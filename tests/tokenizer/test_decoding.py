@@ -4,50 +4,15 @@ them.
 
 from __future__ import annotations
 
-import gc
-import pickle
 import random
-import sys
-from unittest import mock
 
 import pytest
 
+from tests.conftest import often
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, InputTypeError, TokenIdError
 from trietok.files.tokenizer_json_content import WordPieceDecoder
-from trietok.text.decoding import joints_of
 
 PROFILES = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-
-
-def calls_of(function, *arguments) -> int:
-    """How many functions written in Python run on the way."""
-    calls = 0
-
-    def count(frame, event, argument):
-        nonlocal calls
-        calls += event == "call"
-
-    gc.disable()  # what runs at a collection is not counted
-    sys.setprofile(count)
-    try:
-        function(*arguments)
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return calls
-
-
-@PROFILES
-def test_looking_ids_up_costs_no_call_for_each(kind):
-    tokenizer = kind.from_pretrained("trietok-en")
-    ids = tokenizer("the people of the united states").input_ids
-    tokenizer.decode(ids)
-    for method in (
-        tokenizer.convert_ids_to_tokens,
-        BertTokenizer.from_pretrained("trietok-en").decode,
-    ):
-        method(ids)
-        assert calls_of(method, ids * 100) == calls_of(method, ids)
 
 
 @PROFILES
@@ -67,10 +32,10 @@ def test_every_id_as_it_is_alone(kind, vocab_file):
     assert tokenizer.convert_ids_to_tokens(tuple(ids)) == tokenizer.convert_ids_to_tokens(iter(ids))
     assert tokenizer.convert_ids_to_tokens([6.0, True]) == ["once", "[UNK]"]
     assert tokenizer.convert_ids_to_tokens([]) == []
-    with pytest.raises(TokenIdError, match="id 10 is outside"):
+    with pytest.raises(TokenIdError):
         tokenizer.convert_ids_to_tokens([6, 10])
     for wrong in (6 + 0j, "6", None, [6]):
-        with pytest.raises(InputTypeError, match="an id is a whole number"):
+        with pytest.raises(InputTypeError):
             tokenizer.convert_ids_to_tokens([6, wrong])
 
 
@@ -84,26 +49,6 @@ def test_changes_of_the_vocabulary_are_seen(kind, vocab_file):
     assert tokenizer.decode([5, 6, 7, 8]).split() == ["<x>", "onetwo", "three"]
     tokenizer.remove_tokens(["<x>"])
     assert tokenizer.decode([5, 6]) == "[unused1] one"
-
-
-@pytest.mark.parametrize(
-    ("kind", "decoded"), [(BertTokenizer, "ONE TWO"), (BertTokenizerFast, "one two")]
-)
-def test_a_slow_subclass_decodes_by_its_own_methods(kind, decoded, vocab_file):
-    class Shouting(kind):
-        def _convert_id_to_token(self, index):
-            return super()._convert_id_to_token(index).upper()
-
-    assert Shouting(vocab_file("one", "two")).decode([5, 6]) == decoded
-
-
-def test_a_replaced_method_of_a_slow_tokenizer_decodes(vocab_file):
-    tokenizer = BertTokenizer(vocab_file("one", "two"))
-    assert tokenizer.decode([5, 6]) == "one two"
-    with mock.patch.object(BertTokenizer, "_convert_id_to_token", return_value="patched"):
-        assert tokenizer.decode([5, 6]) == "patched patched"
-    tokenizer._convert_id_to_token = lambda index: "set"
-    assert tokenizer.decode([5, 6]) == "set set"
 
 
 @PROFILES
@@ -150,44 +95,15 @@ def plain_join(tokens: list[str], prefix: str, cleanup: bool) -> str:
 
 
 def test_tokens_are_joined_as_one_after_the_other():
+    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
     seed = random.randrange(10**9)
-    print("seed", seed)
     draw = random.Random(seed)
-    parts = [
-        "##",
-        "#",
-        " ",
-        "a",
-        "",
-        ".",
-        " ,",
-        "' ",
-        "n't",
-        "'m",
-        "do not",
-        " do not",
-        "'s",
-        "é",
-        "世",
-        "?",
-        "  !",
-        "'ve",
-    ]
-    for _ in range(3_000):
+    parts = "##|#| |a||.| ,|' |n't|'m|do not| do not|'s|é|世|?|  !|'ve".split("|")
+    for _ in range(often(6_000)):
         tokens = [
             "".join(draw.choices(parts, k=draw.randrange(4))) for _ in range(draw.randrange(6))
         ]
         prefix, cleanup = draw.choice(["##", "", "a", " "]), draw.random() < 0.7
-        assert joints_of(prefix, cleanup).join(tokens) == plain_join(tokens, prefix, cleanup), (
-            tokens,
-            prefix,
-            cleanup,
-        )
-
-
-@PROFILES
-def test_a_pickle_does_not_grow_by_decoding(kind, vocab_file):
-    tokenizer = kind(vocab_file("one", "two"))
-    before = len(pickle.dumps(tokenizer))
-    assert tokenizer.decode([5, 6]) == "one two"
-    assert len(pickle.dumps(tokenizer)) == before
+        tokenizer.decoder = WordPieceDecoder(prefix=prefix, cleanup=cleanup)
+        joined = tokenizer.convert_tokens_to_string(tokens)
+        assert joined == plain_join(tokens, prefix, cleanup), (seed, tokens, prefix, cleanup)

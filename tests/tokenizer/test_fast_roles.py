@@ -62,15 +62,6 @@ def test_a_role_makes_a_saved_token_special(fast, tmp_path, role, place):
     assert loaded.decode([A, ADDED, A], skip_special_tokens=True) == "a a"
 
 
-def test_a_roles_token_that_was_added_as_an_ordinary_one(fast, tmp_path):
-    tokenizer = fast()
-    assert tokenizer.add_tokens(["[CLS]"]) == 1
-    tokenizer.save_pretrained(tmp_path)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path)
-    assert loaded.added_tokens_decoder[CLS].special
-    assert loaded.decode([CLS, A], skip_special_tokens=True) == "a"
-
-
 # ---- what is not normalized ----------------------------------------------------------------------
 
 
@@ -81,59 +72,6 @@ def test_a_token_that_becomes_special_is_not_normalized(fast):
     assert not tokenizer.added_tokens_decoder[ADDED].normalized
     assert ids(tokenizer, "<E><e>") == [ADDED, LESS, E, GREATER]
     assert tokenizer.add_special_tokens({"mask_token": token}) == 0
-
-
-def test_a_token_that_says_normalized_stays_it(fast):
-    tokenizer = fast()
-    tokenizer.add_special_tokens({"mask_token": AddedToken("<E>", normalized=True)})
-    assert ids(tokenizer, "<E><e>") == [ADDED, ADDED]
-
-
-def test_one_token_for_two_roles_is_added_as_the_first_says(fast):
-    tokenizer = fast()
-    given = {"eos_token": AddedToken("<E>"), "mask_token": AddedToken("<E>", normalized=True)}
-    assert tokenizer.add_special_tokens(given) == 1
-    assert not tokenizer.added_tokens_decoder[ADDED].normalized
-
-
-def test_a_role_given_on_loading(fast, tmp_path):
-    fast().save_pretrained(tmp_path)
-    of_json = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    (tmp_path / "tokenizer.json").unlink()
-    of_vocab = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    assert [
-        tokenizer.added_tokens_decoder[ADDED].normalized for tokenizer in (of_json, of_vocab)
-    ] == [False, True]
-
-
-def test_a_role_that_was_saved_with_the_same_flags_keeps_them(fast, tmp_path):
-    tokenizer = fast()
-    tokenizer.add_tokens(["<E>"])
-    tokenizer.save_pretrained(tmp_path)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path, eos_token=AddedToken("<E>"))
-    as_list = BertTokenizerFast.from_pretrained(
-        tmp_path, additional_special_tokens=[AddedToken("<E>")]
-    )
-    for tokenizer in (loaded, as_list):
-        assert tokenizer.added_tokens_decoder[ADDED] == AddedToken(
-            "<E>", normalized=True, special=True
-        )
-
-
-def test_roles_of_mpnet(vocab_file, tmp_path):
-    vocab_file("[UNK]", "a", "<", ">", "e", special=["<s>", "</s>", "<pad>", "<mask>"])
-    alone = trietok.MPNetTokenizerFast(tmp_path / "vocab.txt", cls_token="<e>")
-    loaded = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, cls_token="<e>")
-    shown = [
-        {token.content: token.normalized for token in t.added_tokens_decoder.values()}
-        for t in (alone, loaded)
-    ]
-    assert shown == [dict.fromkeys(shown[0], True), dict.fromkeys(shown[0], False)]
-    alone.save_pretrained(tmp_path)
-    again = trietok.MPNetTokenizerFast.from_pretrained(tmp_path, eos_token="<x>")
-    assert {
-        token.content for token in again.added_tokens_decoder.values() if not token.normalized
-    } == {"<x>"}
 
 
 # ---- two files -----------------------------------------------------------------------------------
@@ -158,16 +96,6 @@ def test_a_tokenizer_json_that_is_left_aside(fast, tmp_path, way):
         BertTokenizerFast.from_pretrained(tmp_path, **options)
 
 
-def test_from_slow_without_from_pretrained(vocab_file, fast, tmp_path):
-    fast(do_lower_case=False).save_pretrained(tmp_path / "saved")
-    files = (tmp_path / "saved" / "vocab.txt", tmp_path / "saved" / "tokenizer.json")
-    edit(files[1], post_processor=None)
-    assert BertTokenizerFast(*files).encode("a") == [A]
-    assert BertTokenizerFast(*files, from_slow=True).encode("a") == [CLS, A, SEP]
-    with pytest.raises(trietok.InputTypeError, match="with from_slow a vocab_file"):
-        BertTokenizerFast(tokenizer_file=files[1], from_slow=True)
-
-
 def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
     tokenizer = fast()
     tokenizer.add_tokens(["<E>"])
@@ -186,34 +114,16 @@ def test_flags_that_differ_in_the_two_files(fast, tmp_path, caplog):
     assert ids(loaded, "<E><e>") == [ADDED, ADDED]  # as each file says it
 
 
-@pytest.mark.parametrize(
-    ("token_id", "content", "message"),
-    [
-        (
-            ADDED,
-            "<F>",
-            (
-                r"tokenizer_config\.json gives '<F>' the id 11, and .*tokenizer\.json gives '<E>'"
-                r" the id 11"
-            ),
-        ),
-        (
-            20,
-            "<E>",
-            (
-                r"tokenizer_config\.json gives '<E>' the id 20, and .*tokenizer\.json gives it the"
-                r" id 11"
-            ),
-        ),
-    ],
-)
-def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content, message):
+@pytest.mark.parametrize(("token_id", "content"), [(ADDED, "<F>"), (20, "<E>")])
+def test_ids_that_differ_in_the_two_files(fast, tmp_path, token_id, content):
     tokenizer = fast()
     tokenizer.add_tokens(["<E>"])
     tokenizer.save_pretrained(tmp_path, legacy_format=False)
     edit(tmp_path / "tokenizer_config.json", added_tokens_decoder={token_id: flagged(content)})
-    with pytest.raises(VocabularyError, match=message):
+    with pytest.raises(VocabularyError) as caught:
         BertTokenizerFast.from_pretrained(tmp_path)
+    assert (caught.value.token, caught.value.expected_id) == (content, ADDED)
+    assert caught.value.found_id == token_id
 
 
 @pytest.mark.parametrize("legacy_format", [None, True, False])
@@ -253,13 +163,9 @@ def test_an_added_unknown_token(fast, tmp_path):
     tokenizer.save_pretrained(tmp_path)
     assert ids(BertTokenizerFast.from_pretrained(tmp_path), "nope") == [1]
     (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(
-        VocabularyError, match=r"'<unk>' is an added token and not in the vocabulary"
-    ):
+    with pytest.raises(VocabularyError):
         BertTokenizerFast.from_pretrained(tmp_path)
-    with pytest.raises(
-        VocabularyError, match=r"'<unk>' is an added token.* save the tokenizer\.json too"
-    ):
+    with pytest.raises(VocabularyError):
         tokenizer.save_pretrained(tmp_path / "legacy", legacy_format=True)
 
 
@@ -269,35 +175,12 @@ def test_an_added_unknown_token(fast, tmp_path):
 def test_lower_casing_is_not_switched_by_an_attribute(fast):
     tokenizer = fast()
     tokenizer.do_lower_case = True
-    with pytest.raises(
-        NotSupportedError, match=r"load it with do_lower_case=False, or set tokenizer\.basic"
-    ):
+    with pytest.raises(NotSupportedError):
         tokenizer.do_lower_case = False
     assert tokenizer.do_lower_case
     tokenizer.basic_tokenizer.do_lower_case = False
     assert not tokenizer.do_lower_case
     assert ids(tokenizer, "World") == [CAPITAL_WORLD]
-
-
-@pytest.mark.parametrize("legacy_format", [None, False])
-def test_what_is_said_for_the_slow_profile_is_kept(fast, tmp_path, legacy_format):
-    fast().save_pretrained(tmp_path, legacy_format=legacy_format)
-    said = {"do_basic_tokenize": False, "never_split": ["x"]}
-    edit(tmp_path / "tokenizer_config.json", **said)
-    loaded = BertTokenizerFast.from_pretrained(tmp_path)
-    assert ids(loaded, "<World") == [LESS, WORLD]
-    loaded.save_pretrained(tmp_path / "again")
-    config = json.loads((tmp_path / "again" / "tokenizer_config.json").read_text(encoding="utf-8"))
-    assert {key: config[key] for key in said} == said
-    assert ids(trietok.BertTokenizer.from_pretrained(tmp_path / "again"), "<World") == [1]
-
-
-def test_without_basic_tokenization_and_tokenizer_json(vocab_file, tmp_path):
-    vocab_file("[UNK]", "世", "世a", special=["<s>", "</s>", "<pad>", "<mask>"])
-    options = {"do_basic_tokenize": False}
-    with_chinese = trietok.MPNetTokenizerFast(tmp_path / "vocab.txt")
-    assert with_chinese.tokenize("世A") == ["世", "[UNK]"]
-    assert trietok.MPNetTokenizerFast(tmp_path / "vocab.txt", **options).tokenize("世A") == ["世a"]
 
 
 @pytest.mark.parametrize("use_fast", [True, False])

@@ -1,6 +1,4 @@
-"""One tokenizer, many threads and processes: encoding is shared, a change is seen whole or not at
-all.
-"""
+"""One tokenizer, many threads and processes: each call gives what it gives alone."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import copy
 import functools
 import itertools
 import multiprocessing
+import os
 import pathlib
 import pickle
 import threading
@@ -19,10 +18,7 @@ import pytest
 from tests.conftest import SPECIAL
 from tests.tokenizer.thread_calls import SIDES, Stress, results_alone, stress
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.text.added_search import AddedTokens
-from trietok.text.changes import Version
 from trietok.text.kernel.choosing import using_kernel
-from trietok.tokenizer.token_table import CurrentTable, TokenTable
 
 TEXTS = [
     f"the people number {n} of the united states, unaffordable{n} [MASK] <x{n % 7}> (n. {n})"
@@ -51,41 +47,6 @@ def test_sixteen_threads_share_one_tokenizer(tokenizer):
             assert ids == expected
 
 
-def test_a_change_is_seen_whole_or_not_at_all(tokenizer):
-    """While tokens come and go, every text gets the ids of before or of after, never a mixture."""
-    text = "a <p> b <q> c <p> d <q> unaffordable <p>"
-    both = ["<p>", AddedToken("<q>", lstrip=True)]
-    without = tokenizer.encode(text)
-    tokenizer.add_tokens(both)
-    with_both = tokenizer.encode(text)
-    stop = threading.Event()
-    wrong: list[object] = []
-
-    def read() -> None:
-        while not stop.is_set():
-            try:
-                ids = tokenizer.encode(text)
-                tokens = tokenizer.tokenize(text)
-            except Exception as error:  # a half-made change must not show itself so either
-                wrong.append(error)
-                return
-            if ids not in (without, with_both) or ("<p>" in tokens) != ("<q>" in tokens):
-                wrong.append((ids, tokens))
-                return
-
-    readers = [threading.Thread(target=read) for _ in range(4)]
-    for reader in readers:
-        reader.start()
-    for _ in range(25):
-        tokenizer.remove_tokens(["<p>", "<q>"], compact=True)
-        tokenizer.add_tokens(both)
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert wrong == []
-    assert tokenizer.encode(text) == with_both
-
-
 def test_threads_that_add_at_once_never_share_an_id(tokenizer):
     first = tokenizer.max_id + 1
     with ThreadPoolExecutor(8) as threads:
@@ -97,35 +58,21 @@ def test_threads_that_add_at_once_never_share_an_id(tokenizer):
     assert sorted(ids) == list(range(first, first + 160))
 
 
-def test_a_change_in_steps_counts_when_it_is_done_and_not_at_all_if_it_fails():
-    before, after = (
-        TokenTable(None, AddedTokens(), {"cls_token": token}) for token in ("<a>", "<b>")
-    )
-    changes = CurrentTable(before, Version())
-    with changes.changing():
-        changes.table = after
-        assert changes.table is after
-        with ThreadPoolExecutor(1) as another:
-            assert another.submit(lambda: changes.table).result() is before
-    assert changes.table is changes.committed is after
-
-    def fail() -> None:
-        with changes.changing():
-            changes.table = before
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
-    assert changes.table is after
-
-
 def encode_in_child(pickled: bytes, queue: multiprocessing.Queue) -> None:
     tokenizer = pickle.loads(pickled)
     tokenizer.add_tokens(["<child>"])
     queue.put([tokenizer.encode(text) for text in [*TEXTS[:20], "<child>"]])
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(
+            "fork", marks=pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+        ),
+        "spawn",
+    ],
+)
 def test_other_processes_encode_alike(tokenizer, method):
     tokenizer.add_tokens(["<x1>", AddedToken("<x2>", rstrip=True)])
     tokenizer.assign_unused("[unused3]", "[SUBJ]")
@@ -141,60 +88,13 @@ def test_other_processes_encode_alike(tokenizer, method):
     assert ids[20] == tokenizer.encode("<child>")
 
 
-def test_ids_and_offsets_are_of_one_state():
-    """In the fast class too: what a call returns while tokens come and go is of before or of
-    after.
-    """
-    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
-    text = "a <p> b <q> c <p> d New York unaffordable <p>"
-    both = ["<p>", AddedToken("<q>", lstrip=True), "new york"]
-
-    def result() -> tuple[list[int], list[tuple[int, int]], list[str]]:
-        encoding = tokenizer(text, return_offsets_mapping=True)
-        return encoding.input_ids, encoding.offset_mapping, tokenizer.tokenize(text)
-
-    without = result()
-    tokenizer.add_tokens(both)
-    with_both = result()
-    assert with_both != without
-    stop = threading.Event()
-    wrong: list[object] = []
-
-    def read() -> None:
-        while not stop.is_set():
-            try:
-                ids, offsets, tokens = result()
-            except Exception as error:  # a half-made change must not show itself so either
-                wrong.append(error)
-                return
-            if (ids, offsets) not in (without[:2], with_both[:2]) or tokens not in (
-                without[2],
-                with_both[2],
-            ):
-                wrong.append((ids, offsets, tokens))
-                return
-
-    readers = [threading.Thread(target=read) for _ in range(4)]
-    for reader in readers:
-        reader.start()
-    for _ in range(15):
-        tokenizer.remove_tokens(["<p>", "<q>", "new york"], compact=True)
-        tokenizer.add_tokens(both)
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert wrong == []
-
-
 # ---- calls with options of their own -------------------------------------------------------------
 
 
-@pytest.fixture(params=["compiled", "plain"])
+@pytest.fixture(params=[pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
 def kernel(request):
     """Each encoder has a compiled kernel from its first text on; or none has."""
-    with using_kernel(request.param, text_before_kernel=0) as is_at_work:
-        if not is_at_work:
-            pytest.skip("no compiled kernel here")
+    with using_kernel(request.param, text_before_kernel=0):
         yield request.param
 
 

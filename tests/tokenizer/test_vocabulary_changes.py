@@ -112,7 +112,7 @@ def test_a_slot_in_use_is_no_name_for_a_token(small):
         lambda: tokenizer.add_tokens(["[unused1]"]),
         lambda: tokenizer.add_wordpieces(["[unused1]"]),
     ):
-        with pytest.raises(VocabularyError, match=r"is the slot assigned to '\[S\]'"):
+        with pytest.raises(VocabularyError):
             add()
 
 
@@ -133,19 +133,19 @@ def test_removing_a_vocabulary_entry_that_was_added_leaves_the_entry(small):
 
 
 @pytest.mark.parametrize(
-    ("tokens", "error", "message"),
+    ("tokens", "error"),
     [
-        (["<x>", "<nothing>"], UnknownTokenError, "there is no added token '<nothing>'"),
-        (["a"], UnknownTokenError, "'a' is a vocabulary entry, not an added token"),
-        (["<x>", "[CLS]"], SpecialTokenError, r"'\[CLS\]' is the cls_token"),
-        (["[UNK]"], SpecialTokenError, "give that role to another token first"),
+        (["<x>", "<nothing>"], UnknownTokenError),
+        (["a"], UnknownTokenError),
+        (["<x>", "[CLS]"], SpecialTokenError),
+        (["[UNK]"], SpecialTokenError),
     ],
 )
-def test_what_cannot_be_removed(small, tokens, error, message):
+def test_what_cannot_be_removed(small, tokens, error):
     tokenizer = small("a")
     tokenizer.add_tokens(["<x>"])
     before = tokenizer.get_vocab()
-    with pytest.raises(error, match=message):
+    with pytest.raises(error):
         tokenizer.remove_tokens(tokens)
     assert tokenizer.get_vocab() == before
     assert tokenizer.tokenize("<x>") == ["<x>"]
@@ -163,7 +163,7 @@ def test_an_unused_slot_becomes_a_token(small, reloaded):
     assert tokenizer.decode([6, 7], skip_special_tokens=True) == "a"
     again = reloaded(tokenizer, "a[SUBJ] [subj] [unused1]")
     for each in (tokenizer, again):
-        with pytest.raises(SpecialTokenError, match=r"'\[unused1\]' is taken by '\[SUBJ\]'"):
+        with pytest.raises(SpecialTokenError):
             each.assign_unused("[unused1]", "[OBJ]")
 
 
@@ -181,10 +181,7 @@ def test_the_order_of_adding_is_kept_where_it_counts(small, reloaded):
     tokenizer.add_tokens([AddedToken("AB", normalized=False)])
     tokenizer.assign_unused("[unused1]", AddedToken("ABC", normalized=False))
     # of tokens matched as written the one added first is kept
-    assert tokenizer.tokenize("ABC") == [
-        "AB",
-        "c",
-    ]
+    assert tokenizer.tokenize("ABC") == ["AB", "c"]
     reloaded(tokenizer, "ABC", "AB ABC")
 
 
@@ -198,27 +195,22 @@ def test_removing_an_assigned_token_frees_its_slot(small, reloaded):
 
 
 @pytest.mark.parametrize(
-    ("slot", "token", "error", "message"),
+    ("slot", "token", "error"),
     [
-        (
-            "[unused9]",
-            "<x>",
-            SpecialTokenError,
-            r"not an unused slot of the vocabulary; unused slots are \[unused0\]",
-        ),
-        ("a", "<x>", SpecialTokenError, "'a' is not an unused slot of the vocabulary; "),
-        ("[unused0]", "a", VocabularyError, r"'a' has the id 7 already; it cannot have 5"),
-        ("[unused0]", "<y>", VocabularyError, r"'<y>' has the id 8 already"),
-        ("[unused0]", "x\ny", VocabularyError, "line break"),
-        ("[unused0]", "", InputError, "empty"),
-        ("[unused0]", 5, InputTypeError, "not int"),
+        ("[unused9]", "<x>", SpecialTokenError),
+        ("a", "<x>", SpecialTokenError),
+        ("[unused0]", "a", VocabularyError),
+        ("[unused0]", "<y>", VocabularyError),
+        ("[unused0]", "x\ny", VocabularyError),
+        ("[unused0]", "", InputError),
+        ("[unused0]", 5, InputTypeError),
     ],
 )
-def test_what_cannot_be_assigned(small, slot, token, error, message):
+def test_what_cannot_be_assigned(small, slot, token, error):
     tokenizer = small(*UNUSED, "a")
     tokenizer.add_tokens(["<y>"])
     before = tokenizer.get_vocab()
-    with pytest.raises(error, match=message):
+    with pytest.raises(error):
         tokenizer.assign_unused(slot, token)
     assert tokenizer.get_vocab() == before
 
@@ -280,31 +272,28 @@ def test_add_tokens_on_a_piece_keeps_transformers_meaning(small):
 
 
 @pytest.mark.parametrize(
-    ("piece", "error", "message"),
+    ("piece", "error"),
     [
-        ("Bio", InputError, "the tokenizer makes 'bio' of it"),
-        ("##é", InputError, "the tokenizer makes 'e' of it"),
-        ("covid-19", InputError, "the tokenizer makes 'covid - 19' of it"),
-        ("a b", InputError, "holds whitespace"),
-        ("##", InputError, "empty"),
-        ("", InputError, "empty"),
-        ("x" * 101, InputError, "at most 100 characters"),
-        (5, InputTypeError, "not int"),
-        ("<y>", VocabularyError, "is an added token with the id 6"),
+        ("Bio", InputError),
+        ("##é", InputError),
+        ("covid-19", InputError),
+        ("a b", InputError),
+        ("##", InputError),
+        ("", InputError),
+        ("x" * 101, InputError),
+        (5, InputTypeError),
+        ("<y>", VocabularyError),
     ],
 )
-def test_pieces_that_no_text_can_give(small, piece, error, message):
+def test_pieces_that_no_text_can_give(small, piece, error):
     tokenizer = small("a")
     tokenizer.add_tokens(["<y>"])
-    with pytest.raises(error, match=message):
+    with pytest.raises(error):
         tokenizer.add_wordpieces(["bio", piece])
     assert tokenizer.max_id == 6
     assert tokenizer.tokenize("bio") == ["[UNK]"]
-
-
-def test_one_string_is_no_list_of_pieces(small):
-    with pytest.raises(TypeError, match="takes a list"):
-        small("a").add_wordpieces("bio")
+    with pytest.raises(TypeError, match="list"):
+        tokenizer.add_wordpieces("bio")
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
@@ -320,7 +309,7 @@ def test_sizes(small):
         tokenizer.embedding_rows(1),
         tokenizer.embedding_rows(64),
     ) == (16, 10, 64)
-    with pytest.raises(InputError, match="multiple_of is 0"):
+    with pytest.raises(InputError):
         tokenizer.embedding_rows(0)
 
 
@@ -331,9 +320,7 @@ def test_rows_that_a_model_does_not_have(small):
         lambda: tokenizer.add_tokens(["<y>", "<z>"]),
         lambda: tokenizer.add_wordpieces(["b", "c"]),
     ):
-        with pytest.raises(
-            VocabularyError, match="would need 9 embedding rows, and the model has 8"
-        ):
+        with pytest.raises(VocabularyError):
             add()
     assert (tokenizer.max_id, len(tokenizer)) == (6, 7)
     tokenizer.max_embedding_rows = None
@@ -350,69 +337,45 @@ def model(request, vocab_file):
     return directory, request.param.from_pretrained(directory)
 
 
-def said(caplog) -> list[str]:
-    return [record.getMessage() for record in caplog.records]
-
-
-def test_saving_says_once_how_the_model_gets_the_rows_it_lacks(model, tmp_path, caplog):
+def test_saving_says_once_that_the_model_lacks_rows(model, tmp_path, caplog):
     directory, tokenizer = model
     tokenizer.add_tokens(["<x>"])
     tokenizer.save_pretrained(tmp_path / "fits")
     tokenizer.add_tokens(["<y>", "<z>"])
-    assert said(caplog) == []
+    assert caplog.messages == []
     for name in ("out", "out2"):
         tokenizer.save_pretrained(tmp_path / name)
-    assert said(caplog) == [
-        "the tokenizer needs 9 embedding rows, and the model's config.json says it has 7; make a"
-        f" model with a row for every token: trietok rows -m '{directory}' --new-tokenizer"
-        f" {tmp_path / 'out'} -o {tmp_path / 'out-model'}"
-    ]
-
-
-def test_saving_over_the_tokenizer_of_the_model_says_that_it_is_needed(model, caplog):
-    directory, tokenizer = model
-    tokenizer.add_tokens(["<x>", "<y>"])
-    tokenizer.save_pretrained(directory)
-    assert said(caplog) == [
-        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 7; put the"
-        f" tokenizer that the model was trained with back into {directory} (it is where the model"
-        " came from: the hub, version control, a backup), save this one to a directory of its own,"
-        f" and make a model with a row for every token: trietok rows -m '{directory}'"
-        " --new-tokenizer DIR -o OUT"
-    ]
+    (message,) = caplog.messages
+    assert "needs 9 embedding rows" in message
+    assert "has 7" in message
+    assert str(directory) in message
+    caplog.clear()
+    again = type(tokenizer).from_pretrained(directory)
+    again.add_tokens(["<x>", "<y>", "<z>"])
+    again.save_pretrained(directory)  # over the tokenizer of the model
+    (message,) = caplog.messages
+    assert "needs 9 embedding rows" in message
 
 
 def test_saving_is_silent_where_the_model_beside_it_has_the_rows(model, tmp_path, caplog):
     _, tokenizer = model
     tokenizer.add_tokens(["<x>", "<y>"])
-    for name, config in (("enough", '{"vocab_size": 8}'), ("padded", '{"vocab_size": 64}')):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "config.json").write_text(config)
-        tokenizer.save_pretrained(tmp_path / name)
-    assert said(caplog) == []
+    for rows in (8, 64):
+        (tmp_path / str(rows)).mkdir()
+        (tmp_path / str(rows) / "config.json").write_text(f'{{"vocab_size": {rows}}}')
+        tokenizer.save_pretrained(tmp_path / str(rows))
+    assert caplog.messages == []
     (tmp_path / "few").mkdir()
     (tmp_path / "few" / "config.json").write_text('{"vocab_size": 5}')
     tokenizer.save_pretrained(tmp_path / "few")
-    assert [message[:88] for message in said(caplog)] == [
-        "the tokenizer needs 8 embedding rows, and the model's config.json says it has 5; make a "
-    ]
+    assert ["has 5" in message for message in caplog.messages] == [True]
 
 
 def test_a_config_that_cannot_be_read_is_no_reason_not_to_save(small, tmp_path, caplog):
-    tokenizer = small("a")
-    for text in ("{", "[]", '{"vocab_size": "many"}'):
-        (tmp_path / "config.json").write_text(text)
-        tokenizer.save_pretrained(tmp_path)
-    assert said(caplog) == []
-
-
-def test_adding_tells_those_who_listen_of_rows_that_the_config_has_not(model, caplog):
-    caplog.set_level("INFO", logger="trietok")
-    model[1].add_tokens(["<x>", "<y>"])
-    assert (
-        "the new tokens need 8 embedding rows, and the model's config.json says it has 7"
-        in said(caplog)
-    )
+    for config in ("{", "[]", '{"vocab_size": "many"}'):
+        (tmp_path / "config.json").write_text(config)
+        small("a").save_pretrained(tmp_path)
+    assert caplog.messages == []
 
 
 # ---- roles ---------------------------------------------------------------------------------------
@@ -421,10 +384,9 @@ def test_adding_tells_those_who_listen_of_rows_that_the_config_has_not(model, ca
 def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
     tokenizer = small("a", additional_special_tokens=["<x>", "<y>"])
     tokenizer.add_special_tokens({"additional_special_tokens": ["<y>", "<z>"]})
-    assert [record.getMessage() for record in caplog.records] == [
-        "'<x>' is no longer an additional special token (it is still an added token); pass "
-        "replace_additional_special_tokens=False to extend the list"
-    ]
+    (message,) = caplog.messages
+    assert "'<x>'" in message
+    assert "replace_additional_special_tokens=False" in message
     caplog.clear()
     tokenizer.add_special_tokens(
         {"additional_special_tokens": ["<w>"]}, replace_additional_special_tokens=False
@@ -432,11 +394,7 @@ def test_replacing_special_tokens_says_which_are_dropped(small, caplog):
     assert tokenizer.additional_special_tokens == ["<y>", "<z>", "<w>"]
     assert caplog.records == []
     tokenizer.add_special_tokens({"additional_special_tokens": ["<w>"]})
-    assert (
-        caplog.records[0]
-        .getMessage()
-        .startswith("'<y>', '<z>' are no longer additional special tokens (they are")
-    )
+    assert "'<y>', '<z>'" in caplog.text
 
 
 def test_the_newer_name_of_additional_special_tokens(small):
@@ -462,8 +420,6 @@ def test_views_are_the_same_until_something_changes(small):
 
 def test_a_flag_for_a_list_of_strings_is_refused(small):
     tokenizer = small("a")
-    with pytest.raises(
-        TypeError, match=r"takes no flag 'lstrip'; give it to each token: AddedToken\('<x>'"
-    ):
+    with pytest.raises(TypeError):
         tokenizer.add_tokens("<x>", lstrip=True)
     assert "<x>" not in tokenizer.get_vocab()

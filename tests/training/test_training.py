@@ -4,7 +4,6 @@ result.
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import os
@@ -18,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import trietok
+from tests.conftest import often
 from tests.reference import pair_merging
 from trietok import (
     AddedToken,
@@ -36,7 +35,6 @@ from trietok import (
     train_wordpiece,
 )
 from trietok.text.kernel.choosing import using_kernel
-from trietok.training.merging import Options, alphabet, learnt
 
 ROOT = pathlib.Path(__file__).parents[2]
 SENTENCES = [
@@ -91,12 +89,10 @@ def test_words_that_reach_across_spaces_stay_whole():
     assert count_words(["New York New York"], words=lambda text: [text[:8]]) == {"New York": 1}
 
 
-def test_chunks_are_split_a_thousand_at_once(monkeypatch):
-    monkeypatch.setattr("trietok.training.word_counts._CHUNKS_AT_ONCE", 3)
+def test_a_text_of_very_many_words():
     tokenizer = BasicTokenizer(do_lower_case=False)
     texts = [
-        " ".join(f"{number % 7}w,{number}" for number in range(50)),
-        "Σ. Σ",
+        " ".join(f"{number % 3007}w,{number}" for number in range(5_000)),
         "x\u0301 \u0301",
     ] * 2
     expected = Counter(word for text in texts for word in tokenizer.tokenize(text))
@@ -146,9 +142,10 @@ def test_texts_are_not_held(small_batches, processes):
 def test_what_goes_wrong_on_the_way_comes_through_several_processes(small_batches, tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"a text of twenty-one\n" * 20 + b"\xff\n")
-    with pytest.raises(FileFormatError, match="line 21: byte 0xff at offset 420"):
+    with pytest.raises(FileFormatError) as caught:
         count_words(TextFiles(path), workers=2)
-    with pytest.raises(InputError, match="cannot be sent to other processes"):
+    assert (caught.value.path, caught.value.line_number) == (str(path), 21)
+    with pytest.raises(InputError):
         count_words(TextFiles(path), workers=2, words=lambda text: [text])
 
 
@@ -178,38 +175,6 @@ def test_rare_words_go_where_there_are_too_many(small_batches, caplog):
     assert whole.pruned_below == 0
 
 
-WORKERS_THAT_ARE_INTERRUPTED = """
-import os, signal, sys, threading
-import trietok
-
-def count():
-    print(trietok.count_words(["a b"] * 3, workers=2))
-
-if __name__ != "__main__":
-    os.kill(os.getpid(), signal.SIGINT)  # Ctrl-C goes to all processes of a terminal, those that have just begun too
-else:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if sys.argv[1] == "main thread":
-        count()
-    else:
-        thread = threading.Thread(target=count)
-        thread.start()
-        thread.join()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as Unix has them")
-@pytest.mark.parametrize("caller", ["main thread", "another thread"])
-def test_processes_that_begin_leave_an_interrupt_to_the_one_that_started_them(tmp_path, caller):
-    script = tmp_path / "script.py"
-    script.write_text(WORKERS_THAT_ARE_INTERRUPTED)
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, str(script), caller], env=env, capture_output=True, text=True
-    )
-    assert (done.stdout, done.stderr) == ("{'a': 3, 'b': 3}\n", "")
-
-
 def test_progress_of_files_is_in_bytes(tmp_path, small_batches):
     path = tmp_path / "a.txt"
     path.write_text("some words of text\n" * 10)
@@ -237,6 +202,10 @@ def test_phases_of_training():
 
 
 def test_the_alphabet_is_sorted_and_limited_by_frequency():
+    def alphabet(counts, limit, initial):
+        bpe = train_bpe(counts, limit_alphabet=limit, initial_alphabet=initial, min_frequency=10**9)
+        return list(bpe.vocab)
+
     counts = {"hug": 10, "pug": 5, "bun": 4}
     assert alphabet(counts, None, ()) == list("bghnpu")
     assert alphabet(counts, 3, ()) == list("ghu")
@@ -281,6 +250,8 @@ def test_repeats_are_merged_from_the_left():
     bpe = train_bpe({"aaaaa": 1}, vocab_size=3)
     assert bpe.merges == (("a", "a"), ("aa", "a"))  # aa aa a
     assert bpe.tokenize("aaaa") == ["aa", "aa"]
+    assert bpe.tokenize("aaa") == ["aaa"]
+    bpe.tokenize("aaa").append("changed by the caller")
     assert bpe.tokenize("aaa") == ["aaa"]
 
 
@@ -336,57 +307,45 @@ def test_the_merges_split_the_words_as_training_left_them(counts, prefix):
         assert bpe.tokenize(word) == pair_merging.apply(list(bpe.merges), symbols, prefix)
 
 
-def test_a_merge_looks_only_at_the_words_that_hold_the_pair(monkeypatch):
-    from trietok.training.pairs import Pairs
-
-    looked_at = 0
-    original = Pairs._merged
-
-    def counted(self, pair, merged, positions):
-        nonlocal looked_at
-        looked_at += len(positions)
-        return original(self, pair, merged, positions)
-
-    monkeypatch.setattr(Pairs, "_merged", counted)
-    rng = random.Random(5)
-    counts = {"".join(rng.choices("abcdefghij", k=8)): rng.randrange(1, 9) for _ in range(2000)}
-    bpe = train_bpe(counts, vocab_size=1000)
-    assert len(bpe.merges) == 990
-    # 7 pairs a word to begin with, at most two new ones for each of at most 7 merges; rescanning:
-    # 990 × 2000.
-    assert looked_at <= 2000 * (7 + 2 * 7)
-
-
-@pytest.mark.skipif(
-    trietok.kernel != "compiled", reason="compares the compiled kernel with plain Python"
-)
+@pytest.mark.kernel
 def test_the_kernel_makes_the_same_merges_of_random_words():
     seed = random.randrange(2**32)
-    print("seed", seed)
     rng = random.Random(seed)
-    for _ in range(25):
+    for _ in range(often(50)):
         letters = rng.choice(["ab", "#a", "#ab</w>", "abcdefghijkl", "天地玄黄a\U0001f600\ud800"])
         words = (
             "".join(rng.choices(letters, k=rng.choice([1, 2, 5, 30, 300])))
             for _ in range(rng.randrange(1, 40))
         )
         counts = {word: rng.choice([1, 2, 7, 10**12]) for word in words}
-        options = Options(
-            vocab_size=rng.choice([60, 100, 1000]),
-            min_frequency=rng.choice([0, 1, 2, 8]),
-            limit_alphabet=None,
-            initial_alphabet=(),
-            special_tokens=rng.choice([(), ("[UNK]", "##a")]),
-            continuing_subword_prefix=rng.choice([None, "#", "##"]),
-            end_of_word_suffix=rng.choice([None, "</w>"]),
-            max_token_length=None,
-        )
+        options = {
+            "vocab_size": rng.choice([60, 100, 1000]),
+            "min_frequency": rng.choice([0, 1, 2, 8]),
+            "special_tokens": rng.choice([(), ("[UNK]", "##a")]),
+            "continuing_subword_prefix": rng.choice([None, "#", "##"]),
+            "end_of_word_suffix": rng.choice([None, "</w>"]),
+        }
         made = []
         for name in ("compiled", "plain"):
             with using_kernel(name):
-                spelling, merges = learnt(counts, options, None)
-            made.append((spelling.tokens, spelling.token_to_id, merges))
-        assert made[0] == made[1], (counts, options)
+                bpe = train_bpe(counts, **options)
+            made.append((bpe.vocab, bpe.merges))
+        assert made[0] == made[1], (seed, counts, options)
+
+
+@pytest.mark.parametrize("kernel", [pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
+def test_long_words_are_merged_as_the_rule_says(kernel):
+    seed = random.randrange(2**32)
+    rng = random.Random(seed)
+    for _ in range(often(8)):
+        letters = rng.choice(["a", "ab", "abc"])
+        lengths = [rng.randrange(1_000, 3_000), rng.randrange(1, 30)]
+        counts = {
+            "".join(rng.choices(letters, k=length)): rng.randrange(1, 4) for length in lengths
+        }
+        with using_kernel(kernel):
+            bpe = train_bpe(counts, vocab_size=40)
+        assert (list(bpe.vocab), list(bpe.merges)) == pair_merging.train(counts, 40), (seed, counts)
 
 
 # ---- what decides --------------------------------------------------------------------------------
@@ -471,81 +430,60 @@ def test_a_bpe_is_saved_as_three_files_that_agree(tmp_path):
     assert again.encode("lowest") == bpe.encode("lowest")
 
 
-def test_what_bpe_remembers_is_bounded(monkeypatch):
-    monkeypatch.setattr("trietok.training.bpe._REMEMBERED", 10)
-    bpe = train_bpe({"ab": 2, "ba": 1})
-    for letters in itertools.product("ab", repeat=6):
-        bpe.tokenize("".join(letters))
-        bpe.tokenize("".join(letters) * 50)
-        assert len(bpe._remembered) <= 10
-    bpe.tokenize("ab").append("changed by the caller")
-    assert bpe.tokenize("ab") == ["ab"]
-
-
 # ---- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("train", [train_wordpiece, train_bpe])
 def test_bad_input_is_refused(train):
-    with pytest.raises(InputError, match="no text"):
-        train([])
-    with pytest.raises(InputError, match="no word in the 2 texts"):
-        train([" \n", "\x07"])
-    with pytest.raises(InputTypeError, match=r"TextFiles\(path\)"):
-        train("a.txt")
-    with pytest.raises(InputTypeError, match="not int"):
+    for texts in ([], [" \n", "\x07"], {}, {"a": 0}):
+        with pytest.raises(InputError):
+            train(texts)
+    with pytest.raises(InputTypeError):
         train(["a", 3])
-    with pytest.raises(InputError, match="whole numbers from 1"):
-        train({"a": 0})
-    with pytest.raises(InputError, match="counts are empty"):
-        train({})
-    for name, value in {
-        "vocab_size": 0,
-        "min_frequency": -1,
-        "limit_alphabet": 1.5,
-        "max_token_length": 0,
-    }.items():
-        with pytest.raises(InputError, match=name):
-            train(["a"], **{name: value})
-    with pytest.raises(InputError, match="limit_alphabet is a whole number from 1, not 0"):
-        train(["a"], limit_alphabet=0)
-    for name in ("workers", "max_words"):
-        with pytest.raises(InputError, match=name):
-            train(["a"], **{name: 0})
-    with pytest.raises(InputError, match="special token is empty"):
-        train(["a"], special_tokens=["[UNK]", ""])
-    with pytest.raises(InputError, match="not one string"):
-        train(["a"], special_tokens="[UNK]")
+    for options in (
+        {"vocab_size": 0},
+        {"min_frequency": -1},
+        {"limit_alphabet": 1.5},
+        {"limit_alphabet": 0},
+        {"max_token_length": 0},
+        {"workers": 0},
+        {"max_words": 0},
+        {"special_tokens": ["[UNK]", ""]},
+        {"special_tokens": "[UNK]"},
+    ):
+        with pytest.raises(InputError):
+            train(["a"], **options)
 
 
 def test_a_vocabulary_smaller_than_its_alphabet_is_refused():
-    with pytest.raises(
-        VocabularyError,
-        match=r"of 10 has no room for the 16 tokens .*5 special tokens, 7 characters, 4",
-    ):
-        train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=10)
+    with pytest.raises(VocabularyError, match="16 tokens"):
+        train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=15)
     assert len(train_wordpiece({"abcde": 1, "f": 1, "g": 1}, vocab_size=16)) == 16
 
 
 def test_all_words_pruned_is_no_vocabulary(small_batches):
-    with pytest.raises(InputError, match="max_words"):
+    with pytest.raises(InputError):
         count_words([f"word{number}" for number in range(40)], max_words=1)
 
 
 def test_a_bpe_whose_parts_do_not_fit_is_refused():
-    with pytest.raises(VocabularyError, match="'ab'"):
-        Bpe({"a": 0, "b": 1}, [("a", "b")])
-    with pytest.raises(VocabularyError, match="<unk>"):
-        Bpe({"a": 0}, [], unk_token="<unk>")
+    for vocab, merges, options, token in (
+        ({"a": 0, "b": 1}, [("a", "b")], {}, "ab"),
+        ({"a": 0}, [], {"unk_token": "<unk>"}, "<unk>"),
+        ({"a": 0}, [], {"special_tokens": ["a", "zz"]}, "zz"),
+    ):
+        with pytest.raises(VocabularyError) as caught:
+            Bpe(vocab, merges, **options)
+        assert caught.value.token == token
 
 
 def test_a_failed_save_writes_nothing(tmp_path):
     bpe = train_bpe({"a b": 3}, words=str.split)
-    with pytest.raises(VocabularyError, match="whitespace"):
+    with pytest.raises(VocabularyError):
         bpe.save(tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    with pytest.raises(VocabularyError, match="line break"):
+    with pytest.raises(VocabularyError):
         save_tokenizer(train_wordpiece({"a\nb": 1}, vocab_size=99), tmp_path / "out")
-    with pytest.raises(VocabularyError, match=r"\[UNK\]"):
+    with pytest.raises(VocabularyError):
         save_tokenizer(train_wordpiece({"a": 1}, special_tokens=[]), tmp_path / "out")
     assert not (tmp_path / "out").exists()

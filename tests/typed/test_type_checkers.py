@@ -4,7 +4,6 @@ of `fails.py`.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -14,6 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import needs
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
@@ -39,8 +40,7 @@ def run(command: list[str], **environment: str) -> subprocess.CompletedProcess[s
 
 @pytest.mark.clients
 def test_mypy_strict(tmp_path):
-    if importlib.util.find_spec("mypy") is None:
-        pytest.skip("mypy is not installed")
+    needs("mypy")
     command = [
         sys.executable,
         "-m",
@@ -58,7 +58,6 @@ def test_mypy_strict(tmp_path):
         WANTED.items()
     )
     assert [each for each in found if each[0] != "fails"] == []
-    assert 'did you mean "max_length"?' in said.stdout
 
 
 @pytest.mark.clients
@@ -67,7 +66,7 @@ def test_pyright():
         "pyright", path=os.path.dirname(sys.executable)
     )
     if pyright is None:
-        pytest.skip("pyright is not installed")
+        pytest.skip("needs pyright")
     scripts = [str(FOLDER / script) for script in SCRIPTS]
     said = json.loads(
         run([pyright, "--outputjson", "--pythonpath", sys.executable, *scripts]).stdout
@@ -77,7 +76,3 @@ def test_pyright():
         for each in said["generalDiagnostics"]
     }
     assert found == {("fails.py", line) for line in WANTED}
-
-
-def test_the_mistakes_are_many():
-    assert len(WANTED) > 40

@@ -1,112 +1,19 @@
-"""What types promise equals what runs: keywords, values, columns, and the names that `dir`
-shows.
-"""
+"""What types promise equals what runs: keywords and values."""
 
 from __future__ import annotations
 
-import inspect
 from importlib.resources import files
-from typing import Any, get_args, get_type_hints
+from typing import get_type_hints
 
 import pytest
 
-from trietok import (
-    BatchEncoding,
-    BertTokenizer,
-    BertTokenizerFast,
-    PaddingStrategy,
-    TensorType,
-    TruncationStrategy,
-)
-from trietok.inputs import options as types
-from trietok.inputs.batch_encoding import Column
-from trietok.inputs.options import CallOptions, Padding, Side, Truncation
-from trietok.inputs.profiles import RUST, SLOW
-from trietok.inputs.tensors import Tensors
+from trietok import BertTokenizer, BertTokenizerFast
 
-TEXT = {"split_special_tokens"}
 BOTH = pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-
-
-def keys(kind: Any) -> set[str]:
-    return set(kind.__required_keys__ | kind.__optional_keys__)
-
-
-def values(union: Any) -> set[str]:
-    return {value for part in get_args(union) for value in get_args(part) if isinstance(value, str)}
 
 
 def test_the_package_is_typed():
     assert files("trietok").joinpath("py.typed").is_file()
-
-
-def test_the_keywords_are_those_of_a_call():
-    assert keys(types.CallKeywords) == {*CallOptions._fields, *TEXT}
-    assert keys(types.TextKeywords) == TEXT
-    named = inspect.signature(BertTokenizer.encode).parameters.keys()
-    assert keys(types.EncodeKeywords) == {*CallOptions._fields, *TEXT} - named
-    named = inspect.signature(BertTokenizerFast.tokenize).parameters.keys()
-    assert keys(types.TokenizeKeywords) == {*CallOptions._fields, *TEXT} - named
-    assert not any(
-        kind.__required_keys__
-        for kind in vars(types).values()
-        if hasattr(kind, "__required_keys__")
-    )
-
-
-def test_the_values_are_those_that_are_taken():
-    assert values(Padding) == {member.value for member in PaddingStrategy}
-    assert values(Truncation) == {member.value for member in TruncationStrategy}
-    assert values(Tensors) == {member.value for member in TensorType}
-    assert set(get_args(Side)) == {"left", "right"}
-
-
-def test_the_columns_are_those_that_calls_return():
-    returned = {*RUST.columns, *SLOW.columns, *RUST.columns_of_batch, *SLOW.columns_of_batch}
-    assert set(get_args(Column)) == {*returned, "labels"}
-
-
-@BOTH
-def test_dir_shows_roles_and_no_internals(kind):
-    tokenizer = kind.from_pretrained("trietok-en", extra_special_tokens={"image_token": "[IMAGE]"})
-    names = dir(tokenizer)
-    assert {
-        "pad_token",
-        "pad_token_id",
-        "mask_token_id",
-        "additional_special_tokens_ids",
-        "image_token",
-    } <= {*names}
-    assert {
-        "encode",
-        "decode",
-        "add_tokens",
-        "padding_side",
-        "vocab",
-        "basic_tokenizer",
-        "__call__",
-    } <= {*names}
-    assert [name for name in names if name.startswith("_") and not name.startswith("__")] == []
-    assert {"holding", "record", "known_settings", "misspellings", "warn_once"}.isdisjoint(names)
-    for name in names:
-        # also what a class leaves to its users raises only AttributeError
-        getattr(tokenizer, name, None)
-
-
-@BOTH
-def test_dir_shows_the_keys_of_a_result(kind):
-    encoding = kind.from_pretrained("trietok-en")("a text", return_length=True)
-    names = dir(encoding)
-    assert {"input_ids", "attention_mask", "length", "word_ids", "char_to_token", "items"} <= {
-        *names
-    }
-    assert [
-        name
-        for name in names
-        if name.startswith("_") and not name.startswith("__") and name != "_repr_html_"
-    ] == []
-    assert "labels" not in names
-    assert "labels" in dir(BatchEncoding({"labels": [1]}))
 
 
 @BOTH

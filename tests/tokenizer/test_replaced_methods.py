@@ -1,10 +1,8 @@
-"""A method that is replaced counts from the next call on, as in transformers, and no longer when
-that is undone.
+"""A method that a user replaces is called as in transformers: in a subclass, on one tokenizer, or on
+a class before a tokenizer of it is made.
 
-Users replace methods in notebooks and tests, mostly after they have called the tokenizer: on its
-class, on a subclass of their own, on the tokenizer itself, or on the classes of its stages. Each
-replacement is done to transformers' class and to trietok's at the same time, and the results are
-held side by side before, during and after it.
+Each replacement is done to transformers' class and to trietok's at the same time, and the results
+are compared.
 """
 
 from __future__ import annotations
@@ -14,11 +12,10 @@ from typing import Any
 from unittest import mock
 
 import pytest
+import transformers
 
 import trietok
 from trietok import InputError, NotSupportedError
-
-transformers = pytest.importorskip("transformers")
 
 SLOW, FAST = "BertTokenizer", "BertTokenizerFast"
 TEXT = "a ab c, [MASK] zz"
@@ -47,7 +44,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 def results(tokenizer: Any) -> dict[str, Any]:
-    """What every call gives; an error counts as a result."""
+    """The result of every call; an error counts as a result."""
     given: dict[str, Any] = {}
     for name, call in CALLS.items():
         try:
@@ -68,7 +65,7 @@ def marked(encoding: Any) -> Any:
     return encoding
 
 
-# Method → what a replacement makes of the original's result.
+# Method → what a replacement returns for the original's result.
 OF_ALL: dict[str, Callable[[Any], Any]] = {
     "tokenize": lambda tokens: tokens[:1],
     "convert_tokens_to_ids": lambda ids: (
@@ -113,35 +110,29 @@ def replacing(owner: Any, method: str, change: Callable[[Any], Any]) -> Any:
     return mock.patch.object(owner, method, changed(getattr(owner, method), change))
 
 
-def owner_in(tokenizer: Any, place: str) -> Any:
-    """Where a method is replaced."""
-    if place == "base class":
-        return (
-            trietok if isinstance(tokenizer, trietok.PreTrainedTokenizer) else transformers
-        ).PreTrainedTokenizer
-    return tokenizer if place == "tokenizer" else type(tokenizer)
+@pytest.fixture
+def path(vocab_file) -> str:
+    return str(vocab_file("a", "b", "c", "##b", "##c", ",", "ab", "zz"))
+
+
+def replaced_results(library: Any, path: str, kind: str, method: str, place: str) -> dict[str, Any]:
+    """The results of a tokenizer with a replaced method."""
+    cls, change = getattr(library, kind), REPLACED[method]
+    if place == "subclass":
+        own = type("Own", (cls,), {method: changed(getattr(cls, method), change)})
+        return results(own(path))
+    if place == "tokenizer":
+        tokenizer = cls(path)
+        with replacing(tokenizer, method, change):
+            return results(tokenizer)
+    with replacing(library.PreTrainedTokenizer if place == "base class" else cls, method, change):
+        return results(cls(path))
 
 
 @pytest.fixture
-def make(vocab_file):
-    """A function that makes a tokenizer of one of the two libraries, of a class of that name or a
-    subclass of it.
-    """
-    path = str(vocab_file("a", "b", "c", "##b", "##c", ",", "ab", "zz"))
-
-    def of(library: Any, kind: str = SLOW, place: str = "class") -> Any:
-        cls = getattr(library, kind)
-        return (type("Mine", (cls,), {}) if place == "subclass" else cls)(path)
-
-    return of
-
-
-@pytest.fixture
-def both(make):
-    """trietok's slow tokenizer and transformers', and what they give, both of them, before anything
-    is replaced.
-    """
-    ours, theirs = make(trietok), make(transformers)
+def both(path):
+    """trietok's slow tokenizer and transformers', and the results of both before a replacement."""
+    ours, theirs = trietok.BertTokenizer(path), transformers.BertTokenizer(path)
     before = results(ours)
     assert before == results(theirs)
     return ours, theirs, before
@@ -152,82 +143,53 @@ def both(make):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("method", REPLACED)
-def test_a_replaced_method_counts_at_once(make, method, place):
-    ours, theirs = make(trietok, SLOW, place), make(transformers, SLOW, place)
-    before = results(ours)
-    assert before == results(theirs)
-    change = REPLACED[method]
-    with (
-        replacing(owner_in(ours, place), method, change),
-        replacing(owner_in(theirs, place), method, change),
-    ):
-        assert results(ours) == results(theirs)
-    assert results(ours) == before
+def test_a_replaced_method_is_called_as_in_transformers(path, method, place):
+    ours, theirs = (
+        replaced_results(library, path, SLOW, method, place) for library in (trietok, transformers)
+    )
+    assert ours == theirs
+    assert results(trietok.BertTokenizer(path)) == results(transformers.BertTokenizer(path))
 
 
 @pytest.mark.parametrize("place", PLACES[:3])
 @pytest.mark.parametrize("method", OF_ALL)
-def test_a_replaced_method_of_the_fast_class_counts_where_it_does_in_transformers(
-    make, method, place
+def test_a_replaced_method_of_the_fast_class_is_called_where_transformers_calls_it(
+    path, method, place
 ):
-    ours, theirs = make(trietok, FAST, place), make(transformers, FAST, place)
-    before = results(ours)
-    assert before == results(theirs)
-    change = REPLACED[method]
-    with (
-        replacing(owner_in(ours, place), method, change),
-        replacing(owner_in(theirs, place), method, change),
-    ):
-        assert results(ours) == results(theirs)
-    assert results(ours) == before
+    ours, theirs = (
+        replaced_results(library, path, FAST, method, place) for library in (trietok, transformers)
+    )
+    assert ours == theirs
 
 
 def test_a_method_that_is_assigned_and_deleted_again(both):
     ours, theirs, before = both
-    for tokenizer in (ours, theirs):
-        tokenizer._tokenize = lambda text, **options: ["a", "b"]
-    assert results(ours) == results(theirs) != before
+    for tokens in (["a", "b"], ["c"]):
+        for tokenizer in (ours, theirs):
+            tokenizer._tokenize = lambda text, tokens=tokens, **options: list(tokens)
+        assert results(ours) == results(theirs) != before
     del ours._tokenize
     assert results(ours) == before
-
-
-def test_a_second_replacement_takes_the_place_of_the_first(make):
-    ours, theirs = make(trietok, SLOW, "subclass"), make(transformers, SLOW, "subclass")
-    for tokens in (["a", "b"], ["c"], ["zz", "ab", "c"]):
-        for tokenizer in (ours, theirs):
-            type(tokenizer)._tokenize = lambda self, text, tokens=tokens, **options: list(tokens)
-        assert results(ours) == results(theirs)
 
 
 # ---- offsets -------------------------------------------------------------------------------------
 
 
-def with_offsets(tokenizer: Any) -> Any:
-    """Ids and offsets of one call; None where the tokenizer says that it cannot tell the
-    offsets.
-    """
-    try:
-        encoding = tokenizer(f"{TEXT} {PAIR}", return_offsets_mapping=True)
-    except (NotSupportedError, InputError):
-        return None
-    return encoding.input_ids, encoding.offset_mapping
-
-
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("method", REPLACED)
-def test_offsets_are_of_the_ids_they_stand_beside(make, method, place):
-    """transformers' slow class has no offsets. Here they fit the ids, or it is said that there are
-    none.
-    """
-    tokenizer = make(trietok, SLOW, place)
-    before = with_offsets(tokenizer)
-    with replacing(owner_in(tokenizer, place), method, REPLACED[method]):
-        ids = tokenizer(f"{TEXT} {PAIR}").input_ids
-        during = with_offsets(tokenizer)
-        if during is not None:
-            assert during[0] == ids
-            assert len(during[1]) == len(ids)
-    assert with_offsets(tokenizer) == before
+def test_offsets_are_those_of_the_ids(path, method):
+    """transformers' slow class has no offsets. Here they fit the ids, or they are refused."""
+    tokenizer, text = trietok.BertTokenizer(path), f"{TEXT} {PAIR}"
+    before = dict(tokenizer(text, return_offsets_mapping=True))
+    with replacing(tokenizer, method, REPLACED[method]):
+        ids = tokenizer(text).input_ids
+        try:
+            encoding = tokenizer(text, return_offsets_mapping=True)
+        except (NotSupportedError, InputError):
+            pass
+        else:
+            assert encoding.input_ids == ids
+            assert len(encoding.offset_mapping) == len(ids)
+    assert dict(tokenizer(text, return_offsets_mapping=True)) == before
 
 
 # ---- the stages of words -------------------------------------------------------------------------
@@ -235,38 +197,37 @@ def test_offsets_are_of_the_ids_they_stand_beside(make, method, place):
 
 @pytest.mark.parametrize("kind", [SLOW, FAST])
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_whose_class_is_patched(make, stage, kind):
+def test_a_stage_whose_class_is_patched(path, stage, kind):
     """In the fast class of transformers the stages are Rust's, so a patch of Python's changes
     nothing.
     """
-    ours, theirs = make(trietok, kind), make(transformers, kind)
-    before = results(ours)
-    assert before == results(theirs)
-    their_stage = getattr(transformers.models.bert.tokenization_bert, stage)
+    before = results(getattr(trietok, kind)(path))
     change = REPLACED["_tokenize"]
     with (
         replacing(getattr(trietok, stage), "tokenize", change),
-        replacing(their_stage, "tokenize", change),
+        replacing(getattr(transformers.models.bert.tokenization_bert, stage), "tokenize", change),
     ):
-        assert results(ours) == results(theirs)
-        assert (results(ours) == before) == (kind == FAST)
-    assert results(ours) == before
+        ours = results(getattr(trietok, kind)(path))
+        assert ours == results(getattr(transformers, kind)(path))
+        assert (ours == before) == (kind == FAST)
 
 
 @pytest.mark.parametrize("stage", ["basic_tokenizer", "wordpiece_tokenizer"])
 def test_a_stage_object_that_is_patched(both, stage):
     ours, theirs, before = both
-    change = REPLACED["_tokenize"]
+    change, text = REPLACED["_tokenize"], f"{TEXT} {PAIR}"
     with (
         replacing(getattr(ours, stage), "tokenize", change),
         replacing(getattr(theirs, stage), "tokenize", change),
     ):
         assert results(ours) == results(theirs) != before
+        with pytest.raises((NotSupportedError, InputError)):
+            ours(text, return_offsets_mapping=True)
     assert results(ours) == before
 
 
 class Letters:
-    """A stage of a user's own: every letter for itself."""
+    """A user's own stage: every letter is a token."""
 
     never_split = ()
     do_lower_case = True
@@ -284,14 +245,3 @@ def test_a_stage_object_that_is_put_in_place_of_another(both, stage):
     assert results(ours) == results(theirs) != before
     setattr(ours, stage, own)
     assert results(ours) == before
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_offsets_after_a_stage_is_patched(make, stage):
-    tokenizer = make(trietok)
-    before = with_offsets(tokenizer)
-    with replacing(getattr(trietok, stage), "tokenize", REPLACED["_tokenize"]):
-        ids = tokenizer(f"{TEXT} {PAIR}").input_ids
-        assert with_offsets(tokenizer) is None
-    assert with_offsets(tokenizer) == before
-    assert ids != before[0]
