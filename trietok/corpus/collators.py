@@ -414,7 +414,7 @@ class DataCollatorForLanguageModeling(_Collator):
         different, numbers = numpy.unique(ids, return_inverse=True)
         tokens = self.tokenizer.convert_ids_to_tokens(different.tolist())
         prefix = self._continuing_prefix
-        is_piece = numpy.array([token.startswith(prefix) for token in tokens])
+        is_piece = numpy.array([token.startswith(prefix) for token in tokens], dtype=bool)
         goes_on: FlagArray = is_piece[numbers].reshape(ids.shape)
         for number, (row, example) in enumerate(zip(goes_on, examples, strict=True)):
             if isinstance(example, Mapping) and _CHINESE_REF in example:
