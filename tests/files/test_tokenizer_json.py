@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pathlib
 import pickle
 
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
-from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
 from trietok.files.tokenizer_json_content import (
@@ -24,7 +22,6 @@ from trietok.files.tokenizer_json_content import (
     JsonTruncation,
     TokenizerJson,
     WordPieceDecoder,
-    rust_ids,
 )
 from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_tokenizer_json
 from trietok.inputs.post_processors import (
@@ -198,13 +195,6 @@ def test_every_part_is_written():
     assert tokenizer_json_text(SMALL_VALUE) == SMALL
 
 
-def test_in_one_line(read):
-    text = tokenizer_json_text(SMALL_VALUE, pretty=False)
-    assert "\n" not in text
-    assert ": " not in text
-    assert read(text) == SMALL_VALUE
-
-
 def test_a_file_is_written_whole(tmp_path):
     path = tmp_path / "tokenizer.json"
     write_tokenizer_json(path, SMALL_VALUE)
@@ -322,31 +312,24 @@ def test_processors_with_a_template_of_their_own(read, processor, single, pair):
 # ---- ids -----------------------------------------------------------------------------------------
 
 
-def test_added_tokens_are_numbered_on_from_the_size():
-    assert list(rust_ids({"[UNK]": 0, "a": 1}, ["<x>", "a", "<y>"])) == [2, 1, 3]
-
-
-def test_a_hole_is_not_counted():
-    assert list(rust_ids({"[UNK]": 0, "b": 5}, ["<x>"])) == [2]
-
-
-def test_an_added_token_of_the_vocabulary_does_not_count_either():
-    assert list(rust_ids({"[UNK]": 0, "b": 5}, ["b", "<x>", "<y>"])) == [5, 2, 3]
+@pytest.mark.parametrize(
+    ("vocabulary", "added"),
+    [({"[UNK]": 0, "a": 7}, {8: "<x>"}), ({"[UNK]": 0, "b": 5}, {5: "b", 6: "<x>"})],
+)
+def test_writing_refuses_what_would_be_numbered_otherwise(tmp_path, vocabulary, added):
+    path = tmp_path / "tokenizer.json"
+    path.write_text("there before")
+    tokens = {token_id: AddedToken(token) for token_id, token in added.items()}
+    with pytest.raises(VocabularyError) as caught:
+        write_tokenizer_json(path, TokenizerJson(vocabulary, added_tokens=tokens))
+    error = caught.value
+    assert (error.token, error.expected_id, error.found_id) == ("<x>", 2, max(added))
+    assert (error.path, path.read_text()) == (str(path), "there before")
 
 
 def test_holes_without_new_tokens_are_kept(read):
     value = TokenizerJson({"[UNK]": 0, "a": 7}, added_tokens={7: AddedToken("a")})
     assert read(tokenizer_json_text(value)).vocabulary == {"[UNK]": 0, "a": 7}
-
-
-def test_writing_refuses_what_would_be_numbered_otherwise(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    path.write_text("there before")
-    value = TokenizerJson({"[UNK]": 0, "a": 7}, added_tokens={8: AddedToken("<x>")})
-    with pytest.raises(trietok.VocabularyError) as caught:
-        write_tokenizer_json(path, value)
-    assert (caught.value.token, caught.value.expected_id, caught.value.found_id) == ("<x>", 2, 8)
-    assert (caught.value.path, path.read_text()) == (str(path), "there before")
 
 
 @pytest.mark.parametrize(
@@ -643,24 +626,6 @@ def test_every_way_that_a_refused_save_names_is_one(vocab_file, tmp_path, words,
     mended.add_tokens(["another"])
     mended.save_pretrained(tmp_path / "saved")
     assert BertTokenizerFast.from_pretrained(tmp_path / "saved").get_vocab() == mended.get_vocab()
-
-
-def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch):
-    tokenizer = BertTokenizerFast(vocab_file("a", "b", "a"))
-    tokenizer.add_tokens(["new"])
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(VocabularyError):
-        tokenizer.save_pretrained("out")
-    broken = BertTokenizerFast(tokenizer_object=TokenizerJson({**VOCABULARY, "two\nlines": 8}))
-    with pytest.raises(VocabularyError) as refused:
-        broken.save_pretrained("saved")
-    assert refused.value.path == os.path.join("saved", "vocab.txt")
-    with (
-        pytest.raises(VocabularyError) as refused,
-        new_directory("new") as staging,
-    ):
-        broken.save_pretrained(staging)
-    assert refused.value.path == str(tmp_path / "new" / "vocab.txt")
 
 
 # ---- every class ---------------------------------------------------------------------------------
