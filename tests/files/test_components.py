@@ -115,16 +115,15 @@ def test_each_step_comes_in_its_order(load):
         (None, {"type": "WhitespaceSplit"}, "a. a", ["[UNK]", "a"]),
         (None, {"type": "CharDelimiterSplit", "delimiter": "-"}, "a-b", ["a", "b"]),
         (
-            *(
-                None,
-                {
-                    "type": "Split",
-                    "pattern": {"String": "b"},
-                    "behavior": "MergedWithPrevious",
-                    "invert": False,
-                },
-            ),
-            *("cabc", ["cab", "c"]),
+            None,
+            {
+                "type": "Split",
+                "pattern": {"String": "b"},
+                "behavior": "MergedWithPrevious",
+                "invert": False,
+            },
+            "cabc",
+            ["cab", "c"],
         ),
         (None, {"type": "Digits", "individual_digits": False}, "a12", ["a", "[UNK]"]),
     ],
@@ -148,7 +147,6 @@ def test_a_sequence_of_one_is_what_is_in_it(load):
     )
     texts = ["Cab ab", "世x.", "x\u200by"] * 200
     assert sequence(texts).input_ids == alone(texts).input_ids
-    assert (sequence.text_encoder.kernel is None) == (alone.text_encoder.kernel is None)
     assert sequence.fingerprint() == alone.fingerprint()
 
 
@@ -295,26 +293,10 @@ def test_a_sequence_of_one_post_processor(load):
             "has 201 steps, and 200 are the most",
         ),
         (
-            {"type": "Replace", "pattern": {"String": ""}, "content": ""},
-            SPLIT,
-            "should be at least one character",
-        ),
-        (
-            {"type": "Replace", "pattern": "a", "content": ""},
-            SPLIT,
-            'should be an object {"String": ...} or',
-        ),
-        (
             {"type": "NFC", "more": 1},
             SPLIT,
             "normalizer has the key 'more', which trietok does not know",
         ),
-        (
-            BERT,
-            {"type": "Punctuation", "behavior": "Lost"},
-            "pre_tokenizer.behavior is 'Lost'; it should be one of",
-        ),
-        (BERT, {"type": "CharDelimiterSplit", "delimiter": "--"}, "should be one character"),
         (BERT, None, "pre_tokenizer is null or missing"),
     ],
 )

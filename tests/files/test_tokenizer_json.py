@@ -10,11 +10,13 @@ import pathlib
 import pickle
 
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
+from trietok.clients import to_rust, to_transformers
 from trietok.files.formats import TOKENIZER_FILE
 from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
 from trietok.files.tokenizer_json_content import (
@@ -521,10 +523,6 @@ def test_truncation_and_padding_of_a_model_stay(cut_and_filled, tmp_path, fast):
 
 
 def test_truncation_and_padding_reach_tokenizers_and_transformers(cut_and_filled, tmp_path):
-    pytest.importorskip("tokenizers")
-    pytest.importorskip("transformers")
-    from trietok.clients import to_rust, to_transformers
-
     model, said = cut_and_filled
     tokenizer = BertTokenizerFast.from_pretrained(model)
     assert (
@@ -643,6 +641,6 @@ def test_the_file_of_every_class_gives_the_ids_of_the_fast_profile(vocab_file, t
     reader = BertTokenizerFast(tokenizer_file=path, **tokenizer.special_tokens_map)
     differs = [text for text in PROFILES if reader.encode(text) != tokenizer.encode(text)]
     assert differs == ([] if tokenizer.is_fast else ["a\u0378b"])
-    rust = pytest.importorskip("tokenizers").Tokenizer.from_file(str(path))
+    rust = tokenizers.Tokenizer.from_file(str(path))
     for text in (*PROFILES, "hello [QUESTION]"):
         assert rust.encode(text).ids == reader.encode(text)
