@@ -235,9 +235,7 @@ def test_a_tokenizer_json_that_cannot_say_what_is_repaired(tmp_path):
     )
     config = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps({**config, "never_split": ["x-y"]}))
-    with pytest.raises(
-        trietok.FileFormatError,
-    ):
+    with pytest.raises(trietok.FileFormatError):
         fix(folder, out)
     assert not out.exists()
     (folder / "tokenizer.json").unlink()
@@ -250,9 +248,7 @@ def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path
     )
     config = tmp_path / "model" / CONFIG
     config.write_text(json.dumps({**json.loads(config.read_text()), "do_lower_case": False}))
-    with pytest.raises(
-        trietok.FileFormatError,
-    ):
+    with pytest.raises(trietok.FileFormatError):
         fix(tmp_path / "model", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

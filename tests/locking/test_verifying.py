@@ -228,9 +228,7 @@ def test_an_object_whose_encode_gives_no_ids(model, given):
         def encode(self, text):
             return given
 
-    with pytest.raises(
-        InputTypeError,
-    ):
+    with pytest.raises(InputTypeError):
         trietok.verify(Other(), model / "lock.json")
 
 
