@@ -161,13 +161,6 @@ def test_the_id_that_a_duplicate_is_said_to_have_is_the_one_it_has(tmp_path):
         ]
 
 
-def test_checking_logs_nothing(tmp_path, caplog):
-    check(
-        make(tmp_path, {**vocab(), CONFIG: {"tokenizer_class": "GPT2Tokenizer", "pad_tokn": "x"}})
-    )
-    assert not caplog.records
-
-
 # ---- built-in vocabularies with other options, and the counts ------------------------------------
 
 

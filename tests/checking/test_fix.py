@@ -253,14 +253,6 @@ def test_where_nothing_tells_which_file_is_right_neither_is_thrown_away(tmp_path
     assert not (tmp_path / "out").exists()
 
 
-def test_fix_repairs_what_keeps_a_tokenizer_from_loading(tmp_path):
-    folder = make(
-        tmp_path / "model", {"vocab.txt": "\ufeff" + lines("[UNK]", *SPECIAL[2:], "[PAD]", "un")}
-    )
-    assert not check(folder).ok
-    assert not fix(folder, tmp_path / "out").after.findings
-
-
 @pytest.mark.parametrize(
     "name", [name for name, (files, _) in BROKEN.items() if "vocab.txt" in files]
 )

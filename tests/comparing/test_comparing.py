@@ -147,29 +147,11 @@ def test_what_the_order_of_tokens_decides(small):
     assert comparison.fingerprints[0] != comparison.fingerprints[1]
 
 
-def test_which_id_of_a_token_with_two_encodes(small):
-    old, new = small(*WORDS), small(*WORDS)
-    for tokenizer, order in ((old, (20, 21)), (new, (21, 20))):
-        tokenizer.added_tokens_decoder = dict.fromkeys(order, AddedToken("<y>"))
-    comparison = compare(old, new, ["<y>"])
-    assert (comparison.differing == 0) == (comparison.fingerprints[0] == comparison.fingerprints[1])
-    assert comparison.differing == len(comparison.moved)
-
-
 def test_roles(vocab_file):
     def give(new):
         new.bos_token = "[CLS]"
 
     assert parts(planted(vocab_file, give)) == {"roles": {"bos_token": (None, "[CLS]")}}
-
-
-def test_no_token_for_a_role_of_the_template(vocab_file):
-    def take(new):
-        new.cls_token = None
-
-    comparison = planted(vocab_file, take)
-    assert parts(comparison) == {"roles": {"cls_token": ("[CLS]", None)}}
-    assert comparison.examples[0].new_tokens[0] == "None"
 
 
 def test_the_order_of_additional_special_tokens(small):
@@ -221,13 +203,6 @@ def test_settings_of_the_stages(vocab_file, stage, name, value, key):
     comparison = planted(vocab_file, lambda new: setattr(getattr(new, stage), name, value))
     assert list(parts(comparison)) == ["settings"]
     assert list(comparison.settings) == [key]
-
-
-def test_another_stage(vocab_file):
-    comparison = planted(
-        vocab_file, lambda new: setattr(new, "basic_tokenizer", google_bert.BasicTokenizer())
-    )
-    assert parts(comparison) == {"settings": {"composes": (True, False)}}
 
 
 def test_another_class(vocab_file):

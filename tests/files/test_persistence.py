@@ -122,22 +122,6 @@ def test_a_length_that_is_written_as_a_float(kind, directory, tmp_path):
     )
 
 
-def test_older_files(directory):
-    path = directory(
-        special_tokens_map_json={
-            "mask_token": {"content": "[MASK]", "lstrip": True},
-            "additional_special_tokens": ["<s>", {"content": "<t>", "rstrip": True}],
-        },
-        added_tokens_json={"<s>": 7, "<t>": 8, "<u>": 9},
-    )
-    tokenizer = BertTokenizer.from_pretrained(path)
-    assert tokenizer.convert_tokens_to_ids(["<s>", "<t>", "<u>"]) == [7, 8, 9]
-    assert tokenizer.additional_special_tokens == ["<s>", "<t>"]
-    assert tokenizer.added_tokens_decoder[4].lstrip
-    assert tokenizer.added_tokens_decoder[8] == AddedToken("<t>", rstrip=True, special=True)
-    assert tokenizer.added_tokens_decoder[9] == AddedToken("<u>")
-
-
 def test_added_tokens_of_a_tokenizer_json(directory):
     flags = {
         "single_word": False,

@@ -78,10 +78,6 @@ def test_single_tokens_and_rare_words_are_no_candidates(small):
     assert words(suggest(tokenizer, ["covid covid [CLS] c sos sos di"], min_frequency=2)) == ["sos"]
 
 
-def test_at_most_so_many(small):
-    assert words(suggest(small(*LETTERS), ["sos di cs"], most=2)) == ["sos", "cs"]
-
-
 def test_words_are_those_of_the_basic_tokenizer(small):
     texts = ["CÖD-cod 東 co\u00add"]
     assert words(suggest(small(*LETTERS), texts)) == ["cod", "-", "東"]
@@ -135,19 +131,6 @@ def test_a_word_that_makes_another_longer_is_left_out(small):
     assert words(found) == ["covidien"]
 
 
-def test_a_hundredth_of_harm_is_taken(small):
-    tokenizer = small(*LETTERS, "##vidien", "co", "##vid")
-    for frequency, suggested in ((199, False), (200, True)):
-        found = suggest(
-            tokenizer, ["covid"] * frequency + ["cs covidie covidien"] * 2, min_frequency=10
-        )
-        assert ("covid" in words(found)) is suggested
-    (worse,) = found.changed
-    assert worse == ("covidien", 2, ["co", "##vidien"], ["[UNK]"])
-    add_terms(tokenizer, found)
-    assert tokenizer.tokenize("covidien") == ["[UNK]"]
-
-
 def test_leave_others(small):
     tokenizer = small(*LETTERS, *PIECES)
     texts = ["covid covid covids sos sos"]
@@ -155,22 +138,6 @@ def test_leave_others(small):
     found = suggest(tokenizer, texts, leave_others=True)
     assert (words(found), found.changed) == (["sos", "covids"], [])
     assert found.left_out == [("covid", 2, "'covids' would become covid ##s")]
-
-
-def test_one_suggestion_may_begin_with_another(small):
-    tokenizer = small(*LETTERS, *PIECES)
-    texts = ["covid covids covid", "covids, covidsos"]
-    found = suggest(tokenizer, texts)
-    assert set(words(found)) == {"covid", "covids", "covidsos", ","}
-    add_terms(tokenizer, found)
-    assert tokenizer.tokenize(" ".join(texts)) == [
-        "covid",
-        "covids",
-        "covid",
-        "covids",
-        ",",
-        "covidsos",
-    ]
 
 
 # ---- what it comes to ----------------------------------------------------------------------------
