@@ -404,6 +404,7 @@ def test_nothing_else_is_fetched_and_nothing_is_run(hub, load, tmp_path):
     code = f"open({str(tmp_path / 'run')!r}, 'w')"
     config = {
         "auto_map": {"AutoTokenizer": ["tokenization.Own", None]},
+        "vocab_file": str(outside),
         "tokenizer_file": str(outside),
         "special_tokens_map_file": str(outside),
         "name_or_path": str(outside),
@@ -419,14 +420,6 @@ def test_nothing_else_is_fetched_and_nothing_is_run(hub, load, tmp_path):
     assert [result.get("ids") for result in results] == [CASED, CASED]
     assert {path for _, _, _, path in hub.log} == set(WANTED)
     assert not (tmp_path / "run").exists()
-
-
-def test_a_vocabulary_path_in_the_settings_is_not_followed(hub, load, tmp_path):
-    outside = tmp_path / "outside.txt"
-    outside.write_text("wrong\n" * 9)
-    config = json.dumps({**json.loads(CONFIG), "vocab_file": str(outside)})
-    hub.add("org/model", {**MODEL, "tokenizer_config.json": config})
-    assert load(("org/model", {}))[0].get("ids") == CASED
 
 
 def test_a_local_directory_or_file_of_that_name_wins(hub, load, tmp_path):

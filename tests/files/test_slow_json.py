@@ -46,18 +46,6 @@ def test_both_profiles_load_what_is_saved(small, tmp_path):
     assert again.fingerprint() == tokenizer.fingerprint()
 
 
-def test_the_options_and_the_template(vocab_file, tmp_path):
-    roles = ["<s>", "</s>", "<pad>", "<mask>"]
-    options = {"do_lower_case": False, "strip_accents": True, "tokenize_chinese_chars": False}
-    tokenizer = trietok.MPNetTokenizer(vocab_file("[UNK]", "a", special=roles), **options)
-    tokenizer.save_pretrained(tmp_path, tokenizer_json=True)
-    said = read_tokenizer_json(tmp_path / "tokenizer.json")
-    assert (said.normalizer.lowercase, said.normalizer.strip_accents) == (False, True)
-    assert (said.normalizer.handle_chinese_chars, said.normalizer.clean_text) == (False, True)
-    around = [(piece.sequence, piece.type_id) for piece in said.pieces(pair=True)]
-    assert around == [(None, 0), (0, 0), (None, 0), (None, 0), (1, 0), (None, 0)]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -113,16 +101,6 @@ def test_other_classes(small, tmp_path):
         Letters().save_pretrained(tmp_path / "letters", tokenizer_json=True)
     with pytest.raises(InputError):
         small("a").save_pretrained(tmp_path / "saved", legacy_format=False)
-
-
-def test_the_fast_profile_writes_it_anyway(vocab_file, tmp_path):
-    tokenizer = BertTokenizerFast(vocab_file("a"))
-    tokenizer.save_pretrained(tmp_path / "one")
-    tokenizer.save_pretrained(tmp_path / "two", tokenizer_json=True, legacy_format=True)
-    one, two = (
-        json.loads((tmp_path / name / "tokenizer.json").read_text()) for name in ("one", "two")
-    )
-    assert one == two
 
 
 # ---- a tokenizer.json that is there already ------------------------------------------------------

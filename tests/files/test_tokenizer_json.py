@@ -29,7 +29,6 @@ from trietok.files.tokenizer_json_writer import tokenizer_json_text, write_token
 from trietok.inputs.post_processors import (
     BertProcessing,
     RobertaProcessing,
-    RowPiece,
     TemplatePiece,
     TemplateProcessing,
     TemplateToken,
@@ -257,25 +256,6 @@ def test_the_order_of_keys_does_not_matter(read):
 
 
 # ---- templates -----------------------------------------------------------------------------------
-
-
-def test_no_post_processor_is_the_texts_alone():
-    assert TokenizerJson({"[UNK]": 0}).pieces() == (RowPiece(0, sequence=0),)
-    assert TokenizerJson({"[UNK]": 0}).pieces(pair=True) == (
-        RowPiece(0, sequence=0),
-        RowPiece(1, sequence=1),
-    )
-
-
-def test_a_template_token_of_two_ids():
-    token = TemplateToken("start", (1, 0), ("[UNK]", "[CLS]"))
-    text = TemplatePiece("A", 0, is_sequence=True)
-    template = TemplateProcessing((TemplatePiece("start", 4), text), (text,), {"start": token})
-    assert template.pieces(pair=False) == (
-        RowPiece(4, token="[UNK]", token_id=1),
-        RowPiece(4, token="[CLS]", token_id=0),
-        RowPiece(0, sequence=0),
-    )
 
 
 def test_a_template_token_that_is_nowhere_else_keeps_its_id(read):

@@ -376,13 +376,3 @@ def test_unknown_words_are_listed_with_their_frequency(english, way, phrases):
     assert [*found.unknown.items()] == [("☃", 3), ("☕", 2), ("łodz", 1), ("ᚠ", 1), ("☕☕", 1)]
     assert "☕" not in words(found)  # it is rarer than `min_frequency`
     assert found.unknown_before == 8 + 2  # and the unknown token itself, which is no word
-
-
-def test_the_report_shows_as_many_unknown_words_as_were_asked_for(small):
-    texts = [f"{chr(0x2600 + number)} the" for number in range(25)]
-    for most, shown in ((3, 3), (500, 20)):
-        found = suggest(small("the"), texts, most=most, min_frequency=5)
-        assert len(found.to_dict()["unknown"]) == 25
-        assert str(found).count("\u2600") == 1
-        assert str(found).endswith(f"... and {25 - shown} more")
-        assert found.to_html().count("<tr") == 1 + shown
