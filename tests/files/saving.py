@@ -53,16 +53,6 @@ def read_plainly(directory: Path) -> dict[str, bytes]:
     return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
 
 
-def seen_plainly(directory: Path) -> list[str | None]:
-    """The contents of the files as a program reads them that opens them by their names; None for
-    those not there.
-    """
-    return [
-        path.read_text("utf-8") if path.is_file() else None
-        for path in (directory / name for name in FILES)
-    ]
-
-
 def saving_forever(tokenizers: Sequence[BertTokenizer], directory: Path) -> int:
     """Start a process that saves these, again and again; its number."""
     child = os.fork()

@@ -264,15 +264,17 @@ def test_no_file_outside_of_the_directory_is_moved_into_it(two, tmp_path, linked
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX: pipes with names")
-def test_a_pipe_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path):
+@pytest.mark.parametrize("name", [JOURNAL, "vocab.txt"])
+def test_a_pipe_or_a_device_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path, name):
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
-    for name in (JOURNAL, "vocab.txt"):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
         (directory / name).unlink(missing_ok=True)
-        os.mkfifo(directory / name)
-        with pytest.raises(FileError, match=name):
-            two[1].save_pretrained(directory)
-        (directory / name).unlink()
+        make(directory / name)
+        for action in (BertTokenizer.from_pretrained, two[1].save_pretrained):
+            with pytest.raises(FileError, match=name):
+                action(directory)
+        assert not check(directory).ok
 
 
 @pytest.mark.parametrize("moment", ["before", "at the rename"])

@@ -12,8 +12,8 @@ from transformers import BertTokenizer as TheirTokenizer
 
 from tests.conftest import often
 from tests.files.saving import (
+    read_plainly,
     saving_forever,
-    seen_plainly,
     state,
     stop,
     two_tokenizers,
@@ -96,7 +96,7 @@ def test_what_is_left_after_each_kill(two, tmp_path, slow_renames, monkeypatch, 
     """
     readers = [seen_by_trietok, seen_by_check]
     if has_links:
-        readers += [seen_by_transformers, seen_plainly]
+        readers += [seen_by_transformers, read_plainly]
     else:
         without_links(monkeypatch)
     directory = tmp_path / "saved"

@@ -14,9 +14,9 @@ import pytest
 
 from tests.conftest import often
 from tests.files.saving import (
+    read_plainly,
     run_or_skip,
     saving_forever,
-    seen_plainly,
     state,
     stop,
     two_tokenizers,
@@ -86,7 +86,7 @@ def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
     plain = []
     for tokenizer in two:
         tokenizer.save_pretrained(directory)
-        plain.append(seen_plainly(directory))
+        plain.append(read_plainly(directory))
     for number in range(FAILURES):
         began = time.monotonic()
         two[number % 2].save_pretrained(directory)
@@ -100,7 +100,7 @@ def test_after_a_power_failure_the_old_files_or_the_new_ones_are_there(
         found = state(BertTokenizer.from_pretrained(directory))
         which = [state(tokenizer) for tokenizer in two].index(found)
         if has_links:
-            assert seen_plainly(directory) == plain[which], number
+            assert read_plainly(directory) == plain[which], number
 
 
 def test_what_save_pretrained_has_returned_from_stays(small, disk):

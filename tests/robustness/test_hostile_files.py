@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
@@ -134,43 +132,6 @@ def test_the_longest_line_and_the_longest_token_are_allowed(tmp_path):
             100,
         ]
     assert tokenizer.tokenize("a" + token + "a") == ["a", token, "a"]
-
-
-NOT_REGULAR = """
-import sys, trietok
-tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
-for folder in sys.argv[1:]:
-    for call in (
-        lambda: trietok.BertTokenizer.from_pretrained(folder),
-        lambda: trietok.BertTokenizerFast.from_pretrained(folder),
-        lambda: tokenizer.save_pretrained(folder),
-        lambda: trietok.fix(folder, folder + "-fixed"),
-    ):
-        try:
-            call()
-        except trietok.TrietokError as error:
-            print(type(error).__name__)
-        else:
-            print("done")
-    print(trietok.check(folder).ok)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX: pipes with names")
-def test_a_journal_that_is_no_regular_file_is_refused_and_not_waited_for(tmp_path):
-    folders = [directory(tmp_path / kind) for kind in ("pipe", "device", "directory")]
-    pipe, device, folder = (path / ".trietok-save.json" for path in folders)
-    os.mkfifo(pipe)
-    device.symlink_to("/dev/zero")
-    folder.mkdir()
-    command = [sys.executable, "-c", NOT_REGULAR, *map(str, folders)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    # Which files count cannot be told, so nothing is repaired either.
-    assert (
-        done.stdout.split()
-        == ["FileError", "FileError", "FileError", "FileFormatError", "False"] * 3
-    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX: pipes with names")

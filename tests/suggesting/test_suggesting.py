@@ -56,11 +56,6 @@ def test_ranked_by_the_tokens_saved(small):
     ]
 
 
-def test_of_equals_the_more_frequent_then_the_lower_code_points(small):
-    tokenizer = small(*LETTERS)
-    assert words(suggest(tokenizer, ["di di cs vs vs sos"])) == ["di", "vs", "sos", "cs"]
-
-
 def test_an_unknown_word_counts_as_its_weight(small):
     tokenizer = small(*LETTERS)
     texts = ["ä€ ä€ sos sos"]
@@ -71,11 +66,6 @@ def test_an_unknown_word_counts_as_its_weight(small):
     assert (unknown.is_unknown, unknown.tokens_saved, unknown.score) == (True, 0, 5.0)
     assert words(suggest(tokenizer, texts, unknown_weight=1)) == ["sos", "a€"]
     assert words(suggest(tokenizer, texts, unknown_weight=0)) == ["sos"]
-
-
-def test_single_tokens_and_rare_words_are_no_candidates(small):
-    tokenizer = small(*LETTERS, "covid")
-    assert words(suggest(tokenizer, ["covid covid [CLS] c sos sos di"], min_frequency=2)) == ["sos"]
 
 
 def test_words_are_those_of_the_basic_tokenizer(small):
@@ -129,15 +119,6 @@ def test_a_word_that_makes_another_longer_is_left_out(small):
     found = suggest(tokenizer, ["covid covid covid covidien"], most=1)
     assert found.left_out == [("covid", 3, "'covidien' would become [UNK]")]
     assert words(found) == ["covidien"]
-
-
-def test_leave_others(small):
-    tokenizer = small(*LETTERS, *PIECES)
-    texts = ["covid covid covids sos sos"]
-    assert words(suggest(tokenizer, texts)) == ["sos", "covid", "covids"]
-    found = suggest(tokenizer, texts, leave_others=True)
-    assert (words(found), found.changed) == (["sos", "covids"], [])
-    assert found.left_out == [("covid", 2, "'covids' would become covid ##s")]
 
 
 # ---- what it comes to ----------------------------------------------------------------------------
