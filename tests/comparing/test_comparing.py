@@ -235,18 +235,11 @@ def test_duplicates_and_holes(small, tmp_path):
 
 def test_what_decides_no_id_does_not_count(small):
     old = small(*WORDS)
+    sides = {"padding_side": "left", "truncation_side": "left", "model_max_length": 7}
+    outputs = {"clean_up_tokenization_spaces": False, "model_input_names": ["input_ids"]}
     for options in (
-        {
-            "model_max_length": 7,
-            "padding_side": "left",
-            "truncation_side": "left",
-            "name_or_path": "other",
-        },
-        {
-            "clean_up_tokenization_spaces": False,
-            "model_input_names": ["input_ids"],
-            "chat_template": "x",
-        },
+        {**sides, "name_or_path": "other"},
+        {**outputs, "chat_template": "x"},
         {"strip_accents": True, "verbose": True, "a_keyword_that_nothing_knows": 1},
     ):
         assert compare(old, small(*WORDS, **options)).same_ids
@@ -278,13 +271,7 @@ def test_every_process_gives_one_fingerprint(tmp_path, small):
     )
     printed = set()
     for seed in ("0", "1", "4711"):
-        command = [
-            sys.executable,
-            "-c",
-            code,
-            str(tmp_path / "saved"),
-            str(tmp_path / "tokenizer.pickle"),
-        ]
+        command = [sys.executable, "-c", code, tmp_path / "saved", tmp_path / "tokenizer.pickle"]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         printed |= set(
             subprocess.run(command, env=environment, capture_output=True, check=True).stdout.split()
@@ -309,17 +296,8 @@ def test_tokens_that_could_run_together(small):
         tokenizer.add_tokens(list(tokens))
         return tokenizer.fingerprint()
 
-    hard = [
-        ("b", "c"),
-        ("bc",),
-        ('b","c',),
-        ('b"', "c"),
-        ("b\\", "c"),
-        ("b,c",),
-        ("b\x00c",),
-        ("b", "[8", "c"),
-        (),
-    ]
+    hard = [("b", "c"), ("bc",), ('b","c',), ('b"', "c"), ("b\\", "c"), ("b,c",), ("b\x00c",)]
+    hard += [("b", "[8", "c"), ()]
     assert len({line(*tokens) for tokens in hard}) == len(hard)
 
 

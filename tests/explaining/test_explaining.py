@@ -430,26 +430,6 @@ def piped(vocab_file, normalizers, pre_tokenizers):
 DIGITS = [{"type": "WhitespaceSplit"}, {"type": "Digits", "individual_digits": True}]
 
 
-def test_a_stage_that_occurs_twice_is_told_of_twice(vocab_file):
-    steps = [
-        {"type": "NFD"},
-        {"type": "Lowercase"},
-        {"type": "StripAccents"},
-        {"type": "Lowercase"},
-    ]
-    tokenizer = piped(vocab_file, steps, DIGITS)
-    tokenizer.add_tokens([AddedToken("<A>", normalized=False)])
-    stages = tokenizer.explain("Café <A> É").texts[0].stages
-    assert [(each.name, each.gave) for each in stages[1:-1]] == [
-        ("accents", "Cafe\u0301 <A> E\u0301"),
-        ("lower-case", "cafe\u0301 <A> e\u0301"),
-        ("accents", "cafe <A> e"),
-        ("lower-case", "cafe <A> e"),
-        ("words", "cafe <A> e"),
-    ]
-    assert [len(each.changes) for each in stages] == [0, 2, 2, 2, 0, 0, 0]
-
-
 def test_a_pre_tokenizer_says_where_it_cuts(vocab_file):
     marks = {"type": "Split", "pattern": {"String": "-"}, "behavior": "Removed", "invert": False}
     tokenizer = piped(

@@ -97,9 +97,6 @@ def test_without_a_cache_a_hub_out_of_reach_is_asked_for_one_file(hub, load):
         assert words in failed(result)
         assert (result["slept"] < 1, load.said) == (True, "")
         assert {path for _, _, _, path in hub.take_log()} == {"vocab.txt"}
-    hub.close()
-    result = load(("org/model", {}))[0]
-    assert "the hub cannot be reached" in failed(result)
 
 
 def test_a_hub_that_fails_half_way_does_not_make_another_tokenizer(hub, load):

@@ -100,13 +100,6 @@ def test_a_read_only_mount(two, tmp_path, mounted):
     assert "Read-only file system" in refused(two[1], directory, two[0])
 
 
-def test_an_immutable_directory(two, tmp_path):
-    directory = tmp_path / "saved"
-    two[0].save_pretrained(directory)
-    with immutable(directory):
-        assert str(directory) in refused(two[1], directory, two[0])
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kilobytes", range(4, 44, 4))
 def test_a_small_disk_holds_all_of_the_old_files_or_all_of_the_new_ones(

@@ -121,30 +121,6 @@ def test_a_link_to_a_file_elsewhere_is_replaced_and_the_file_stays(two, tmp_path
 # ---- a replacement that the system refuses -------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", FILES[:4])
-def test_a_file_that_cannot_be_replaced_leaves_the_old_files_for_every_reader(
-    two, tmp_path, monkeypatch, way, name
-):
-    way(monkeypatch)
-    two[0].save_pretrained(tmp_path)
-    before = read_plainly(tmp_path)
-    original = os.replace
-
-    def refused(source, target):
-        if Path(target) == tmp_path / name:
-            raise OSError(16, "Device or resource busy")
-        original(source, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", refused)
-        with pytest.raises(FileError) as caught:
-            two[1].save_pretrained(tmp_path)
-    assert caught.value.path == str(tmp_path / name)
-    assert read_plainly(tmp_path) == before
-    assert sorted(modes(tmp_path)) == sorted(before)
-
-
 @pytest.mark.parametrize("step", ["link", "symlink", "chmod", "fsync", "replace"])
 @pytest.mark.parametrize("way", WAYS)
 def test_whichever_step_fails_an_error_means_the_old_files_and_none_the_new(

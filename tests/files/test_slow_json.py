@@ -87,22 +87,6 @@ def test_ids_that_the_file_cannot_keep(small, tmp_path):
         tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
 
 
-def test_other_classes(small, tmp_path):
-    class Letters(trietok.PreTrainedTokenizer):
-        vocab_size = 1
-
-        def get_vocab(self):
-            return {"a": 0, **self.added_tokens_encoder}
-
-        def save_vocabulary(self, save_directory, filename_prefix=None):
-            return ()
-
-    with pytest.raises(NotSupportedError):
-        Letters().save_pretrained(tmp_path / "letters", tokenizer_json=True)
-    with pytest.raises(InputError):
-        small("a").save_pretrained(tmp_path / "saved", legacy_format=False)
-
-
 # ---- a tokenizer.json that is there already ------------------------------------------------------
 
 
@@ -308,22 +292,26 @@ def test_an_added_token_that_the_file_has_already_is_no_reason_to_refuse(vocab_f
     assert trietok.AutoTokenizer.from_pretrained(tmp_path / "model").get_vocab() == slow.get_vocab()
 
 
+class Letters(trietok.PreTrainedTokenizer):
+    """A class that writes no tokenizer.json."""
+
+    vocab_size = 1
+
+    def get_vocab(self):
+        return {"[UNK]": 0, **self.added_tokens_encoder}
+
+    def _convert_token_to_id(self, token):
+        return 0
+
+    def save_vocabulary(self, save_directory, filename_prefix=None):
+        return ()
+
+
 def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small, tmp_path):
-    class Letters(trietok.PreTrainedTokenizer):
-        vocab_size = 1
-
-        def get_vocab(self):
-            return {"[UNK]": 0, **self.added_tokens_encoder}
-
-        def _convert_token_to_id(self, token):
-            return 0
-
-        def save_vocabulary(self, save_directory, filename_prefix=None):
-            return ()
-
     small("a").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    with pytest.raises(NotSupportedError):
-        Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model")
+    for options in ({}, {"tokenizer_json": True}):
+        with pytest.raises(NotSupportedError):
+            Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", **options)
     assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
     Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
     assert not (tmp_path / "model" / "tokenizer.json").exists()

@@ -170,16 +170,6 @@ def test_added_tokens_stand_alone(small):
     ] == 6
 
 
-def test_an_added_token_must_not_hide_one_that_is_there(small):
-    """In `bab` a single word `ba` is found and rejected, and the `ab` that was found before begins
-    inside it.
-    """
-    tokenizer = small("b", "##a")
-    tokenizer.add_tokens(["ab"])
-    found = suggest(tokenizer, ["ba ba bab"], way="single-word", most=1)
-    assert found.left_out == [("ba", 2, "'bab' would become [UNK]")]
-
-
 def test_the_order_of_the_texts_makes_no_difference(english):
     texts = [
         "zoology of whales",
