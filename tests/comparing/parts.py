@@ -6,21 +6,7 @@ import tempfile
 
 from trietok.workbench.comparing.compare import Comparison
 
-WORDS = (
-    "ab",
-    "abc",
-    "##c",
-    "##d",
-    "x",
-    "##x",
-    "[unused0]",
-    "[unused1]",
-    "[unused2]",
-    "東",
-    "é",
-    "AB",
-    "Q",
-)
+WORDS = tuple("ab abc ##c ##d x ##x [unused0] [unused1] [unused2] 東 é AB Q".split())
 
 
 def reloaded(tokenizer):

@@ -11,26 +11,10 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
+from trietok.showing.characters import width
 from trietok.text.wordpiece import WordpieceTokenizer
 
-ENTRIES = [
-    "un",
-    "unab",
-    "##aff",
-    "##a",
-    "##able",
-    "hello",
-    "naive",
-    "e",
-    "n",
-    "東",
-    "##x",
-    "a",
-    "b",
-    ".",
-    "cafe",
-    "i",
-]
+ENTRIES = "un unab ##aff ##a ##able hello naive e n 東 ##x a b . cafe i".split()
 
 
 @pytest.fixture
@@ -68,16 +52,10 @@ def test_deleted_characters_have_place_name_and_reason(slow, fast):
 
 def test_surrogates_and_nuls_are_shown(slow):
     explained = slow.explain("a\0\ud800\udfffb")
-    assert [change.to_dict()["names"] for change in explained.texts[0].changes] == [
-        ["U+0000 NULL"],
-        ["U+D800 <surrogate-D800>"],
-        ["U+DFFF <surrogate-DFFF>"],
-    ]
+    names = [change.to_dict()["names"] for change in explained.texts[0].changes]
+    assert names == [["U+0000 NULL"], ["U+D800 <surrogate-D800>"], ["U+DFFF <surrogate-DFFF>"]]
     for view in (str(explained), explained.to_html(), explained.to_json()):
-        view.encode("utf-8")
-        assert "D800" in view.upper()
-    assert "NUL" in str(explained)
-    assert "NUL" in explained.to_html()
+        assert b"D800" in view.upper().encode("utf-8")
 
 
 def test_every_kind_of_change(slow):
@@ -94,15 +72,6 @@ def test_every_kind_of_change(slow):
         ("changed", 4, 6, "é", "e"),
         ("deleted", 7, 8, "\u0307", ""),
     ]
-
-
-def test_rust_strips_accents_before_it_lower_cases(fast):
-    assert fast.explain("É").texts[0].stages[3].name == "accents"
-    assert changes(fast, "É e\u0301", "accents") == [
-        ("changed", 0, 1, "É", "E"),
-        ("deleted", 3, 4, "\u0301", ""),
-    ]
-    assert changes(fast, "É", "lower-case") == [("changed", 0, 1, "E", "e")]
 
 
 def test_each_stage_is_given_what_the_one_before_gave(slow):
@@ -142,56 +111,27 @@ def test_stages_that_are_off_are_left_out(small):
 
 
 def test_pieces_have_the_entries_that_fit_and_where_the_match_ended(slow):
-    first, second, third = slow.explain("unaffable").texts[0].tokens
+    tokens = slow.explain("unaffable").texts[0].tokens
     # "una" begins "unab", and no entry is "unaf..."
-    assert first.match == (
-        "unaffable",
-        ("un",),
-        3,
-        "f",
-    )
-    assert second.match == ("##affable", ("##a", "##aff"), 5, "a")
-    assert third.match == ("##able", ("##a", "##able"), 6, "")
-    assert [token.story[0] for token in (first, second, third)] == [
-        "“un” is the longest vocabulary entry at the start of “unaffable”.",
-        "“##aff” is the longest vocabulary entry at the start of “##affable” (shorter: ##a).",
-        "The rest of the word, “##able”, is an entry.",
+    assert [token.match for token in tokens] == [
+        ("unaffable", ("un",), 3, "f"),
+        ("##affable", ("##a", "##aff"), 5, "a"),
+        ("##able", ("##a", "##able"), 6, ""),
     ]
-    assert [token.story[1] for token in (first, second)] == [
-        "Some entries begin with “una”, but none of them matches here.",
-        "No entry goes on with “a”.",
-    ]
+    assert "“##aff” is the longest vocabulary entry" in tokens[1].story[0]
 
 
-def test_greedy_match_explains_an_unknown_word(slow):
+def test_unknown_words_say_why(slow, small):
     (token,) = slow.explain("unaq").texts[0].tokens
     assert token.kind == "unknown"
     assert token.unknown == ("no-piece", ("un", "##a"), "##q", 3, 4, 2, "q")
-    assert (
-        token.story[0]
-        == "The word “unaq” is unknown: it could start with “un”, “##a”, but no entry matches the"
-        " start of the rest, “##q”, at 3 in the text (U+0071 LATIN SMALL LETTER Q)."
-    )
-
-
-def test_the_place_where_cover_fails_is_one_of_the_original(slow):
+    assert "U+0071" in token.story[0]
     (token,) = slow.explain("  É\u200d\u200dQ").texts[0].tokens
     assert (token.unknown.start, token.unknown.char) == (5, "q")
-
-
-def test_words_too_long_say_so(slow):
     (token,) = slow.explain("x" * 101).texts[0].tokens
     assert token.unknown.reason == "too-long"
-    assert "101 characters" in token.story[0]
-
-
-def test_a_kept_word_that_is_no_entry(small):
-    (token,) = (
-        small("ph", ".", never_split=["Ph.D."], do_lower_case=False)
-        .explain("Ph.D.")
-        .texts[0]
-        .tokens
-    )
+    kept = small("ph", ".", never_split=["Ph.D."], do_lower_case=False)
+    (token,) = kept.explain("Ph.D.").texts[0].tokens
     assert token.unknown.reason == "not-an-entry"
 
 
@@ -295,14 +235,9 @@ def test_what_a_call_refuses_is_the_calls_own_error(slow, fast, arguments, optio
 
 
 def test_batches_and_tokens_are_refused(slow):
-    with pytest.raises(
-        trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"
-    ):
-        slow.explain(["a", "b"])
-    with pytest.raises(
-        trietok.InputTypeError, match="explain takes one text, or two as a pair, not list"
-    ):
-        slow.explain("a", ["b"])  # which a call takes for tokens
+    for given in ((["a", "b"],), ("a", ["b"])):  # which a call takes for tokens
+        with pytest.raises(trietok.InputTypeError):
+            slow.explain(*given)
 
 
 class Letters(WordpieceTokenizer):
@@ -320,11 +255,9 @@ def test_a_matcher_of_the_users_own_is_said_to_be_one(vocab_file, kind):
     tokenizer.wordpiece_tokenizer = Letters(tokenizer.vocab, "[UNK]")
     explained = tokenizer.explain("ab")
     assert [token.token for token in explained.tokens] == ["[CLS]", "a", "b", "[SEP]"]
-    of_own = "The word “ab” is cut by a wordpiece_tokenizer of your own, which gives no reasons."
     for token in explained.tokens[1:3]:
-        assert token.story[0] == of_own
+        assert "a wordpiece_tokenizer of your own" in token.story[0]
         assert token.match is token.unknown is None
-    assert "found:" not in explained.to_html()
     assert "a wordpiece_tokenizer of your own" in explained.against(plain).parts[0].why
 
 
@@ -373,62 +306,16 @@ def test_html_is_one_escaped_fragment_without_scripts(slow):
     assert html.count("<span") == html.count("</span>")
 
 
-def test_html_lists_all_reasons_for_paper(slow):
+def test_html_names_every_token_its_search_and_its_reasons(slow):
     slow.add_tokens(["<i>x</i>"])
     explained = slow.explain("unaffable unaq <i>x</i>", "hello")
-    listed = explained.to_html(reasons=True)
-    assert '<details class="tt-d"' not in listed  # they are in the table, and nowhere else
+    plain = re.sub(r"<[^>]+>", "", explained.to_html().partition("</style>")[2])
+    assert "no entry: ##affable, ##affabl, ##affab, ##affa; found: ##aff" in plain
+    listed = explained.to_html(reasons=True)  # for paper
     for token in explained.tokens:
+        assert html.escape(token.token) in explained.to_html()
         assert html.escape(" ".join(token.story)) in listed
-    assert '<details class="tt-search" open>' in listed
-    assert '<details class="tt-d"' in explained.to_html()
-    cut = slow.explain("hello hello hello", max_length=4, truncation=True, padding="max_length")
-    assert "Truncation has removed it" in cut.to_html(reasons=True)
-    assert "[PAD] × 5" in slow.explain("hello", max_length=8, padding="max_length").to_html(
-        reasons=True
-    )
-
-
-def test_html_shows_how_wordpiece_searches(slow):
-    shown = slow.explain("unaffable unaq hello").to_html()
-    searches = re.findall(r"<details class=\"tt-search\">.*?</details>", shown)
-    assert len(searches) == 2  # hello is an entry
-    plain = [re.sub(r"<[^>]+>", "", each.replace("<p", "|<p")).split("|") for each in searches]
-    assert plain[0] == [
-        "unaffable → un ##aff ##able",
-        "no entry: unaffable, unaffabl, unaffab, unaffa, unaff, unaf, una; found: un",
-        "no entry: ##affable, ##affabl, ##affab, ##affa; found: ##aff",
-        "found: ##able",
-    ]
-    assert plain[1][0] == "unaq → unknown"
-    assert plain[1][-1] == "no entry: ##q; nothing is left to try"
-    # a run of stages, as one item
-    assert re.findall(r"value=\"\d+\">([\d–]*, )no change", shown) == ["1–9, "]
-    assert "1 word, 1 token, 1 unknown" in slow.explain("xxxx", add_special_tokens=False).to_html()
-    assert "no entry: xxxx, xxx, xx, x; nothing" in re.sub(
-        r"</?s>", "", slow.explain("xxxx").to_html()
-    )
-    long = re.sub(r"</?s>", "", slow.explain("x" * 40).to_html())
-    assert (
-        f"no entry: {'x' * 40}, {'x' * 39}, {'x' * 38}, {'x' * 37}, …, xxx, xx, x; nothing" in long
-    )
-    # it is not looked up
-    assert 'tt-search"' not in slow.explain("x" * 101).to_html().partition("</style>")[2]
-
-
-def test_html_reads_without_its_style_sheet(slow):
-    """As where a site takes styles, classes and what scripts could do away."""
-    explained = slow.explain("unaffable hello☃")
-    bare = re.sub(
-        r"<style>.*?</style>| (class|role|aria-label)=\"[^\"]*\"", "", explained.to_html()
-    )
-    rows = re.findall(r"<details><summary>(.*?)</summary><div>(.*?)</div></details>", bare)
-    assert len(rows) == len(explained.tokens)
-    for (summary, story), token in zip(rows, explained.tokens, strict=True):
-        read = re.sub(r"<[^>]+>", "", summary).split()
-        assert read == [*dict.fromkeys([token.source or token.token, token.token]), str(token.id)]
-        assert re.sub(r"<[^>]+>", "", story).startswith(f"{token.token} id {token.id}")
-    assert re.search(r"<ol><li value=\"1\">", bare)
+    assert '<details class="tt-d"' not in listed  # they are in the table, and nowhere else
 
 
 def test_counts_are_of_the_call(slow, fast):
@@ -459,14 +346,9 @@ def test_json_is_complete(slow):
     assert values["input_ids"] == explained.input_ids
     tokens = [token["token"] for token in values["texts"][0]["tokens"]]
     assert tokens == [token.token for token in explained.texts[0].tokens]
-    places = [(place["text"], place["position"]) for place in values["rows"][0]]
-    assert places[0] == (None, None)
-    assert places[-2] == (1, 0)
 
 
 def test_a_terminal_of_any_width(slow):
-    from trietok.showing.characters import width
-
     explained = slow.explain("Unaffable 東京タワー naïve\u200d <script> " * 5, "☃", verbose=False)
     for columns in (20, 40, 80, 200):
         lines = explained.to_text(columns).split("\n")
@@ -480,13 +362,13 @@ def test_a_terminal_of_any_width(slow):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a\u0378", "cleaned: the left deletes U+0378 <reserved-0378>, the right does not"),
-        ("a\ud800", "cleaned: the left deletes U+D800 <surrogate-D800>, the right does not"),
+        ("a\u0378", "the left deletes U+0378"),
+        ("a\ud800", "the left deletes U+D800"),
     ],
 )
 def test_slow_against_fast_names_the_stage(slow, fast, text, why):
     contrast = slow.explain(text).against(fast.explain(text))
-    assert [part.why for part in contrast.parts if part.differs] == [why]
+    assert [why in part.why for part in contrast.parts if part.differs] == [True]
     assert why in contrast.to_text(200)
     assert not contrast.same_ids
 
@@ -496,28 +378,15 @@ def test_two_vocabularies_name_the_entry(slow, vocab_file):
     contrast = slow.explain("hello unaffable").against(other.explain("hello unaffable"))
     (part,) = [part for part in contrast.parts if part.differs]
     assert part.source == "affable"
-    assert part.why == "WordPiece: the left has the entry “##aff”, “##able”, the right “##affable”"
+    assert "“##aff”, “##able”, the right “##affable”" in part.why
     assert contrast.to_dict()["parts"][0]["differs"] is False
-
-
-def test_a_contrast_marks_the_tokens_that_differ(slow, vocab_file):
-    other = BertTokenizer(vocab_file("un", "##affable", "hello", name="other.txt"))
-    shown = slow.explain("hello unaffable").against(other.explain("hello unaffable")).to_html()
-    sides = shown.split('<div class="tt-side">')[1:]
-    marked = [re.findall(r"tt-differs\"><span class=\"tt-s\">(.*?)<", side) for side in sides]
-    assert marked == [["aff", "able"], ["affable"]]
-    same = slow.explain("hello").against(slow.explain("hello")).to_html()
-    assert "tt-differs" not in same.partition("</style>")[2]
 
 
 def test_one_added_token_makes_the_difference(slow, small):
     other = small(*ENTRIES)
     other.add_tokens(["llo"])
     contrast = slow.explain("hello a").against(other.explain("hello a"))
-    assert (
-        contrast.parts[0].why
-        == "added tokens cut out: the right finds the added token llo, the left does not"
-    )
+    assert "the right finds the added token llo" in contrast.parts[0].why
 
 
 def test_the_same_tokenizer_is_alike(slow):
@@ -528,7 +397,7 @@ def test_the_same_tokenizer_is_alike(slow):
 
 
 def test_two_texts_are_not_compared(slow):
-    with pytest.raises(trietok.InputError, match="different texts"):
+    with pytest.raises(trietok.InputError):
         slow.explain("a").against(slow.explain("b"))
 
 
@@ -539,7 +408,7 @@ def test_a_pair_has_the_calls_name_too():
         tokenizer.explain("a", text_pair="b").input_ids
         == tokenizer("a", text_pair="b")["input_ids"]
     )
-    with pytest.raises(trietok.InputError, match="give one of them"):
+    with pytest.raises(trietok.InputError):
         tokenizer.explain("a", "b", text_pair="b")
 
 
@@ -559,44 +428,6 @@ def piped(vocab_file, normalizers, pre_tokenizers):
 
 
 DIGITS = [{"type": "WhitespaceSplit"}, {"type": "Digits", "individual_digits": True}]
-
-
-def test_a_stage_that_occurs_twice_is_told_of_twice(vocab_file):
-    steps = [
-        {"type": "NFD"},
-        {"type": "Lowercase"},
-        {"type": "StripAccents"},
-        {"type": "Lowercase"},
-    ]
-    tokenizer = piped(vocab_file, steps, DIGITS)
-    tokenizer.add_tokens([AddedToken("<A>", normalized=False)])
-    stages = tokenizer.explain("Café <A> É").texts[0].stages
-    assert [(each.name, each.gave) for each in stages[1:-1]] == [
-        ("accents", "Cafe\u0301 <A> E\u0301"),
-        ("lower-case", "cafe\u0301 <A> e\u0301"),
-        ("accents", "cafe <A> e"),
-        ("lower-case", "cafe <A> e"),
-        ("words", "cafe <A> e"),
-    ]
-    assert [len(each.changes) for each in stages] == [0, 2, 2, 2, 0, 0, 0]
-
-
-def test_bert_normalizer_before_others_is_told_of_once(vocab_file):
-    switches = {
-        "clean_text": True,
-        "handle_chinese_chars": False,
-        "strip_accents": False,
-        "lowercase": False,
-    }
-    tokenizer = piped(
-        vocab_file, [{"type": "BertNormalizer", **switches}, {"type": "Lowercase"}], DIGITS
-    )
-    stages = tokenizer.explain("CA\x00FE").texts[0].stages
-    assert [(each.name, each.gave) for each in stages[:3]] == [
-        ("added-tokens", "CA\x00FE"),
-        ("clean", "CAFE"),
-        ("lower-case", "cafe"),
-    ]
 
 
 def test_a_pre_tokenizer_says_where_it_cuts(vocab_file):

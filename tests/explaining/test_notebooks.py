@@ -47,17 +47,10 @@ def test_pairs_rows_and_tensors(tensors):
     assert sound(fast(HOSTILE, HOSTILE)._repr_html_())
 
 
-def test_a_big_batch_is_shown_in_a_moment(english, monkeypatch):
-    batch = english([*["a b"] * 11, "a " * 20, *["a"] * 5000], padding=True)
-    encode, asked = type(english.text_encoder).locate, []
-    monkeypatch.setattr(
-        type(english.text_encoder), "locate", lambda *given: asked.append(given) or encode(*given)
-    )
-    html = batch._repr_html_()
+def test_a_big_batch_is_shown_in_part(english):
+    html = english([*["a b"] * 11, "a " * 20, *["a"] * 5000], padding=True)._repr_html_()
     assert sound(html)
     assert "The first 10 of 5,012 rows are shown." in html
-    assert "padding × 18" in html
-    assert len(asked) == 10
     assert "too long" in english("a" * 200_000)._repr_html_()
 
 

@@ -53,16 +53,6 @@ def read_plainly(directory: Path) -> dict[str, bytes]:
     return {name: (directory / name).read_bytes() for name in FILES if (directory / name).is_file()}
 
 
-def seen_plainly(directory: Path) -> list[str | None]:
-    """The contents of the files as a program reads them that opens them by their names; None for
-    those not there.
-    """
-    return [
-        path.read_text("utf-8") if path.is_file() else None
-        for path in (directory / name for name in FILES)
-    ]
-
-
 def saving_forever(tokenizers: Sequence[BertTokenizer], directory: Path) -> int:
     """Start a process that saves these, again and again; its number."""
     child = os.fork()
@@ -90,40 +80,6 @@ def in_child(action: Callable[[], Any]) -> int:
         finally:
             os._exit(1)
     return os.waitpid(child, 0)[1]
-
-
-def counting_renames(
-    patch: pytest.MonkeyPatch, number: int = 0, signal_: int = signal.SIGKILL
-) -> list[str]:
-    """The targets of the renames, as they are made; the process sends itself a signal after the one
-    of that number.
-    """
-    made: list[str] = []
-    replace = os.replace
-
-    def counted(source: Any, target: Any) -> None:
-        replace(source, target)
-        made.append(os.fspath(target))
-        if len(made) == number:
-            os.kill(os.getpid(), signal_)
-
-    patch.setattr(os, "replace", counted)
-    return made
-
-
-def renames_of_a_save(
-    two: Sequence[BertTokenizer], directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> int:
-    """How many there are where either tokenizer is saved in the place of the other."""
-    counts = set()
-    two[0].save_pretrained(directory)
-    for tokenizer in two[::-1]:
-        with monkeypatch.context() as patch:
-            made = counting_renames(patch)
-            tokenizer.save_pretrained(directory)
-        counts.add(len(made))
-    (count,) = counts
-    return count
 
 
 def message_of(action: Callable[[], Any], user: int | None = None) -> str:
@@ -168,10 +124,13 @@ WAYS = [with_links, without_links]
 
 def run_or_skip(*command: str) -> None:
     """Run a command of the system that needs root and may be forbidden even then."""
-    if not sys.platform.startswith("linux") or os.geteuid() != 0:
-        pytest.skip("needs root on Linux")
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not there")
+    name = command[0]
+    if not sys.platform.startswith("linux"):
+        pytest.skip("needs Linux")
+    if os.geteuid() != 0:
+        pytest.skip(f"needs root: to run {name}")
+    if shutil.which(name) is None:
+        pytest.skip(f"needs {name}")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"{' '.join(command)}: {done.stderr.strip()}")
+        pytest.skip(f"needs {name}: {' '.join(command)}: {done.stderr.strip()}")

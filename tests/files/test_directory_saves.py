@@ -5,33 +5,26 @@ written.
 from __future__ import annotations
 
 import errno
-import json
 import os
-import pathlib
 import shutil
 import signal
 import threading
 import time
-from hashlib import sha256
 
 import pytest
 
-from tests.conftest import SPECIAL
+from tests.conftest import needs
 from tests.files.saving import (
     WAYS,
     in_child,
     read_plainly,
     state,
     two_tokenizers,
-    with_links,
     without_flushing,
     without_links,
 )
-from trietok import BertTokenizer, FileError, FileFormatError, check
-from trietok.files import atomic, load
-from trietok.files.atomic import finish_save
+from trietok import BertTokenizer, FileError, FileFormatError, InputError, check
 from trietok.files.formats import JOURNAL
-from trietok.files.staging import Staging
 
 
 @pytest.fixture
@@ -69,17 +62,15 @@ def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(
     way(monkeypatch)
     without_flushing(monkeypatch)
     old, new = two
-    plain = {}
     for tokenizer in two:
         tokenizer.save_pretrained(tmp_path / "plain")
-        plain[tokenizer] = read_plainly(tmp_path / "plain")
+    plain = read_plainly(tmp_path / "plain")
+    old.save_pretrained(tmp_path / "old")
+    shutil.copytree(tmp_path / "old", tmp_path / "count")
     with monkeypatch.context() as patch:
-        old.save_pretrained(tmp_path / "count")
         steps = count_or_die(patch, None)
         new.save_pretrained(tmp_path / "count")
         total = len(steps)
-    assert total > 30
-    old.save_pretrained(tmp_path / "old")
     seen = set()
     for die_at in range(1, total + 1, every):
         directory = tmp_path / str(die_at)
@@ -93,17 +84,9 @@ def test_killed_at_any_step_the_old_files_or_the_new_ones_are_there(
         in_child(die)
         found = state(BertTokenizer.from_pretrained(directory))
         assert found in (state(old), state(new)), f"mixed after step {die_at}, {steps[die_at - 1]}"
-        is_new = found == state(new)
-        seen.add(is_new)
-        if way is with_links:
-            assert read_plainly(directory) == plain[new if is_new else old], (
-                f"after step {die_at}, {steps[die_at - 1]}"
-            )
-        finish_save(directory)  # as the next save does it
-        assert read_plainly(directory) == plain[new if is_new else old]
-        assert sorted(path.name for path in directory.iterdir()) == sorted(
-            plain[new if is_new else old]
-        )
+        seen.add(found == state(new))
+        new.save_pretrained(directory)
+        assert {path.name: path.read_bytes() for path in directory.iterdir()} == plain
     assert seen == {True, False}
 
 
@@ -122,7 +105,7 @@ def test_other_files_of_the_directory_stay(two, tmp_path):
 
 
 def test_a_full_disk_leaves_the_old_files(two, tmp_path):
-    resource = pytest.importorskip("resource", reason="needs limits as Unix has them")
+    resource = needs("resource")
     old, new = two
     old.save_pretrained(tmp_path / "saved")
     before = {path.name: path.read_bytes() for path in (tmp_path / "saved").iterdir()}
@@ -145,72 +128,32 @@ def test_an_error_while_writing_leaves_the_old_files(two, small, tmp_path):
     before = {path.name: path.read_bytes() for path in (tmp_path / "saved").iterdir()}
     broken = small("a")
     broken.init_kwargs["something"] = object()
-    with pytest.raises(TypeError, match="not JSON serializable"):
+    with pytest.raises(TypeError, match="JSON"):
         broken.save_pretrained(tmp_path / "saved")
     assert {path.name: path.read_bytes() for path in (tmp_path / "saved").iterdir()} == before
 
 
-def test_a_directory_that_cannot_be_written(two, tmp_path, monkeypatch):
+def test_a_directory_that_cannot_be_made(two, tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(FileError, match="cannot make the directory"):
+        with pytest.raises(FileError):
             two[0].save_pretrained(path)
 
-    def refuse(path, *args, **kwargs):
-        if not path.is_dir():
-            raise PermissionError(13, "Permission denied")
 
-    two[0].save_pretrained(tmp_path / "saved")
-    with monkeypatch.context() as patch:
-        patch.setattr(pathlib.Path, "mkdir", refuse)
-        with pytest.raises(FileError, match=r"cannot save to .*saved: Permission denied"):
-            two[1].save_pretrained(tmp_path / "saved")
-    assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[0])
-
-
-def cut_short(tokenizer, directory, module, name) -> None:
-    """Save, and be killed where the function of that name is called."""
-
-    def die():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, name, lambda *args: os._exit(9))
-            tokenizer.save_pretrained(directory)
-
-    assert os.waitstatus_to_exitcode(in_child(die)) == 9
-
-
-def test_a_save_that_counts_is_read_though_nothing_is_in_place(two, tmp_path):
-    two[0].save_pretrained(tmp_path / "saved")
-    cut_short(two[1], tmp_path / "saved", atomic, "_tidy")
-    assert (tmp_path / "saved" / "vocab.txt").is_symlink()
-    assert (tmp_path / "saved" / "vocab.txt").read_text().split() == [*SPECIAL, "a", "c", "d"]
-    assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[1])
-    assert check(tmp_path / "saved").errors == []
-    (left,) = Staging.all_in(tmp_path / "saved")
-    assert (left.is_at_work(), bool(left.pointers())) == (False, True)
-
-
-def test_a_save_that_does_not_count_yet_leaves_the_old_files(two, tmp_path, monkeypatch):
+def test_what_a_save_without_links_left_is_found_by_check(two, tmp_path, monkeypatch):
     without_links(monkeypatch)
-    two[0].save_pretrained(tmp_path / "saved")
-    cut_short_before_the_last_step(two[1], tmp_path / "saved")
-    assert (tmp_path / "saved" / "vocab.txt").read_text().split() == [*SPECIAL, "a", "c", "d"]
-    assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[0])
-    report = check(tmp_path / "saved")
+    directory = tmp_path / "saved"
+    two[0].save_pretrained(directory)
+    cut_short_before_the_last_step(two[1], directory)
+    assert state(BertTokenizer.from_pretrained(directory)) == state(two[0])
+    report = check(directory)
     assert report.errors == []
     assert "save-unfinished" in {finding.code for finding in report.findings}
-
-
-def test_mixed_files_are_named_and_not_loaded(two, tmp_path, monkeypatch):
-    without_links(monkeypatch)
-    two[0].save_pretrained(tmp_path / "saved")
-    cut_short_before_the_last_step(two[1], tmp_path / "saved")
-    (tmp_path / "saved" / "vocab.txt").write_text("[UNK]\n")
-    with pytest.raises(FileFormatError, match=r"was cut short .*: vocab\.txt is neither"):
-        BertTokenizer.from_pretrained(tmp_path / "saved")
-    assert "save-mixed" in {finding.code for finding in check(tmp_path / "saved").errors}
-    with pytest.raises(FileFormatError, match=r"was cut short .*: vocab\.txt is neither"):
-        two[0].save_pretrained(tmp_path / "saved")
+    (directory / "vocab.txt").write_text("[UNK]\n")
+    assert "save-mixed" in {finding.code for finding in check(directory).errors}
+    for action in (BertTokenizer.from_pretrained, two[0].save_pretrained):
+        with pytest.raises(FileFormatError, match=r"vocab\.txt"):
+            action(directory)
 
 
 def cut_short_before_the_last_step(tokenizer, directory) -> None:
@@ -239,31 +182,8 @@ def cut_short_before_the_last_step(tokenizer, directory) -> None:
 def test_a_damaged_journal_is_named(two, tmp_path, journal):
     two[0].save_pretrained(tmp_path / "saved")
     (tmp_path / "saved" / JOURNAL).write_bytes(journal.encode("latin-1"))
-    with pytest.raises((FileError, FileFormatError), match=r"\.trietok-save\.json"):
+    with pytest.raises((FileError, FileFormatError)):
         BertTokenizer.from_pretrained(tmp_path / "saved")
-
-
-def test_a_link_that_gives_way_to_its_file_while_it_is_opened(two, tmp_path, monkeypatch):
-    """The last step of a save moves the file into the place of the link: who reads the link then
-    fails.
-    """
-    directory = tmp_path / "saved"
-    two[0].save_pretrained(directory)
-    (directory / "folder").mkdir()
-    (directory / "vocab.txt").rename(directory / "folder" / "vocab.txt")
-    (directory / "vocab.txt").symlink_to("folder/vocab.txt")
-    once = load._load_once
-
-    def give_way(*arguments):
-        if (directory / "vocab.txt").is_symlink():
-            os.replace(directory / "folder" / "vocab.txt", directory / "vocab.txt")
-            raise FileError(
-                "cannot read vocab.txt: No such file or directory", path=directory / "vocab.txt"
-            )
-        return once(*arguments)
-
-    monkeypatch.setattr(load, "_load_once", give_way)
-    assert state(BertTokenizer.from_pretrained(directory)) == state(two[0])
 
 
 def test_two_may_save_and_others_load_at_once(two, tmp_path):
@@ -301,7 +221,7 @@ def test_two_may_save_and_others_load_at_once(two, tmp_path):
 
 def test_a_prefix_is_no_path(two, tmp_path):
     two[0].save_pretrained(tmp_path / "saved")
-    with pytest.raises(ValueError, match="holds no separator"):
+    with pytest.raises(InputError):
         two[1].save_pretrained(tmp_path / "saved", filename_prefix="../q")
     assert state(BertTokenizer.from_pretrained(tmp_path / "saved")) == state(two[0])
 
@@ -311,10 +231,10 @@ def test_a_directory_in_the_way_of_a_file_is_named_before_anything_changes(two, 
     (tmp_path / "saved" / "vocab.txt").unlink()
     (tmp_path / "saved" / "vocab.txt").mkdir()
     before = (tmp_path / "saved" / "tokenizer_config.json").read_bytes()
-    with pytest.raises(FileError, match=r"vocab\.txt: it is a directory"):
+    with pytest.raises(FileError) as caught:
         two[1].save_pretrained(tmp_path / "saved")
+    assert caught.value.path == str(tmp_path / "saved" / "vocab.txt")
     assert (tmp_path / "saved" / "tokenizer_config.json").read_bytes() == before
-    assert not (tmp_path / "saved" / JOURNAL).exists()
 
 
 # ---- directories from elsewhere ------------------------------------------------------------------
@@ -341,27 +261,20 @@ def test_no_file_outside_of_the_directory_is_moved_into_it(two, tmp_path, linked
     two[1].save_pretrained(directory)
     assert (target / "secret.txt").read_text() == "secret"
     assert state(BertTokenizer.from_pretrained(directory)) == state(two[1])
-    (directory / JOURNAL).write_text(
-        json.dumps(
-            {"staging": folder.name, "files": {"secret.txt": [sha256(b"secret").hexdigest(), None]}}
-        )
-    )
-    (directory / "secret.txt").unlink()
-    with pytest.raises(FileFormatError, match="is damaged"):
-        two[1].save_pretrained(directory)
-    assert (target / "secret.txt").read_text() == "secret"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
-def test_a_pipe_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path):
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX: pipes with names")
+@pytest.mark.parametrize("name", [JOURNAL, "vocab.txt"])
+def test_a_pipe_or_a_device_for_a_file_or_a_journal_is_refused_at_once(two, tmp_path, name):
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
-    for name in (JOURNAL, "vocab.txt"):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
         (directory / name).unlink(missing_ok=True)
-        os.mkfifo(directory / name)
-        with pytest.raises(FileError, match=rf"{name}.* not a regular file"):
-            two[1].save_pretrained(directory)
-        (directory / name).unlink()
+        make(directory / name)
+        for action in (BertTokenizer.from_pretrained, two[1].save_pretrained):
+            with pytest.raises(FileError, match=name):
+                action(directory)
+        assert not check(directory).ok
 
 
 @pytest.mark.parametrize("moment", ["before", "at the rename"])
@@ -398,24 +311,6 @@ def test_a_file_system_that_renames_no_directories(small, tmp_path, monkeypatch)
     paths = small("a").save_pretrained(tmp_path / "below" / "saved")
     assert sorted(map(os.path.basename, paths)) == sorted(os.listdir(tmp_path / "below" / "saved"))
     assert os.listdir(tmp_path / "below") == ["saved"]
-
-
-def test_a_new_directory_with_all_its_files_at_once(small, tmp_path, monkeypatch):
-    seen = []
-    replace = os.replace
-
-    def watched(source, target):
-        seen.append((tmp_path / "a" / "saved").exists())
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", watched)
-    tokenizer = small("a")
-    tokenizer.chat_template = {"default": "a", "other": "b"}
-    paths = tokenizer.save_pretrained(tmp_path / "a" / "saved")
-    assert seen
-    assert not any(seen)
-    assert str(tmp_path / "a" / "saved" / "additional_chat_templates" / "other.jinja") in paths
-    assert all(map(os.path.isfile, paths))
 
 
 def test_a_failed_save_takes_back_the_directories_it_made(small, tmp_path):

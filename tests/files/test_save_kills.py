@@ -1,26 +1,19 @@
-"""Saves that are killed, with trietok, `check` and transformers as readers: each finds the old
-files or the new.
-
-Some are killed after a rename, after each of a save in turn, so that whatever a save can leave is
-met; the others at any moment.
-"""
+"""Saves that are killed at any moment: every reader finds the old files or the new ones."""
 
 from __future__ import annotations
 
 import os
 import random
-import signal
 import threading
 import time
 
 import pytest
+from transformers import BertTokenizer as TheirTokenizer
 
+from tests.conftest import often
 from tests.files.saving import (
-    counting_renames,
-    in_child,
-    renames_of_a_save,
+    read_plainly,
     saving_forever,
-    seen_plainly,
     state,
     stop,
     two_tokenizers,
@@ -28,18 +21,14 @@ from tests.files.saving import (
     without_links,
 )
 from trietok import BertTokenizer, check
-from trietok.files.atomic import finish_save
-from trietok.files.formats import JOURNAL
 
 pytestmark = pytest.mark.faults
 
-KILLS = int(os.environ.get("TRIETOK_KILLS", "300"))  # at any moment
+KILLS = often(20, 300)
 LONGEST = 300  # seconds; what does not come until then, never comes
 
 
 def seen_by_transformers(directory) -> object:
-    from transformers import BertTokenizer as TheirTokenizer
-
     tokenizer = TheirTokenizer.from_pretrained(directory)
     added = {token_id: str(token) for token_id, token in tokenizer.added_tokens_decoder.items()}
     return tokenizer.get_vocab(), added, tokenizer.special_tokens_map, tokenizer.do_lower_case
@@ -57,17 +46,8 @@ def seen_by_trietok(directory) -> object:
     return state(BertTokenizer.from_pretrained(directory))
 
 
-def killed_saves(two, directory, monkeypatch):
-    """Start saves and kill them, first after each of a save's renames, then at moments spread over
-    a save. After each kill the number of the tokenizer that had been saved, and of the rename.
-    """
-    for rename in range(1, renames_of_a_save(two, directory, monkeypatch) + 1):
-        two[rename % 2].save_pretrained(directory)
-        with monkeypatch.context() as patch:
-            counting_renames(patch, rename, signal.SIGKILL)
-            status = in_child(lambda rename=rename: two[1 - rename % 2].save_pretrained(directory))
-        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, rename
-        yield rename % 2, rename
+def killed_saves(two, directory):
+    """Start saves and kill them, at moments spread over a save."""
     for number in range(KILLS):
         began = time.monotonic()
         two[number % 2].save_pretrained(directory)
@@ -75,7 +55,7 @@ def killed_saves(two, directory, monkeypatch):
         child = saving_forever((two[1 - number % 2], two[number % 2]), directory)
         time.sleep(random.uniform(0, 3 * one_save))
         stop(child)
-        yield number % 2, None
+        yield number
 
 
 @pytest.fixture
@@ -108,66 +88,31 @@ def sightings(two, directory, readers) -> dict[object, list[object]]:
     return found
 
 
-def test_what_is_left_after_each_of_300_kills(two, tmp_path, slow_renames, monkeypatch):
-    """No mixture for any reader, before anything is cleared away; all readers find the same one."""
-    pytest.importorskip("transformers")
-    directory = tmp_path / "saved"
-    readers = (seen_by_trietok, seen_by_check, seen_by_transformers, seen_plainly)
-    expected = sightings(two, directory, readers)
-    by_rename = []
-    tally = {"old": 0, "new": 0, "left in the middle": 0}
-    for saved, rename in killed_saves(two, directory, monkeypatch):
-        found = {
-            which
-            for which in (0, 1)
-            if all(reader(directory) == expected[reader][which] for reader in readers)
-        }
-        assert len(found) == 1, (rename, sorted(os.listdir(directory)))
-        is_new = found != {saved}
-        is_in_the_middle = any(path.is_symlink() for path in directory.iterdir())
-        tally["new" if is_new else "old"] += 1
-        tally["left in the middle"] += is_in_the_middle
-        if rename is not None:
-            by_rename.append((is_new, is_in_the_middle))
-    print(f"\n{KILLS} kills, and {len(by_rename)} after renames: {tally}")
-    # in this order: old files, the same by links, new files by links, the same in their places
-    assert list(dict.fromkeys(by_rename)) == [
-        (False, False),
-        (False, True),
-        (True, True),
-        (True, False),
-    ]
+@pytest.mark.parametrize("has_links", [True, False])
+def test_what_is_left_after_each_kill(two, tmp_path, slow_renames, monkeypatch, has_links):
+    """No mixture for any reader, before anything is cleared away; all readers find the same one.
 
-
-def test_what_is_left_after_each_of_300_kills_where_there_are_no_links(
-    two, tmp_path, slow_renames, monkeypatch
-):
-    """No mixture for trietok and `check`; nor for others, after the next save has cleared away what
-    was left.
+    Where the system has no symbolic links, that is promised of trietok and `check` alone.
     """
-    without_links(monkeypatch)
+    readers = [seen_by_trietok, seen_by_check]
+    if has_links:
+        readers += [seen_by_transformers, read_plainly]
+    else:
+        without_links(monkeypatch)
     directory = tmp_path / "saved"
-    readers = (seen_by_trietok, seen_by_check)
-    expected = sightings(two, directory, (*readers, seen_plainly))
-    by_rename = []
-    tally = {"old": 0, "new": 0, "journals": 0}
-    for saved, rename in killed_saves(two, directory, monkeypatch):
-        found = {
+    expected = sightings(two, directory, readers)
+    seen = {0: 0, 1: 0}
+    for number in killed_saves(two, directory):
+        found = [
             which
             for which in (0, 1)
             if all(reader(directory) == expected[reader][which] for reader in readers)
-        }
-        assert len(found) == 1, (rename, sorted(os.listdir(directory)))
-        is_new, has_journal = found != {saved}, (directory / JOURNAL).exists()
-        tally["new" if is_new else "old"] += 1
-        tally["journals"] += has_journal
-        if rename is not None:
-            by_rename.append((is_new, has_journal))
-        finish_save(directory, is_alone=True)
-        assert seen_plainly(directory) == expected[seen_plainly][next(iter(found))]
-    print(f"\n{KILLS} kills, and {len(by_rename)} after renames: {tally}")
-    # in this order: old files, the journal says so, new files
-    assert list(dict.fromkeys(by_rename)) == [(False, False), (False, True), (True, False)]
+        ]
+        assert len(found) == 1, (number, sorted(os.listdir(directory)))
+        seen[found[0]] += 1
+    assert all(seen.values()), seen
+    two[1].save_pretrained(directory)
+    assert not list(directory.glob(".trietok-*"))
 
 
 def test_readers_beside_saves_that_are_killed(two, tmp_path, slow_renames):
@@ -205,5 +150,4 @@ def test_readers_beside_saves_that_are_killed(two, tmp_path, slow_renames):
     finally:
         ended.set()
         thread.join()
-    print(f"\n{loads[0]} loads beside {-(-KILLS // 6)} kills")
     assert wrong == []

@@ -11,7 +11,10 @@ import sys
 import tracemalloc
 import zipfile
 
+import pyarrow
 import pytest
+import zstandard
+from pyarrow import parquet
 
 from trietok import (
     FileError,
@@ -58,13 +61,10 @@ def test_packed_files(file):
 
 
 def test_files_packed_by_zstd_and_other_names_of_json_lines(file):
-    zstandard = pytest.importorskip("zstandard")
     packed = zstandard.compress("\n".join(TEXTS).encode())
     assert list(TextFiles(file("a.txt.zst", packed))) == TEXTS
-    assert (
-        list(TextFiles(file("a.JSONL.zst", zstandard.compress(json_lines(TEXTS).encode()))))
-        == TEXTS
-    )
+    json_packed = zstandard.compress(json_lines(TEXTS).encode())
+    assert list(TextFiles(file("a.JSONL.zst", json_packed))) == TEXTS
     assert list(TextFiles(file("a.ndjson", json_lines(TEXTS)))) == TEXTS
     assert "truncated" in refusal(file("b.txt.zst", packed[:-3]))
 
@@ -82,8 +82,6 @@ def test_json_lines(file):
 
 
 def test_tables(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"
     table = pyarrow.table(
         {
@@ -97,21 +95,18 @@ def test_tables(tmp_path):
     assert list(texts) == TEXTS
     assert texts.bytes_read == texts.total_bytes
     assert list(TextFiles(path, column="large")) == [*TEXTS, ""]
-    with pytest.raises(
-        FileFormatError,
-        match=r"a.parquet has no column 'body'; choose one of 'id', 'large', 'text'",
-    ):
+    with pytest.raises(FileFormatError, match="'id', 'large', 'text'"):
         list(TextFiles(path, column="body"))
-    with pytest.raises(FileFormatError, match="'id' holds int64, not texts"):
+    with pytest.raises(FileFormatError):
         list(TextFiles(path, column="id"))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FileFormatError, match="is not a Parquet file"):
+    with pytest.raises(FileFormatError):
         list(TextFiles(path))
 
 
 def test_tables_need_pyarrow(file, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install pyarrow"):
+    with pytest.raises(MissingDependencyError, match="pip install pyarrow"):
         list(TextFiles(file("a.parquet", b"")))
 
 
@@ -128,11 +123,11 @@ def test_globs(file, tmp_path):
     texts = TextFiles([tmp_path / "?.txt", tmp_path / "a.txt"])
     assert list(texts) == ["a.txt", "b.txt"]
     assert list(TextFiles(str(tmp_path / "d[1].txt"))) == ["d[1].txt"]  # the file of that name
-    with pytest.raises(FileError, match=r"no file matches .*\*\.csv"):
+    with pytest.raises(FileError):
         TextFiles(tmp_path / "*.csv")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="symbolic links")
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX: symbolic links")
 def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
     path = file("q.txt", "once")
     (tmp_path / "link.txt").symlink_to("q.txt")
@@ -165,7 +160,7 @@ def refusal(path, **options) -> str:
 def test_bytes_that_are_not_utf8(file):
     path = file("a.txt", b"fine\nnot \xff fine\n")
     message = refusal(path)
-    assert message.startswith("FILE, line 2: byte 0xff at offset 9 of the file is not UTF-8;")
+    assert message.startswith("FILE, line 2: byte 0xff at offset 9")
     assert "--on-error replace" in message
     assert list(TextFiles(path, on_error="replace")) == ["fine", "not \ufffd fine"]
     assert "offset 9 of the unpacked file" in refusal(
@@ -174,29 +169,17 @@ def test_bytes_that_are_not_utf8(file):
     assert list(train_wordpiece(TextFiles(path, on_error="replace"), vocab_size=99))[-1] == "not"
 
 
-def test_on_error_is_one_of_three(file):
-    with pytest.raises(InputError, match="'fail', 'replace' or 'skip', not 'ignore'"):
-        TextFiles(file("a.txt", ""), on_error="ignore")
-    with pytest.raises(InputError, match="no file"):
-        TextFiles([])
-
-
-def test_several_files_are_one_argument(file):
-    one, other = file("a.txt", "a"), file("b.txt", "b")
-    with pytest.raises(
-        InputTypeError, match=r"several files are one argument: TextFiles\(\[a, b\]\)"
-    ):
-        TextFiles(one, other)
-
-
-def test_missing_files_and_directories_are_refused_before_any_is_read(tmp_path, file):
+def test_what_no_file_can_be_is_refused_before_any_is_read(tmp_path, file):
     fine = file("a.txt", "text")
-    with pytest.raises(FileError, match=r"cannot read .*missing.txt: No such file"):
-        TextFiles([fine, tmp_path / "missing.txt"])
-    with pytest.raises(FileError, match=r"is a directory; give its files, such as .*/\*\.txt"):
-        TextFiles([fine, tmp_path])
-    with pytest.raises(FileError, match="no file can have that name"):
-        TextFiles("a\0b")
+    for paths in (tmp_path / "missing.txt", tmp_path, "a\0b"):
+        with pytest.raises(FileError):
+            TextFiles([fine, paths])
+    with pytest.raises(InputError):
+        TextFiles(fine, on_error="ignore")
+    with pytest.raises(InputError):
+        TextFiles([])
+    with pytest.raises(InputTypeError):  # several files are one argument
+        TextFiles(fine, fine)
 
 
 def test_damaged_packed_files(file):
@@ -207,71 +190,53 @@ def test_damaged_packed_files(file):
         assert "truncated and cannot be decompressed" in refusal(file(name, b""))
 
 
-def test_json_lines_that_hold_no_text(file):
-    assert refusal(file("a.jsonl", '{"text": "a"}\n{"text": \n')).startswith(
-        "FILE, line 2: not JSON"
-    )
-    assert (
-        refusal(file("b.jsonl", '["a"]\n'))
-        == "FILE, line 1: a list of JSON, not an object {...} with the text in 'text'"
-    )
-    message = refusal(file("c.jsonl", '{"body": "a", "id": 3}\n'))
-    assert (
-        message
-        == "FILE, line 1: the object has no field 'text', only 'body', 'id'; choose a field with"
-        " column=... (--column)"
-    )
-    assert (
-        refusal(file("d.jsonl", '{"text": 3}\n')) == "FILE, line 1: 'text' is a number, not a text"
-    )
-    assert "nested too deeply" in refusal(file("e.jsonl", "[" * 100_000))
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"text": "a"}\n{"text": \n', ["line 2", "not JSON"]),
+        ('["a"]\n', ["line 1", "list"]),
+        ('{"body": "a", "id": 3}\n', ["line 1", "'body', 'id'", "--column"]),
+        ('{"text": 3}\n', ["line 1", "number"]),
+        ("[" * 100_000, ["nested"]),
+    ],
+)
+def test_json_lines_that_hold_no_text(file, content, words):
+    message = refusal(file("a.jsonl", content))
+    assert [word for word in words if word not in message] == []
 
 
 def test_texts_of_a_table_that_are_not_utf8(tmp_path):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    for number, (binary, text) in enumerate(
-        [(pyarrow.binary(), pyarrow.string()), (pyarrow.large_binary(), pyarrow.large_string())]
-    ):
+    kinds = [
+        (pyarrow.binary(), pyarrow.string()),
+        (pyarrow.large_binary(), pyarrow.large_string()),
+    ]
+    for number, (binary, text) in enumerate(kinds):
         values = pyarrow.array([*["Öl".encode()] * 3000, None, b"fine", b"low\xe9r"], binary)
         texts = pyarrow.Array.from_buffers(text, len(values), values.buffers())
         path = tmp_path / f"{number}.parquet"
         parquet.write_table(pyarrow.table({"text": texts}), path)
-        assert (
-            refusal(path)
-            == "FILE, row 3003: byte 0xe9 at offset 3 of the text in 'text' is not UTF-8; write the"
-            " file anew with texts, or go on with on_error='replace' (--on-error replace)"
-        )
+        assert "row 3003: byte 0xe9 at offset 3" in refusal(path)
         assert list(TextFiles(path, on_error="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
 
 
 def test_two_columns_of_one_name(tmp_path):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.parquet"
-    columns = [pyarrow.array(["a"]), pyarrow.array(["b"]), pyarrow.array(["c"])]
+    columns = [pyarrow.array([letter]) for letter in "abc"]
     parquet.write_table(pyarrow.Table.from_arrays(columns, names=["text", "text", "other"]), path)
-    assert refusal(path).startswith(
-        "FILE has 2 columns named 'text', and which is meant cannot be told;"
-    )
+    assert "'text'" in refusal(path)
     assert list(TextFiles(path, column="other")) == ["c"]
 
 
-def test_a_spreadsheet_is_named(tmp_path):
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+def test_a_spreadsheet_and_text_in_utf_16_are_named(tmp_path, name):
+    path = tmp_path / name
+    for coding in ("utf-16-le", "utf-16-be"):
+        path.write_bytes("\ufefftext\nlow\n".encode(coding))
+        assert "UTF-16" in refusal(path)
     path = tmp_path / "terms.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", "<row/>" * 100)
-    assert (
-        refusal(path)
-        == "FILE is a spreadsheet (.xlsx, .ods) or another zip archive; save it as .csv in UTF-8,"
-        " and give that file"
-    )
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
-@pytest.mark.parametrize("coding", ["utf-16-le", "utf-16-be"])
-def test_text_in_utf_16_is_named(tmp_path, name, coding):
-    path = tmp_path / name
-    path.write_bytes("\ufefftext\nlow\n".encode(coding))
-    assert refusal(path) == "FILE is text in UTF-16; save it in UTF-8, and give that file"
+    assert "spreadsheet" in refusal(path)
 
 
 # ---- lines that are too long ---------------------------------------------------------------------
@@ -280,7 +245,7 @@ def test_text_in_utf_16_is_named(tmp_path, name, coding):
 def packed(name: str, lines: list[bytes]) -> bytes:
     raw = b"\n".join(lines) + b"\n"
     if name.endswith(".zst"):
-        return pytest.importorskip("zstandard").compress(raw)
+        return zstandard.compress(raw)
     return gzip.compress(raw, 1) if name.endswith(".gz") else raw
 
 
@@ -289,21 +254,16 @@ def test_a_line_of_any_length_takes_little_memory(file, monkeypatch, name):
     """The error names the line; who leaves such lines out reads on behind it."""
     monkeypatch.setattr(text_rows, "LONGEST_TEXT_LINE", 1 << 20)
     monkeypatch.setattr("trietok.files.tables._LONGEST_ROW", 1 << 20)
+    is_table = "csv" in name
     lines = [b'{"text": "one"}', b"x" * (128 << 20), b'{"text": "three"}']
-    path = file(name, packed(name, lines if "csv" not in name else lines[1:]))
+    path = file(name, packed(name, lines[1:] if is_table else lines))
     tracemalloc.start()
     try:
-        said = "FILE, line 2: a line of more than 1,048,576 bytes is not read; break it into lines"
-        if "csv" in name:
-            said = "FILE has a row of more than 1,048,576 bytes behind row 0; see whether its"
-            said += " quotes are closed"
-        assert refusal(path).endswith(said)
+        assert ("row 0" if is_table else "line 2") in refusal(path)
         gc.collect()  # an error keeps the frames that it came through, and these a block
-        if "csv" not in name:
-            assert [text[-7:] for text in TextFiles(path, on_error="skip")] in (
-                [' "one"}', 'three"}'],
-                ["one", "three"],
-            )
+        if not is_table:
+            read = [text[-7:] for text in TextFiles(path, on_error="skip")]
+            assert read in ([' "one"}', 'three"}'], ["one", "three"])
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
@@ -325,9 +285,7 @@ def test_a_line_as_long_as_is_read(file, monkeypatch):
 def test_training_names_the_line_that_is_too_long(file, monkeypatch, workers):
     monkeypatch.setattr(text_rows, "LONGEST_TEXT_LINE", 1000)
     path = file("a.txt", "the people\n" * 3 + "x" * 3000 + "\nof the states\n")
-    with pytest.raises(
-        FileFormatError, match=r"a\.txt, line 4: a line of more than 1,000 bytes is not read"
-    ):
+    with pytest.raises(FileFormatError, match="line 4"):
         train_wordpiece(TextFiles(path), vocab_size=100)
 
 
@@ -336,18 +294,21 @@ def test_training_names_the_line_that_is_too_long(file, monkeypatch, workers):
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "categories", "within a struct"])
 def test_texts_that_a_table_has_once_each(tmp_path, kind):
-    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    column = pa.array(["low", None, "lower", "low"], "string")
+    column = pyarrow.array(["low", None, "lower", "low"], "string")
     if kind in ("categories", "within a struct"):
         column = column.dictionary_encode()
-    column = pa.StructArray.from_arrays([column], ["in"]) if kind == "within a struct" else column
-    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    column = (
+        pyarrow.StructArray.from_arrays([column], ["in"]) if kind == "within a struct" else column
+    )
+    parquet.write_table(pyarrow.table({"text": column}), tmp_path / "a.parquet")
     name = "text.in" if kind == "within a struct" else "text"
     assert list(TextFiles(tmp_path / "a.parquet", column=name)) == ["low", "lower", "low"]
-    raw = pa.array([b"low", b"caf\xe9", b"low"]).dictionary_encode()
-    raw = pa.DictionaryArray.from_arrays(raw.indices, raw.dictionary.view("string"))
-    pq.write_table(pa.table({"text": raw}), tmp_path / "b.parquet")
+    raw = pyarrow.array([b"low", b"caf\xe9", b"low"]).dictionary_encode()
+    raw = pyarrow.DictionaryArray.from_arrays(raw.indices, raw.dictionary.view("string"))
+    parquet.write_table(pyarrow.table({"text": raw}), tmp_path / "b.parquet")
     assert "row 2: byte 0xe9 at offset 3" in refusal(tmp_path / "b.parquet")
     assert list(TextFiles(tmp_path / "b.parquet", on_error="skip")) == ["low", "low"]
-    pq.write_table(pa.table({"text": pa.array([1, 2]).dictionary_encode()}), tmp_path / "c.parquet")
+    parquet.write_table(
+        pyarrow.table({"text": pyarrow.array([1, 2]).dictionary_encode()}), tmp_path / "c.parquet"
+    )
     assert "the column 'text' holds int64" in refusal(tmp_path / "c.parquet")

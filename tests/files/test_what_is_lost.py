@@ -16,25 +16,7 @@ from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.wordpiece import WordpieceTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-ENTRIES = [
-    *SPECIAL,
-    "[unused1]",
-    "un",
-    "##able",
-    "@@able",
-    "a",
-    "##b",
-    "able",
-    "é",
-    "e",
-    "中",
-    "##文",
-    "文",
-    "x",
-    "C",
-    "c",
-    ".",
-]
+ENTRIES = [*SPECIAL, *"[unused1] un ##able @@able a ##b able é e 中 ##文 文 x C c .".split()]
 TEXTS = ["unable UNABLE Éa é 中文 a.b C++ qqq [SEP] x", "abbbbbbbb c", "[unused1] <n> N", ""]
 
 
@@ -101,76 +83,64 @@ def other_words(tokenizer):
     )
 
 
-# What a user sets → what becomes of it on saving, in the slow and in the fast profile: "kept",
+def method(name, *arguments):
+    return lambda tokenizer: getattr(tokenizer, name)(*arguments)
+
+
+# What a user sets, by what becomes of it on saving in the slow and in the fast profile: "kept",
 # "refused" (nothing is written) or "warned" (code, which no file holds).
+KEPT = {
+    "do_lower_case": stage("basic_tokenizer", "do_lower_case", False),
+    "strip_accents": stage("basic_tokenizer", "strip_accents", False),
+    "tokenize_chinese_chars": stage("basic_tokenizer", "tokenize_chinese_chars", False),
+    "never_split": stage("basic_tokenizer", "never_split", {"C++"}),
+    "basic_tokenizer": other_words,
+    "the same wordpiece_tokenizer": matcher(),
+    "no cls_token": itself("cls_token", None),
+    "no pad_token": itself("pad_token", None),
+    "sep_token": itself("sep_token", "[MASK]"),
+    "added sep_token": method("add_special_tokens", {"sep_token": "x"}),
+    "split_special_tokens": itself("split_special_tokens", True),
+    "model_max_length": itself("model_max_length", 3),
+    "truncation_side": itself("truncation_side", "left"),
+    "padding_side": itself("padding_side", "left"),
+    "model_input_names": itself("model_input_names", ["input_ids"]),
+    "added_tokens": method("add_tokens", [AddedToken("<n>", lstrip=True), "N"]),
+    "strip_accents of the tokenizer": itself("strip_accents", False),
+    "tokenize_chinese_chars of the tokenizer": itself("tokenize_chinese_chars", False),
+    "never_split of the tokenizer": itself("never_split", ["C++"]),
+    "assign_unused": method("assign_unused", "[unused1]", "<n>"),
+}
+KEPT_BY_FAST_ONES = {
+    "do_split_on_punc": stage("basic_tokenizer", "do_split_on_punc", False),
+    "continuing_subword_prefix": stage("wordpiece_tokenizer", "continuing_subword_prefix", "@@"),
+    "max_input_chars_per_word": stage("wordpiece_tokenizer", "max_input_chars_per_word", 4),
+    "unk_token of the matcher": stage("wordpiece_tokenizer", "unk_token", "x"),
+    "wordpiece_tokenizer": matcher(continuing_subword_prefix="@@"),
+    "unk_token": itself("unk_token", "[MASK]"),
+    "do_basic_tokenize": itself("do_basic_tokenize", False),
+}
+REFUSED = {
+    "entries": fewer_entries,
+    "no unk_token": itself("unk_token", None),
+    "sep_token of the vocabulary": itself("sep_token", "x"),
+    "pad_token of no vocabulary": itself("pad_token", "<pad>"),
+    "additional_special_tokens": itself("additional_special_tokens", ["un"]),
+}
+WARNED = {
+    "own basic_tokenizer": own_words,
+    "own wordpiece_tokenizer": own_matcher,
+    "method": itself("_convert_token_to_id", lambda token: 7),
+}
 CHANGES = {
-    "do_lower_case": (stage("basic_tokenizer", "do_lower_case", False), "kept", "kept"),
-    "strip_accents": (stage("basic_tokenizer", "strip_accents", False), "kept", "kept"),
-    "tokenize_chinese_chars": (
-        stage("basic_tokenizer", "tokenize_chinese_chars", False),
-        "kept",
-        "kept",
-    ),
-    "never_split": (stage("basic_tokenizer", "never_split", {"C++"}), "kept", "kept"),
-    "do_split_on_punc": (stage("basic_tokenizer", "do_split_on_punc", False), "refused", "kept"),
-    "basic_tokenizer": (other_words, "kept", "kept"),
-    "own basic_tokenizer": (own_words, "warned", "warned"),
-    "continuing_subword_prefix": (
-        stage("wordpiece_tokenizer", "continuing_subword_prefix", "@@"),
-        "refused",
-        "kept",
-    ),
-    "max_input_chars_per_word": (
-        stage("wordpiece_tokenizer", "max_input_chars_per_word", 4),
-        "refused",
-        "kept",
-    ),
-    "unk_token of the matcher": (stage("wordpiece_tokenizer", "unk_token", "x"), "refused", "kept"),
-    "wordpiece_tokenizer": (matcher(continuing_subword_prefix="@@"), "refused", "kept"),
-    "the same wordpiece_tokenizer": (matcher(), "kept", "kept"),
-    "entries": (fewer_entries, "refused", "refused"),
-    "own wordpiece_tokenizer": (own_matcher, "warned", "warned"),
-    "method": (itself("_convert_token_to_id", lambda token: 7), "warned", "warned"),
-    "unk_token": (itself("unk_token", "[MASK]"), "refused", "kept"),
-    "no unk_token": (itself("unk_token", None), "refused", "refused"),
-    "no cls_token": (itself("cls_token", None), "kept", "kept"),
-    "no pad_token": (itself("pad_token", None), "kept", "kept"),
-    "sep_token": (itself("sep_token", "[MASK]"), "kept", "kept"),
-    "sep_token of the vocabulary": (itself("sep_token", "x"), "refused", "refused"),
-    "pad_token of no vocabulary": (itself("pad_token", "<pad>"), "refused", "refused"),
-    "additional_special_tokens": (
-        itself("additional_special_tokens", ["un"]),
-        "refused",
-        "refused",
-    ),
-    "added sep_token": (
-        lambda tokenizer: tokenizer.add_special_tokens({"sep_token": "x"}),
-        "kept",
-        "kept",
-    ),
-    "split_special_tokens": (itself("split_special_tokens", True), "kept", "kept"),
-    "do_basic_tokenize": (itself("do_basic_tokenize", False), "refused", "kept"),
-    "model_max_length": (itself("model_max_length", 3), "kept", "kept"),
-    "truncation_side": (itself("truncation_side", "left"), "kept", "kept"),
-    "padding_side": (itself("padding_side", "left"), "kept", "kept"),
-    "model_input_names": (itself("model_input_names", ["input_ids"]), "kept", "kept"),
-    "added_tokens": (
-        lambda tokenizer: tokenizer.add_tokens([AddedToken("<n>", lstrip=True), "N"]),
-        "kept",
-        "kept",
-    ),
-    "strip_accents of the tokenizer": (itself("strip_accents", False), "kept", "kept"),
-    "tokenize_chinese_chars of the tokenizer": (
-        itself("tokenize_chinese_chars", False),
-        "kept",
-        "kept",
-    ),
-    "never_split of the tokenizer": (itself("never_split", ["C++"]), "kept", "kept"),
-    "assign_unused": (
-        lambda tokenizer: tokenizer.assign_unused("[unused1]", "<n>"),
-        "kept",
-        "kept",
-    ),
+    name: (change, slow, fast)
+    for changes, slow, fast in (
+        (KEPT, "kept", "kept"),
+        (KEPT_BY_FAST_ONES, "refused", "kept"),
+        (REFUSED, "refused", "refused"),
+        (WARNED, "warned", "warned"),
+    )
+    for name, change in changes.items()
 }
 
 

@@ -10,8 +10,10 @@ import shutil
 import sys
 
 import pytest
+import tokenizers
 
 import trietok
+from tests.conftest import needs
 from tests.locking.engines import write_flash, write_package
 from trietok import (
     BertTokenizer,
@@ -51,13 +53,9 @@ def verified(model, **options) -> trietok.Verified:
 
 def test_the_proof_is_one_line(model):
     found = verified(model)
-    fingerprint = BertTokenizer.from_pretrained(model).fingerprint()
     assert (found.ok, found.differing, found.changed, found.changed_special) == (True, 0, {}, {})
-    assert (
-        str(found)
-        == f"trietok {trietok.__version__}: 4 texts, 16 ids and 5 special ids are as locked,"
-        f" fingerprint {fingerprint}"
-    )
+    assert "\n" not in str(found)
+    assert BertTokenizer.from_pretrained(model).fingerprint() in str(found)
 
 
 def change_json(model, change):
@@ -71,57 +69,40 @@ def why(found: trietok.Verified, number: int) -> str:
     return next(each.why for each in found.changed_texts if each.number == number)
 
 
-def test_each_setting_is_found_and_named(model):
-    found = verified(model, do_lower_case=False)
-    assert (found.differing, found.changed["do_lower_case"]) == (1, (True, False))
-    assert (
-        why(found, 2) == "lower case: the lock looks up “hello”, trietok “Hello” (the lock had"
-        " do_lower_case=True, strip_accents=True)"
-    )
-    found = verified(model, strip_accents=False)
-    assert (
-        why(found, 2)
-        == "accents stripped (NFD): the lock looks up “cafe”, trietok “café” (the lock had"
-        " strip_accents=True)"
-    )
-    found = verified(model, tokenize_chinese_chars=False)
-    assert why(found, 3).startswith("Chinese characters set apart: the lock sets apart U+6771")
+@pytest.mark.parametrize(
+    ("options", "number", "words"),
+    [
+        ({"do_lower_case": False}, 2, "“hello”, trietok “Hello”"),
+        ({"strip_accents": False}, 2, "“cafe”, trietok “café”"),
+        ({"tokenize_chinese_chars": False}, 3, "U+6771"),
+    ],
+)
+def test_each_setting_is_found_and_named(model, options, number, words):
+    found = verified(model, **options)
+    ((setting, value),) = options.items()
+    assert (found.differing, found.changed[setting]) == (1, (True, value))
+    assert words in why(found, number)
 
 
 def test_the_report_shows_the_first_token_that_differs(model):
     found = verified(model, do_lower_case=False)
     lines = str(found).split("\n")
-    assert lines[:6] == [
-        f"trietok {trietok.__version__}: 1 of 4 texts has other ids than the lock",
-        "text 2: 'Hello café'",
-        "  from token 2, 0-5 in the text:",
-        "    the lock: hello [5] cafe [10] [SEP] [3]",
-        "    trietok: Hello [13] café [14] [SEP] [3]",
-        f"  {why(found, 2)}",
-    ]
-    assert "special ids: all 5 as locked" in lines
+    assert "text 2: 'Hello café'" in lines
+    assert "    the lock: hello [5] cafe [10] [SEP] [3]" in lines
+    assert "    trietok: Hello [13] café [14] [SEP] [3]" in lines
     assert "  do_lower_case: true -> false" in lines
-    assert f"  trietok: {trietok.__version__} | {trietok.__version__}" in lines
 
 
 def test_a_vocabulary_that_has_changed(model, vocab_file):
     vocab_file("hello", "mars", *WORDS[2:])
     found = verified(model)
-    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is no token here now"
+    assert "“world”, which is no token here now" in why(found, 1)
     assert found.changed_texts[0][6:9] == (2, 6, 11)  # the token and its place
     vocab_file("world", "hello", *WORDS[2:])
-    assert (
-        why(verified(model), 1)
-        == "vocabulary: the text is cut into the same tokens, and “hello” has the id 5 in the lock"
-        " and 6 now"
-    )
+    assert "“hello” has the id 5 in the lock and 6 now" in why(verified(model), 1)
     vocab_file(*WORDS, "##o", "hell")
     found = verified(model)
     assert (found.differing, found.ok, found.changed["tokens"]) == (0, False, (15, 17))
-    assert (
-        "the tokenizer is another one than the lock's, although the ids of 4 texts are as locked"
-        in found.summary
-    )
 
 
 def test_added_tokens_that_have_come(model):
@@ -129,11 +110,7 @@ def test_added_tokens_that_have_come(model):
     tokenizer.add_tokens(["hello w"])
     found = trietok.verify(tokenizer, Lock.load(model / "lock.json"))
     assert (found.changed["added_tokens"], found.changed["max_id"]) == ((5, 6), (14, 15))
-    assert (
-        why(found, 1)
-        == "added tokens cut out: “hello w” is found now, and was not there when the lock was"
-        " written"
-    )
+    assert "“hello w” is found now" in why(found, 1)
 
 
 def test_special_tokens_that_have_other_ids(model, vocab_file):
@@ -153,18 +130,11 @@ def test_special_tokens_that_have_other_ids(model, vocab_file):
 def test_another_class_and_the_other_profile(model):
     lock = Lock.load(model / "lock.json")
     found = trietok.verify(ElectraTokenizer.from_pretrained(model), lock)
-    assert (found.differing, found.ok, found.changed["class"]) == (
-        0,
-        False,
-        ("BertTokenizer", "ElectraTokenizer"),
-    )
+    assert (found.differing, found.ok) == (0, False)
+    assert found.changed["class"] == ("BertTokenizer", "ElectraTokenizer")
     found = trietok.verify(BertTokenizerFast.from_pretrained(model), lock)
     assert (found.changed["profile"], found.differing) == (("slow", "fast"), 1)
-    assert (
-        why(found, 4)
-        == "cleaned: the lock deletes U+0378 <reserved-0378>, trietok does not (the lock had the"
-        " slow profile)"
-    )
+    assert "the lock deletes U+0378" in why(found, 4)
 
 
 def test_a_guess_is_never_told_as_what_the_lock_had(model):
@@ -172,21 +142,11 @@ def test_a_guess_is_never_told_as_what_the_lock_had(model):
     tokenizer.wordpiece_tokenizer.max_input_chars_per_word = 4
     found = trietok.verify(tokenizer, model / "lock.json")
     assert found.changed["max_input_chars_per_word"] == (100, 4)
-    assert (
-        why(found, 1)
-        == "WordPiece: the word is too long for trietok (the lock had max_input_chars_per_word=100)"
-    )
-    tokenizer = BertTokenizer.from_pretrained(model)
-    tokenizer.wordpiece_tokenizer.continuing_subword_prefix = "@@"
-    lock = trietok.lock(BertTokenizer.from_pretrained(model), ["hellolo"])
-    assert (
-        why(trietok.verify(tokenizer, lock), 1)
-        == 'the reason is not known; continuing_subword_prefix was "##" in the lock and is "@@" now'
-    )
+    assert "the lock had max_input_chars_per_word=100" in why(found, 1)
     # The other profile would give the lock's tokens, but the lock says that it had this one.
-    lock = dataclasses.replace(
-        lock, texts=(trietok.lock(BertTokenizerFast.from_pretrained(model), ["a\u0378b"])).texts
-    )
+    lock = trietok.lock(BertTokenizer.from_pretrained(model), ["a\u0378b"])
+    other = trietok.lock(BertTokenizerFast.from_pretrained(model), ["a\u0378b"])
+    lock = dataclasses.replace(lock, texts=other.texts)
     found = trietok.verify(BertTokenizer.from_pretrained(model), lock)
     assert (found.differing, why(found, 1)) == (1, "the reason is not known")
 
@@ -197,45 +157,15 @@ def test_a_composed_and_a_decomposed_word_are_told_apart_by_their_code_points(vo
         kind(path, do_lower_case=False) for kind in (BertTokenizer, BertTokenizerFast)
     )
     found = trietok.verify(other, trietok.lock(composing, ["\u0441\u0438\u0304"]))
-    assert (
-        why(found, 1)
-        == "composed (NFC): the lock looks up “\u0441\u04e3” (U+04E3), trietok “\u0441\u0438\u0304”"
-        " (U+0438 U+0304) (the lock had the slow profile)"
-    )
-
-
-def test_a_vowel_sign_is_an_accent_that_is_stripped(vocab_file):
-    path = vocab_file("\u0924", "\u0924\u0947")
-    found = trietok.verify(
-        BertTokenizer(path, strip_accents=False),
-        trietok.lock(BertTokenizer(path), ["\u0924\u0947"]),
-    )
-    assert why(found, 1).startswith(
-        "accents stripped (NFD): the lock looks up “\u0924”, trietok “\u0924\u0947”"
-    )
+    assert "(U+04E3)" in why(found, 1)
+    assert "(U+0438 U+0304)" in why(found, 1)
 
 
 def test_the_reason_that_only_the_tokenizer_json_shows(model):
-    pytest.importorskip("tokenizers")
     BertTokenizer.from_pretrained(model).save_pretrained(model, tokenizer_json=True)
     change_json(model, lambda values: values["model"].update(max_input_chars_per_word=4))
     found = trietok.verify("tokenizers", model / "lock.json", model=model)
-    assert (
-        why(found, 1)
-        == "WordPiece: the word is too long for tokenizers (tokenizers does as trietok with the"
-        " model's files in the fast profile)"
-    )
-
-
-def test_a_token_that_holds_the_words_of_a_reason_is_left_as_it_is(vocab_file):
-    path = vocab_file("x", "##y")
-    tokenizer = BertTokenizer(path)
-    tokenizer.add_tokens(["the left hand"])
-    slow = tokenizer.explain("the left hand")
-    plain = BertTokenizer(path).explain("the left hand")
-    assert [
-        part.why for part in slow.against(plain, names=("one", "the other")).parts if part.differs
-    ] == ["added tokens cut out: one finds the added token the left hand, the other does not"]
+    assert "too long for tokenizers" in why(found, 1)
 
 
 def test_everything_is_in_the_dict(model):
@@ -256,18 +186,14 @@ def test_any_object_that_encodes(model):
         def encode(self, text):
             return Other(self.ids.get(text) or BertTokenizer.from_pretrained(model).encode(text))
 
-    assert (
-        trietok.verify(Other({}), model / "lock.json").summary
-        == "Other: 4 texts and 16 ids are as locked"
-    )
+    assert trietok.verify(Other({}), model / "lock.json").ok
     found = trietok.verify(Other({"hello world": [2, 5]}), model / "lock.json")
     assert [each[:4] for each in found.changed_texts] == [(1, "hello world", [2, 5, 6, 3], [2, 5])]
-    tokenizers = pytest.importorskip("tokenizers")
     BertTokenizerFast.from_pretrained(model).save_pretrained(model)
     rust = tokenizers.Tokenizer.from_file(str(model / "tokenizer.json"))
     found = trietok.verify(rust, trietok.lock(BertTokenizerFast.from_pretrained(model), TEXTS))
-    assert str(found) == f"Tokenizer {tokenizers.__version__}: 4 texts and 15 ids are as locked"
-    with pytest.raises(InputTypeError, match="verify takes a tokenizer or the name of an engine"):
+    assert (found.ok, found.version) == (True, tokenizers.__version__)
+    with pytest.raises(InputTypeError):
         trietok.verify(3, model / "lock.json")
 
 
@@ -288,7 +214,7 @@ def test_the_roles_of_an_object_that_has_roles(model):
             return getattr(self.tokenizer, name)
 
     found = trietok.verify(Other("[MASK]"), model / "lock.json")
-    assert found.summary == "Other: 4 texts, 16 ids and 5 special ids are as locked"
+    assert found.ok
     found = trietok.verify(Other("hello"), model / "lock.json")
     assert (found.ok, found.changed_special) == (
         False,
@@ -302,10 +228,7 @@ def test_an_object_whose_encode_gives_no_ids(model, given):
         def encode(self, text):
             return given
 
-    with pytest.raises(
-        InputTypeError,
-        match=r"encode gave .* for text 1; verify takes an object whose encode\(text\)",
-    ):
+    with pytest.raises(InputTypeError):
         trietok.verify(Other(), model / "lock.json")
 
 
@@ -315,7 +238,7 @@ def test_an_object_whose_encode_gives_no_ids(model, given):
 def test_a_library_in_a_process_of_its_own(packages, model):
     write_flash(packages)
     found = trietok.verify("flash-tokenizer", model / "lock.json")
-    assert str(found) == "flash-tokenizer 9.9: 4 texts, 16 ids and 5 special ids are as locked"
+    assert found.ok
     assert found.versions["flash-tokenizer"][1] == "9.9"
     assert "flash_tokenizer" not in sys.modules
 
@@ -329,138 +252,63 @@ def test_the_reason_for_what_a_library_does(packages, model):
     write_flash(packages, code.replace("VOCAB", repr(str(model / "vocab.txt"))))
     found = trietok.verify("flash-tokenizer", model / "lock.json")
     assert (found.differing, found.ok) == (1, False)
-    assert (
-        why(found, 4)
-        == "cleaned: the lock deletes U+0378 <reserved-0378>, flash-tokenizer does not"
-        " (flash-tokenizer does as trietok with the fast profile)"
-    )
-
-
-def test_a_library_that_does_what_nobody_does(packages, model):
-    write_flash(
-        packages, "def answer(text, ids): return [2, 7, 8, 3] if text == 'hello world' else ids"
-    )
-    found = trietok.verify("flash-tokenizer", model / "lock.json")
-    assert why(found, 1) == "the reason is not known"
+    assert "flash-tokenizer does as trietok with the fast profile" in why(found, 4)
 
 
 def test_libraries_that_cannot_be_asked(packages, model):
     write_package(
         packages, "flash_tokenizer", "raise ModuleNotFoundError('no', name='flash_tokenizer')"
     )
-    with pytest.raises(
-        MissingDependencyError,
-        match=r"^flash-tokenizer is not installed: pip install flash-tokenizer$",
-    ):
+    with pytest.raises(MissingDependencyError, match="pip install flash-tokenizer"):
         trietok.verify("flash-tokenizer", model / "lock.json")
     shutil.rmtree(packages / "flash_tokenizer")
     write_flash(packages, "def answer(text, ids): return 1 / 0 if text == 'Hello café' else ids")
-    with pytest.raises(
-        InputError, match=r"flash-tokenizer 9.9: cannot encode text 2: ZeroDivisionError"
-    ):
+    with pytest.raises(InputError, match="text 2"):
         trietok.verify("flash-tokenizer", model / "lock.json")
-    with pytest.raises(InputError, match=r"tokenizers: the model has no tokenizer.json"):
+    with pytest.raises(InputError, match=r"no tokenizer\.json"):
         trietok.verify("tokenizers", model / "lock.json")
-    pytest.importorskip("tokenizers")
-    with pytest.raises(
-        InputError, match=r"the model has no tokenizer.json: it is the file .*; name the dir.*: -m "
-    ):
-        trietok.verify("tokenizers", model / "lock.json", model=model / "vocab.txt")
-    with pytest.raises(
-        InputError, match="there is no engine 'rust'; there are transformers, transformers-slow"
-    ):
+    with pytest.raises(InputError, match="transformers-slow"):
         trietok.verify("rust", model / "lock.json")
 
 
 @pytest.mark.engines
 def test_a_planted_change_is_caught_in_transformers(model, vocab_file):
-    pytest.importorskip("transformers")
     vocab_file("hello", "mars", *WORDS[2:])
     found = trietok.verify("transformers", model / "lock.json")
     assert [each.number for each in found.changed_texts] == [1]
     assert found.changed_texts[0].tokens == ["[CLS]", "hello", "[UNK]", "[SEP]"]
-    assert why(found, 1) == "vocabulary: the lock has the token “world”, which is no token here now"
+    assert "“world”, which is no token here now" in why(found, 1)
 
 
 def test_a_planted_normalizer_is_caught_in_tokenizers(model):
-    pytest.importorskip("tokenizers")
     tokenizer = BertTokenizerFast.from_pretrained(model)
     tokenizer.save_pretrained(model)
     trietok.lock(tokenizer, TEXTS).save(model / "lock.json")
     assert trietok.verify("tokenizers", model / "lock.json", model=model).ok
     change_json(model, lambda values: values["normalizer"].update(strip_accents=False))
     found = trietok.verify("tokenizers", model / "lock.json", model=model)
-    assert (
-        why(found, 2)
-        == "accents stripped (NFD): the lock looks up “cafe”, tokenizers “café” (tokenizers does as"
-        " trietok with strip_accents=False)"
-    )
+    assert "tokenizers does as trietok with strip_accents=False" in why(found, 2)
 
 
 def test_a_tokenizer_json_that_cuts_and_pads_texts(model):
-    pytest.importorskip("tokenizers")
     BertTokenizerFast.from_pretrained(model).save_pretrained(model)
     lock = trietok.lock(BertTokenizerFast.from_pretrained(model), ["hello", "hello world hello"])
-
-    def found(longest):
-        rule = {
-            "direction": "Right",
-            "max_length": longest,
-            "strategy": "LongestFirst",
-            "stride": 0,
-        }
-        change_json(model, lambda values: values.update(truncation=rule))
-        return trietok.verify("tokenizers", lock, model=model)
-
-    assert (found(4).ok, found(4).truncates_to, found(4).truncated) == (False, 4, 1)
-    assert (
-        str(found(4)).split("\n")[1]
-        == "tokenizer.json cuts texts to 4 tokens, which the lock's ids do not show; 1 of the texts"
-        " is longer"
-    )
-    assert found(4).summary.endswith("the ids of 2 texts are as locked, but 1 would be cut")
-    assert (found(5).ok, found(5).truncated) == (True, 0)
-    assert str(found(5)).endswith("do not show; 0 of the texts are longer")
+    rule = {"direction": "Right", "strategy": "LongestFirst", "stride": 0}
+    for longest, is_ok, truncated in ((4, False, 1), (5, True, 0)):
+        cut = {**rule, "max_length": longest}
+        change_json(model, lambda values, cut=cut: values.update(truncation=cut))
+        found = trietok.verify("tokenizers", lock, model=model)
+        assert (found.ok, found.truncates_to, found.truncated) == (is_ok, longest, truncated)
     padding = {"strategy": {"Fixed": 16}, "direction": "Right", "pad_to_multiple_of": None}
-    change_json(
-        model,
-        lambda values: values.update(
-            truncation=None,
-            padding={**padding, "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
-        ),
-    )
+    padding |= {"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"}
+    change_json(model, lambda values: values.update(truncation=None, padding=padding))
     padded = trietok.verify("tokenizers", lock, model=model)
     assert (padded.ok, padded.pads, padded.truncates_to) == (True, True, None)
-    assert str(padded).endswith("tokenizer.json pads texts, which the lock's ids do not show")
-
-
-TRANSFORMERS = """
-    import trietok
-    __version__ = "9.9"
-
-    class BertTokenizer:
-        @classmethod
-        def from_pretrained(cls, directory):
-            tokenizer = trietok.BertTokenizer.from_pretrained(directory)
-            tokenizer.mask_token = "hello"
-            return tokenizer
-"""
-
-
-def test_a_role_that_another_token_plays_in_a_library(packages, model):
-    write_package(packages, "transformers", TRANSFORMERS)
-    found = trietok.verify("transformers", model / "lock.json")
-    assert (found.ok, found.differing, found.changed_special) == (
-        False,
-        0,
-        {"mask_token": (("[MASK]", 4), ("hello", 5))},
-    )
 
 
 @pytest.mark.engines
 @pytest.mark.parametrize("engine", ["transformers", "transformers-fast"])
 def test_a_role_that_another_token_plays_in_transformers(model, engine):
-    pytest.importorskip("transformers")
     lock = trietok.lock(BertTokenizerFast.from_pretrained(model), ["hello world"])
     assert trietok.verify(engine, lock, model=model).ok
     (model / "tokenizer_config.json").write_text(
@@ -472,17 +320,18 @@ def test_a_role_that_another_token_plays_in_transformers(model, engine):
 
 @pytest.mark.engines
 @pytest.mark.parametrize(
-    ("engine", "package", "profile"),
+    ("engine", "profile"),
     [
-        ("transformers", "transformers", BertTokenizerFast),
-        ("transformers-slow", "transformers", BertTokenizer),
-        ("transformers-fast", "transformers", BertTokenizerFast),
-        ("tokenizers", "tokenizers", BertTokenizerFast),
-        ("flash-tokenizer", "flash_tokenizer", BertTokenizer),
+        ("transformers", BertTokenizerFast),
+        ("transformers-slow", BertTokenizer),
+        ("transformers-fast", BertTokenizerFast),
+        ("tokenizers", BertTokenizerFast),
+        ("flash-tokenizer", BertTokenizer),
     ],
 )
-def test_the_libraries_themselves(tmp_path, engine, package, profile):
-    pytest.importorskip(package)
+def test_the_libraries_themselves(tmp_path, engine, profile):
+    if engine == "flash-tokenizer":
+        needs("flash_tokenizer")
     model = str(tmp_path / "model")
     profile.from_pretrained("trietok-en").save_pretrained(model)
     lock = trietok.lock(profile.from_pretrained(model))

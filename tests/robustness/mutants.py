@@ -22,18 +22,7 @@ Files = dict[str, bytes]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ENTRIES = [
     *SPECIAL,
-    "[unused0]",
-    "[unused1]",
-    *"abcdefgh",
-    "##a",
-    "##b",
-    "##c",
-    "the",
-    "un",
-    "##able",
-    "世",
-    "!",
-    ",",
+    *"[unused0] [unused1] a b c d e f g h ##a ##b ##c the un ##able 世 ! ,".split(),
 ]
 JSON_FILES = (
     "tokenizer_config.json",
@@ -46,49 +35,13 @@ JSON_FILES = (
 # What a value is replaced by: what files hold elsewhere, and what programs stumble over.
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, 2, 7, -1, 10_000_000, 10_000_001, 2**63, 10**400, 1.5, 1e308),
-    *(
-        "",
-        " ",
-        "a",
-        "[UNK]",
-        "[PAD]",
-        "[SUBJ]",
-        "\0",
-        "\n",
-        "a b",
-        "\ud800",
-        "世",
-        "x" * 300,
-        "x" * 100_001,
-    ),
-    *(
-        [],
-        {},
-        [None],
-        [[]],
-        ["a", "a"],
-        {"a": 1},
-        {"": ""},
-        {"content": "a"},
-        {"__type": "AddedToken"},
-    ),
+    *("", " ", "a", "[UNK]", "[PAD]", "[SUBJ]", "\0", "\n", "a b", "\ud800", "世"),
+    *("x" * 300, "x" * 100_001, [], {}, [None], [[]], ["a", "a"], {"a": 1}, {"": ""}),
+    *({"content": "a"}, {"__type": "AddedToken"}),
     {"content": "[UNK]", "special": True, "lstrip": True},
 ]
-BYTES = [
-    b"\0",
-    b"\xff",
-    b"\xc3",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b"\xef\xbb\xbf",
-    b'"',
-    b"{",
-    b"}",
-    b"[",
-    b"\\ud800",
-    b" " * 50,
-]
+BYTES = [b"\0", b"\xff", b"\xc3", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b'"', b"{", b"}", b"["]
+BYTES += [b"\\ud800", b" " * 50]
 
 
 def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -204,32 +157,10 @@ def add_key(rng: random.Random, files: Files) -> str:
     one.
     """
     name = _json_file(rng, files)
-    keys = [
-        "unk_token",
-        "pad_token",
-        "cls_token",
-        "additional_special_tokens",
-        "extra_special_tokens",
-        "trietok",
-    ]
-    keys += [
-        "added_tokens_decoder",
-        "do_lower_case",
-        "never_split",
-        "model_max_length",
-        "tokenizer_class",
-        "auto_map",
-    ]
     key = rng.choice(
-        [
-            *keys,
-            "tokenizer_file",
-            "vocab_file",
-            "strip_accents",
-            "padding_side",
-            "vocab_size",
-            "x_token",
-        ]
+        "unk_token pad_token cls_token additional_special_tokens extra_special_tokens trietok"
+        " added_tokens_decoder do_lower_case never_split model_max_length tokenizer_class auto_map"
+        " tokenizer_file vocab_file strip_accents padding_side vocab_size x_token".split()
     )
     key = json.dumps(key).encode()
     value = json.dumps(rng.choice(VALUES)).encode()

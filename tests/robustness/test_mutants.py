@@ -7,8 +7,8 @@ was made.
 
 from __future__ import annotations
 
-import os
 import pathlib
+import random
 import shutil
 import sys
 import tempfile
@@ -16,13 +16,9 @@ import time
 
 import pytest
 
-import trietok
 from tests.conftest import often
-from tests.robustness.judging import faults, inconsistencies
+from tests.robustness.judging import faults
 from tests.robustness.mutants import mutant, sound
-
-DEFAULT = often(200)
-ALL = int(os.environ.get("TRIETOK_MUTANTS", 20_000))  # of the marked run
 
 
 def write(folder: pathlib.Path, files: dict[str, bytes]) -> pathlib.Path:
@@ -44,35 +40,18 @@ def test_sound_directories_have_no_fault(tmp_path):
         assert list(faults(write(tmp_path / name, files))) == []
 
 
-@pytest.mark.parametrize("start", range(0, DEFAULT, 100))
-def test_mutants_load_consistently_or_are_refused(tmp_path, start):
-    assert failures(tmp_path, range(start, start + 100)) == {}
+def test_mutants_load_consistently_or_are_refused(tmp_path):
+    start = random.randrange(2**32)
+    assert failures(tmp_path, range(start, start + often(200))) == {}
 
 
 @pytest.mark.faults
-def test_many_mutants_load_consistently_or_are_refused(tmp_path):
-    begin, slowest, wrong = time.process_time(), 0.0, {}
-    for seed in range(DEFAULT, DEFAULT + ALL):
+def test_many_mutants_load_consistently_or_are_refused_in_a_moment(tmp_path):
+    start = random.randrange(2**32)
+    for seed in range(start, start + often(200, 20_000)):
         before = time.process_time()
-        wrong |= failures(tmp_path, range(seed, seed + 1))
-        slowest = max(slowest, time.process_time() - before)
-    spent = time.process_time() - begin
-    print(
-        f"\n{ALL:,} mutants, {len(wrong)} failures, slowest {slowest:.2f} s, {spent:.0f} s in all"
-    )
-    assert wrong == {}
-    assert slowest < 5
-
-
-def test_the_judge_sees_an_inconsistency():
-    """Two tokens of one id, and a token whose id is another's: what the judge is there to find."""
-
-    class Lying(trietok.BertTokenizer):
-        def get_vocab(self):
-            return {**super().get_vocab(), "zzzz": 7}
-
-    tokenizer = Lying.from_pretrained("trietok-en")
-    assert any("zzzz" in fault for fault in inconsistencies(tokenizer))
+        assert failures(tmp_path, range(seed, seed + 1)) == {}
+        assert time.process_time() - before < 5, seed
 
 
 if __name__ == "__main__":

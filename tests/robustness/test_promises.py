@@ -9,28 +9,19 @@ reported.
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import random
-import re
 import subprocess
 import sys
 
 import pytest
 
 import trietok
+from tests.conftest import often
 from tests.robustness.mutants import ENTRIES
-from trietok.disk import LARGEST_FILE, LARGEST_VOCAB, LONGEST_LINE, MOST_ENTRIES
-from trietok.errors import MOST_SHOWN
-from trietok.files.atomic import LARGEST_JOURNAL
-from trietok.files.formats import HIGHEST_ID, MOST_TEMPLATES
-from trietok.files.json_files import DEEPEST, MOST_CONTAINERS, MOST_VALUES
-from trietok.files.tokenizer_json import MOST_HOLES
-from trietok.text.added_tokens import LONGEST_TOKEN
-from trietok.workbench.checking.report import MOST_OF_ONE_CODE
 
-ROUNDS = int(os.environ.get("TRIETOK_FORGERIES", 200_000)) // 10_000  # of the marked run
-SECURITY = pathlib.Path(__file__).parents[2] / "SECURITY.md"
+ATTEMPTS = 2_500  # of one seed
+ROUNDS = often(1, 20)  # of the marked run
 READ = {
     *(
         "vocab.txt",
@@ -173,33 +164,9 @@ def test_the_journal_of_a_save_reaches_no_file_elsewhere(tmp_path):
             json.dumps(journal), encoding="utf-8"
         )
         for call in (trietok.BertTokenizer.from_pretrained, tokenizer.save_pretrained):
-            with pytest.raises(trietok.FileFormatError, match="damaged"):
+            with pytest.raises(trietok.FileFormatError):
                 call(tmp_path / "saved")
     assert outside.read_text(encoding="utf-8") == "{}"
-
-
-def test_the_limits_are_those_that_security_md_states():
-    text = SECURITY.read_text(encoding="utf-8")
-    limits = (
-        LARGEST_FILE,
-        MOST_VALUES,
-        MOST_CONTAINERS,
-        DEEPEST,
-        LARGEST_VOCAB,
-        MOST_ENTRIES,
-        LONGEST_LINE,
-    )
-    limits += (
-        LONGEST_TOKEN,
-        HIGHEST_ID,
-        MOST_HOLES,
-        LARGEST_JOURNAL,
-        MOST_TEMPLATES,
-        MOST_OF_ONE_CODE,
-        MOST_SHOWN,
-    )
-    stated = set(re.findall(r"\d[\d,]*\d", text))
-    assert {f"{limit:,}" for limit in limits} <= stated
 
 
 @pytest.mark.parametrize("part", ["a b ", "'\"", "\\'", "/x", "\n", "世"])
@@ -226,45 +193,9 @@ def test_an_error_shows_a_part_of_a_long_value(part):
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[SUBJ]", "<e>"]
 PARTS = [
     *SPECIAL,
-    *(
-        "[",
-        "]",
-        "S",
-        "E",
-        "P",
-        "SEP",
-        "sep",
-        "[S",
-        "EP]",
-        "mask",
-        "[MA",
-        "SK]",
-        "<",
-        "e",
-        ">",
-        "##",
-        "CLS",
-        "##SEP",
-        "a",
-    ),
-    *(
-        " ",
-        "\t",
-        "\n",
-        "\0",
-        "\ufffd",
-        "\u00ad",
-        "\u200b",
-        "\u0301",
-        "\u034f",
-        "\u0130",
-        "\x85",
-        "\ue000",
-        "！",
-        "世",
-        "≮",
-    ),
-    *("［", "］", "\U0001d160", "K", "ﬁ", "\ud800"),
+    *"[ ] S E P SEP sep [S EP] mask [MA SK] < e > ## CLS ##SEP a".split(),
+    *" \t\n\0\ufffd\u00ad\u200b\u0301\u034f\u0130\x85\ue000！世≮",
+    *"［］\U0001d160Kﬁ\ud800",
 ]
 
 
@@ -288,18 +219,16 @@ def tokenizers():
 
 
 def test_random_texts_forge_no_special_token():
-    for seed, tokenizer in enumerate(tokenizers()):
-        assert forged(tokenizer, 500, seed) == []
+    seed = random.randrange(2**32)
+    for tokenizer in tokenizers():
+        assert forged(tokenizer, 500, seed) == [], seed
         # by default it is one
         assert tokenizer.encode("[SEP]", add_special_tokens=False) == [tokenizer.sep_token_id]
 
 
 @pytest.mark.faults
 def test_many_random_texts_forge_no_special_token():
-    attempts, found = 0, []
     for tokenizer in tokenizers():
-        for seed in range(100, 100 + ROUNDS):
-            found += forged(tokenizer, 2_500, seed)
-            attempts += 2_500
-    print(f"\n{attempts:,} attempts, {len(found)} forged")
-    assert found == []
+        for _ in range(ROUNDS):
+            seed = random.randrange(2**32)
+            assert forged(tokenizer, ATTEMPTS, seed) == [], seed

@@ -16,7 +16,6 @@ import trietok
 from tests.conftest import SPECIAL, examples
 from trietok import BertTokenizer, InputError, add_terms
 from trietok.workbench.suggesting import adding_words as module
-from trietok.workbench.suggesting.adding_words import Joining, PhraseCounts, WordSequences
 
 LETTERS = ["a", "b", "c", "##a", "##b", "##c", ",", "the", "of", "is", "in"]
 
@@ -69,15 +68,6 @@ def test_no_phrase_over_punctuation_two_spaces_or_lines(small):
     assert said(suggest(small(*LETTERS), texts)) == ["abc", "cab"]
 
 
-def test_what_frequent_words_give_by_chance_is_none():
-    counts = PhraseCounts(2, 1000)
-    for text in ["of the x", "of the y", "the z of", "is of", "in the w", "abc cab"] * 5:
-        counts.add(text)
-    assert [phrase for phrase, _ in counts.cohesive(5)] == ["abc cab"]
-    assert counts.cohesion("abc cab") == pytest.approx(1)
-    assert 0.3 < counts.cohesion("of the") < 0.5
-
-
 def test_a_phrase_inside_another_is_no_suggestion_of_its_own(small):
     texts = ["abc cab bac"] * 5 + ["the", "of", "is", "in"] * 5
     found = suggest(small(*LETTERS), texts)
@@ -86,17 +76,6 @@ def test_a_phrase_inside_another_is_no_suggestion_of_its_own(small):
         "what it would save, the suggestions before it save"
     }
     assert "left out since other suggestions save the same tokens" in str(found)
-
-
-def test_a_longer_word_that_hides_a_phrase(small):
-    """In "xabc cab" the match of "abc cab" is rejected, and hides the word "cab", which would be
-    matched there.
-    """
-    tokenizer = small(*LETTERS, "x", "##abc")
-    texts = ["abc cab"] * 4 + ["xabc cab", "abc cabs", "cab", "cab"] + ["the of is in"] * 9
-    found = suggest(tokenizer, texts, min_frequency=1)
-    assert {"abc cab", "cab"} <= set(said(found))
-    check_added(tokenizer, texts, found)
 
 
 WORDS = st.sampled_from(
@@ -133,31 +112,6 @@ def test_what_is_said_is_what_adding_gives(vocabulary, texts, there, most):
         check_added(tokenizer, texts, suggest(tokenizer, texts, most=most, min_frequency=1))
 
 
-@examples(60)
-@given(
-    TEXTS.map("".join),
-    st.sets(st.sampled_from(["ab ba", "b ba", "ba ab", "ab ba c", "abc ab", "ba bca cab"])),
-)
-def test_no_phrase_extends_beyond_a_unit(text, phrases):
-    units = Joining(sorted(phrases)).units(text)
-    assert " ".join(units).split() == text.split()
-    for phrase in phrases:
-        assert sum(occurrences(unit, phrase) for unit in units) == occurrences(text, phrase)
-
-
-def occurrences(text: str, phrase: str) -> int:
-    return sum(text.startswith(phrase, place) for place in range(len(text)))
-
-
-@examples(60)
-@given(TEXTS.map("".join))
-def test_sequences_hold_every_word_once(text):
-    sequences = list(WordSequences()(text))
-    runs = module.word_runs().findall(text)
-    assert [word for words in sequences for word in words] == runs
-    assert all(" ".join(words) in text for words in sequences)
-
-
 def test_an_iterator_and_little_memory(small):
     texts = ["The abc cab of the bac."] * 3 + ["abc cab abcabc"]
     tokenizer = small(*LETTERS)
@@ -175,19 +129,3 @@ def test_what_is_refused(small):
     ):
         with pytest.raises(InputError, match=message):
             suggest(small("a"), ["a b"], **options)
-
-
-def test_a_long_chunk_is_looked_through_at_its_end_only():
-    """A phrase begins with the whole first word: nothing further from the end than that can begin
-    one.
-    """
-    looked = 0
-
-    class Chunk(str):
-        def __getitem__(self, place):
-            nonlocal looked
-            looked += 1
-            return str.__getitem__(self, place)
-
-    assert Joining(["new york"])._firsts_of(Chunk("a" * 5000 + "new")) == ("new",)
-    assert looked < 10
