@@ -129,7 +129,6 @@ CHARTED = (
         "10,000 tokens added, then 2,500 lines, s",
         "s",
     ),
-    ("Start: import, load, encode one text", "fresh process to first ids, ms", "ms"),
 )
 
 
