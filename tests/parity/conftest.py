@@ -2,14 +2,14 @@
 two outcomes.
 
 Each test gives the same input to trietok and to transformers' Python tokenizer, at the same time,
-and holds the outcomes side by side. `TRIETOK_EXAMPLES=20000 pytest tests/parity` looks for longer
-than the default run does.
+and holds the outcomes side by side.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
+import os
 import re
 import tempfile
 import warnings
@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+import transformers
 from hypothesis import strategies as st
 
 import trietok
@@ -177,8 +179,6 @@ def _temporary_root() -> tempfile.TemporaryDirectory[str]:
 
 def tokenizers(vocabulary: str, **options: Any) -> tuple[Any, Any]:
     """transformers' tokenizer and trietok's, with the same options."""
-    import transformers
-
     path = str(directory_of(vocabulary) / "vocab.txt")
     if vocabulary == "cased":
         options.setdefault("do_lower_case", False)
@@ -197,6 +197,13 @@ def _quiet() -> Iterator[None]:
         yield
     for logger, level in zip(loggers, levels, strict=True):
         logger.setLevel(level)
+
+
+def directory_named(variable: str) -> Path:
+    """The directory that an environment variable names; without it, the test is skipped."""
+    if variable not in os.environ:
+        pytest.skip(f"needs {variable}")
+    return Path(os.environ[variable])
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -360,6 +367,11 @@ def texts(extra: list[str] | None = None, max_size: int = 12) -> st.SearchStrate
     return st.builds(lambda pieces, glue: glue.join(pieces), parts, st.sampled_from(["", " "]))
 
 
+def valid(text: str) -> bool:
+    """Whether a Rust string can hold the text."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
 def short_texts() -> st.SearchStrategy[str]:
     """Texts of a few known words: for tests of what happens to ids, whatever they are."""
     word = st.sampled_from(
@@ -423,8 +435,6 @@ def _is_alike(theirs: Exception, ours: Exception) -> bool:
 
 def different(want: Any, got: Any, where: str = "") -> str | None:
     """Where two results differ, in type, shape, order or value; None where they are the same."""
-    import numpy
-
     shown = f"{where or 'result'}: transformers {want!r}, trietok {got!r}"
     if isinstance(want, Mapping) and isinstance(got, Mapping):
         if list(want) != list(got):
@@ -458,6 +468,53 @@ def different(want: Any, got: Any, where: str = "") -> str | None:
 
 def _first_difference(triples: Iterator[tuple[Any, Any, str]]) -> str | None:
     return next(filter(None, (different(*triple) for triple in triples)), None)
+
+
+# ---- results of the fast classes ------------------------------------------------------------------
+
+COLUMNS = [
+    "ids",
+    "tokens",
+    "offsets",
+    "word_ids",
+    "type_ids",
+    "special_tokens_mask",
+    "attention_mask",
+    "sequence_ids",
+]
+
+
+RUST_ERRORS = (
+    "Exception",
+    "ValueError",
+    "PanicException",
+    "TypeError",
+    "OverflowError",
+    "IndexError",
+)
+
+
+def assert_same_encodings(want: Any, got: Any) -> None:
+    for column in [*COLUMNS, "n_sequences"]:
+        assert getattr(got, column) == getattr(want, column), column
+    numbers = range(len(want.ids) + 2)
+    for sequence in range(2 + (want.n_sequences == 2)):
+        for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
+            theirs, ours = getattr(want, name), getattr(got, name)
+            assert [ours(i, sequence) for i in numbers] == [theirs(i, sequence) for i in numbers], (
+                name,
+                sequence,
+            )
+    for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
+        assert [getattr(got, name)(i) for i in numbers] == [
+            getattr(want, name)(i) for i in numbers
+        ], name
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, at any depth: rows of different lengths are an array of arrays."""
+    value = getattr(value, "tolist", lambda: value)()
+    return [*map(plain, value)] if isinstance(value, list) else value
 
 
 # ---- added tokens --------------------------------------------------------------------------------

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import examples
+from trietok.tokenizer.relatives import CLASSES
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from trietok.tokenizer.relatives import CLASSES  # noqa: E402
-
-from .conftest import (  # noqa: E402
+from .conftest import (
     ROLES,
     TENSORS,
     UNCASED,

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import examples
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-
-from .conftest import (  # noqa: E402
+from .conftest import (
     assert_same,
     different,
     directory_of,

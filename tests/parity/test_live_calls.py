@@ -10,15 +10,14 @@ import functools
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import examples
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-
-from .conftest import (  # noqa: E402
+from .conftest import (
     LONG,
     TENSORS,
     WORDS,
@@ -131,8 +130,6 @@ def test_the_basic_and_the_wordpiece_tokenizer_are_the_same(
     text: str,
 ) -> None:
     from transformers.models.bert import tokenization_bert as theirs
-
-    import trietok
 
     options = {
         "do_lower_case": lower,
@@ -379,10 +376,6 @@ def test_an_empty_row_of_a_ragged_numpy_batch_has_the_same_dtype(batch: list[str
 
 @pytest.mark.parametrize("kind", TENSORS)
 def test_what_cannot_be_a_tensor_is_the_same_error(kind: str) -> None:
-    import transformers
-
-    import trietok
-
     data = {"input_ids": [1], "labels": None}
     with pytest.raises(ValueError, match="Unable to create tensor"):
         transformers.BatchEncoding(data, tensor_type=kind)

@@ -9,10 +9,9 @@ import pickle
 from typing import Any
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
-
-import trietok  # noqa: E402
+import trietok
 
 TOKENS = [
     "[PAD]",

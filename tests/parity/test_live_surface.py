@@ -7,12 +7,11 @@ from enum import Enum
 from typing import Any
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
+import trietok
 
-import trietok  # noqa: E402
-
-from .conftest import tokenizers  # noqa: E402
+from .conftest import tokenizers
 
 # Left out with an error that says what to do instead.
 LEFT_OUT = [

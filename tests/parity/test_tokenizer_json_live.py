@@ -5,36 +5,34 @@ written.
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 
 import pytest
+import tokenizers
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
-from trietok import AddedToken  # noqa: E402
-from trietok.files.formats import WORDPIECE_FAMILY  # noqa: E402
-from trietok.files.json_place import NO_NORMALIZER  # noqa: E402
-from trietok.files.tokenizer_json import read_tokenizer_json  # noqa: E402
-from trietok.files.tokenizer_json_content import TokenizerJson  # noqa: E402
-from trietok.files.tokenizer_json_writer import (  # noqa: E402
+import trietok
+from tests.conftest import examples
+from tests.files.test_tokenizer_json import FLAGS, TOKEN, values
+from trietok import AddedToken
+from trietok.files.formats import WORDPIECE_FAMILY
+from trietok.files.json_place import NO_NORMALIZER
+from trietok.files.tokenizer_json import read_tokenizer_json
+from trietok.files.tokenizer_json_content import TokenizerJson
+from trietok.files.tokenizer_json_writer import (
     tokenizer_json_object,
     tokenizer_json_text,
     write_tokenizer_json,
 )
-from trietok.inputs.post_processors import (  # noqa: E402
+from trietok.inputs.post_processors import (
     TemplatePiece,
     TemplateProcessing,
     TemplateToken,
 )
 
-from .conftest import UNCASED  # noqa: E402
+from .conftest import UNCASED, directory_named
 
 # ---- what the family's converters write ----------------------------------------------------------
 
@@ -238,10 +236,7 @@ def test_no_normalizer_is_one_that_does_nothing(text, token):
 
 @pytest.mark.parity
 def test_published_files_are_written_as_rust_writes_them():
-    models = os.environ.get("TRIETOK_MODELS")
-    if not models:
-        pytest.skip("TRIETOK_MODELS names no directory")
-    paths = sorted(pathlib.Path(models).glob("*/tokenizer.json"))
+    paths = sorted(directory_named("TRIETOK_MODELS").glob("*/tokenizer.json"))
     assert paths
     for path in paths:
         value = read_tokenizer_json(path)
