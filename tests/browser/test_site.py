@@ -35,13 +35,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "built"
     command = [
         sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "-f",
-        ".mkdocs.yml",
-        "-d",
+        *"-m mkdocs build --strict -f .mkdocs.yml -d".split(),
         str(folder),
     ]
     subprocess.run(command, cwd=ROOT, check=True)

@@ -42,16 +42,7 @@ TOKENS = [
     "covid-19",
     "COVID-19",
     "long covid",
-    "Mrna",
-    "mrna",
-    "<q>",
-    "</Q>",
-    "<s>",
-    "<l>",
-    "<r>",
-    "<b>",
-    "café",
-    "CAFÉ",
+    *"Mrna mrna <q> </Q> <s> <l> <r> <b> café CAFÉ".split(),
 ]
 TOKENS += ["<m>", "zoology", "[cls]", "Ph.D.", "[unused1]", "[unused3]"]
 

@@ -84,19 +84,7 @@ odd_texts = st.lists(
     st.one_of(
         st.sampled_from(ODD),
         st.sampled_from(
-            [
-                "東京",
-                "猫",
-                "である",
-                "データ",
-                "[MASK]",
-                "[SEP]",
-                "新語",
-                "TEL",
-                "C++",
-                "行う",
-                "コンピュータ",
-            ]
+            "東京 猫 である データ [MASK] [SEP] 新語 TEL C++ 行う コンピュータ".split()
         ),
         st.characters(codec="utf-8"),
     ),

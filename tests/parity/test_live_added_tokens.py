@@ -32,19 +32,7 @@ from .conftest import (
 # pieces.
 CONTENTS = [
     *(
-        "<a>",
-        "<B>",
-        "<a><B>",
-        "[CLS]",
-        "[PAD]",
-        "[X]",
-        "[x]",
-        "hello",
-        "HELLO",
-        "ab",
-        "abc",
-        "##b",
-        "##abc",
+        *"<a> <B> <a><B> [CLS] [PAD] [X] [x] hello HELLO ab abc ##b ##abc".split(),
         "new york",
     ),
     *(
@@ -54,12 +42,7 @@ CONTENTS = [
         "é",
         "É",
         "e\u0301",
-        "İ",
-        "ΟΔΟΣ",
-        "ß",
-        "世",
-        "世界",
-        "😀",
+        *"İ ΟΔΟΣ ß 世 世界 😀".split(),
         "👩‍👩‍👧",
         "!",
         "'",
@@ -544,25 +527,7 @@ def test_terms_added_step_by_step_have_the_same_ids(
     """Each step is saved and loaded, as commands do; no id moves, and no entry is given where a
     token was before.
     """
-    pieces = [
-        "a",
-        "b",
-        "##b",
-        "##c",
-        "z",
-        "##e",
-        "new",
-        "york",
-        "c",
-        "+",
-        "co",
-        "##v",
-        "-",
-        "1",
-        "x",
-        "y",
-        "世",
-    ]
+    pieces = "a b ##b ##c z ##e new york c + co ##v - 1 x y 世".split()
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "vocab.txt").write_text(
             "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *pieces])

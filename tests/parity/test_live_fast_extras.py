@@ -14,15 +14,7 @@ import transformers
 import trietok
 
 TOKENS = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "<s>",
-    "</s>",
-    "<pad>",
-    "<mask>",
+    *"[PAD] [UNK] [CLS] [SEP] [MASK] <s> </s> <pad> <mask>".split(),
     *"abcdefgh",
     "##b",
     "##c",

@@ -89,22 +89,10 @@ def processor(rng):
 SPECIAL = [("[CLS]", 1), ("[SEP]", 2)]
 PIECES = [
     *"abcxyz019.,!-_'#eßσ世界",
-    "ab",
-    "bc",
-    "abc",
-    "é",
-    "fi",
-    "1",
-    "²",
+    *"ab bc abc é fi 1 ²".split(),
     "a b",
     " ",
-    "ガ",
-    "가",
-    "ss",
-    "A",
-    "X",
-    "..",
-    "01",
+    *"ガ 가 ss A X .. 01".split(),
 ]
 
 

@@ -89,25 +89,7 @@ def test_split(tokens, text, pieces):
     assert AddedTokens(dict(enumerate(tokens))).split(text) == pieces
 
 
-PIECES = [
-    "un",
-    "##aff",
-    "##able",
-    "able",
-    "a",
-    "b",
-    "##b",
-    "x",
-    "##x",
-    "é",
-    "i",
-    "[",
-    "]",
-    "<",
-    ">",
-    "ing",
-    "##ing",
-]
+PIECES = "un ##aff ##able able a b ##b x ##x é i [ ] < > ing ##ing".split()
 contents = st.sampled_from(
     ["un", "ab", "a b", "<x>", "A", "AB", "é", "\n", "  ", " a", "a\n", "ing", "[CLS]", "[X"]
 )
@@ -217,15 +199,7 @@ def test_special_tokens_are_listed_and_plain_ones_are_not(small):
         {"additional_special_tokens": ["<z>"]}, replace_additional_special_tokens=False
     )
     assert tokenizer.additional_special_tokens == ["<y>", "<z>"]
-    assert tokenizer.all_special_tokens == [
-        "[UNK]",
-        "[SEP]",
-        "[PAD]",
-        "[CLS]",
-        "[MASK]",
-        "<y>",
-        "<z>",
-    ]
+    assert tokenizer.all_special_tokens == "[UNK] [SEP] [PAD] [CLS] [MASK] <y> <z>".split()
     assert tokenizer.decode([6, 7, 8, 5], skip_special_tokens=True) == "<x> a"
 
 
@@ -236,13 +210,7 @@ def test_known_tokens_are_those_that_get_no_new_id(small):
     tokenizer = small("a", "b", "##c")
     tokenizer.add_tokens(["<x>", AddedToken("<Y>", normalized=False)])
     terms = [
-        "A",
-        "new",
-        "<X>",
-        "<Y>",
-        "<y>",
-        "NEW",
-        "##c",
+        *"A new <X> <Y> <y> NEW ##c".split(),
         AddedToken("B", normalized=False),
         AddedToken("B"),
         "[CLS]",

@@ -18,16 +18,9 @@ NEWEST = "\u0558"  # a word character since the Unicode version of the table
 # What a browser's Python lacks, or has without effect; what needs threads, processes or a network
 # is not asked for.
 MISSING = (
-    *(
-        "regex",
-        "fcntl",
-        "multiprocessing",
-        "_multiprocessing",
-        "concurrent",
-        "subprocess",
-        "signal",
-        "resource",
-    ),
+    *"""
+        regex fcntl multiprocessing _multiprocessing concurrent subprocess signal resource
+        """.split(),
     *("ssl", "_ssl", "_hashlib", "lzma", "bz2", "sqlite3", "ctypes", "mmap", "socket", "select"),
 )
 WITHOUT = f"""
