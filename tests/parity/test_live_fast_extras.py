@@ -116,12 +116,6 @@ def test_a_tokenizer_of_a_rust_object(vocabulary, tmp_path, kind, options):
     assert "<z>" not in ours.get_vocab()
 
 
-def test_what_is_no_rust_object():
-    for value in (5, "tokenizer.json"):
-        with pytest.raises(trietok.InputTypeError, match=r"should be a tokenizers\.Tokenizer"):
-            trietok.BertTokenizerFast(tokenizer_object=value)
-
-
 @pytest.mark.parametrize("role", ["bos_token", "eos_token", "cls_token", "sep_token"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_stands_around_ids_once_a_role_has_changed(vocabulary, kind, role):

@@ -113,31 +113,6 @@ def test_what_is_left_out_says_what_to_do_instead(name: str) -> None:
     assert isinstance(caught.value, trietok.NotSupportedError)
 
 
-@pytest.mark.parametrize(
-    ("name", "module"),
-    [
-        ("AddedToken", "transformers"),
-        ("BatchEncoding", "transformers"),
-        ("BertTokenizer", "transformers"),
-        ("PreTrainedTokenizer", "transformers"),
-        ("CharSpan", "transformers"),
-        ("TokenSpan", "transformers"),
-        ("TensorType", "transformers"),
-        ("BasicTokenizer", "transformers.models.bert.tokenization_bert"),
-        ("WordpieceTokenizer", "transformers.models.bert.tokenization_bert"),
-        ("load_vocab", "transformers.models.bert.tokenization_bert"),
-        ("Trie", "transformers.tokenization_utils"),
-        ("PaddingStrategy", "transformers.utils"),
-        ("TruncationStrategy", "transformers.tokenization_utils_base"),
-    ],
-)
-def test_the_classes_have_the_same_names(name: str, module: str) -> None:
-    import importlib
-
-    assert hasattr(importlib.import_module(module), name)
-    assert hasattr(trietok, name)
-
-
 @pytest.mark.parametrize("name", ["PaddingStrategy", "TruncationStrategy"])
 def test_the_strategies_have_the_same_members(name: str) -> None:
     from transformers import tokenization_utils_base

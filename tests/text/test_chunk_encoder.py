@@ -20,50 +20,17 @@ PIECES = "the subj sub ##j ##ect un ##able ##ble a b ##b cafe e x ##x".split()
 PIECES += "don ' t don't [ ] cls é caf ##é 中 A B S UBJ [unused0] [unused1]".split()
 WORDS = [
     *"the subject SUBJ subj unable ab café".split(),
-    "cafe\u0301",
-    "don't",
-    "[CLS]",
-    "[X]",
-    "[x]",
-    "[Y]",
-]
-WORDS += [
-    "end.",
-    "(a)b,",
-    "一二，。a中b",
+    *("cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]", "end.", "(a)b,", "一二，。a中b"),
     "中́x",
     *"ÉB ﬁ Ⅷ 가 한글 Å".split(),
-    "the\nsubject",
-    "a\tb",
-    "x\x0by",
+    *("the\nsubject", "a\tb", "x\x0by", "。[SEP\0]", "“[MASK\u200b]”", "e\u0301。", "a\ufadab"),
+    *("a\0。", "\u212b—", "éa—b", "unable。", "AB", "É。", "xx", "中a中", "a\x00b", "<s>"),
+    *("[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"),
 ]
-WORDS += [
-    "。[SEP\0]",
-    "“[MASK\u200b]”",
-    "e\u0301。",
-    "a\ufadab",
-    "a\0。",
-    "\u212b—",
-    "éa—b",
-    "unable。",
-    "AB",
-    "É。",
-]
-WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
     [
         *"subj SUBJ [X] [Y] ab a é 中 ##able b-b <s> un".split(),
-        "a b",
-        "[x]",
-        "e x",
-        "A the",
-        "x\ny",
-        "subject un ab",
-        " b",
-        "é。",
-        "a。",
-        "B",
-        "aB",
+        *("a b", "[x]", "e x", "A the", "x\ny", "subject un ab", " b", "é。", "a。", "B", "aB"),
     ]
 )
 texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(

@@ -203,39 +203,6 @@ def exit_code_of(child: int) -> int:
 
 @pytest.mark.kernel
 @needs_fork
-@pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""),
-    reason="needs malloc: that of AddressSanitizer may be locked in the child of a fork",
-)
-def test_a_fork_by_the_thread_whose_batch_it_is():
-    """What Python is asked in the middle of a batch forks: the child, which has no helpers, goes on
-    with the batch.
-    """
-    texts = texts_of(6)
-    expected = kernel_that().rows(texts).lists()
-    children: list[int] = []
-
-    def hand_over(chunk: str) -> list[int]:
-        if chunk == "[100]" and not children:
-            child = os.fork()
-            children.append(child)
-            if child == 0:
-                signal.alarm(LONGEST)
-        return [len(chunk)] * 3
-
-    for _ in range(5):
-        children.clear()
-        compiled = kernel_that(hand_over)
-        found = compiled.rows(texts, lambda forks: 3).lists()
-        if children == [0]:
-            again = compiled.rows(texts, lambda forks: 2 if forks else 1).lists()
-            os._exit(0 if found == again == expected else 1)
-        assert found == expected
-        assert exit_code_of(children[0]) == 0
-
-
-@pytest.mark.kernel
-@needs_fork
 def test_a_fork_while_another_thread_encodes_a_batch(monkeypatch):
     monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
     monkeypatch.setattr(worker_pool, "cores", lambda: 2)

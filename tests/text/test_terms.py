@@ -20,11 +20,7 @@ WORDS = "a b ab the new york in of x é É ö İ ß K Σ ς st st. u.s. covid-19
 WORDS += ["e\u0301", "\u0301", "renew", "yorkers"]
 GAPS = [" "] * 12 + [
     "  ",
-    "\t",
-    "\n",
-    "\xa0",
-    "\u3000",
-    "\u200b",
+    *"\t\n\xa0\u3000\u200b",
     " \u200b",
     "\x0b",
     "\x7f",
