@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.conftest import SPECIAL, examples
-from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
+from trietok import AddedToken, BertTokenizer, InputError
 from trietok.text.kernel.choosing import using_kernel
 
 PIECES = "the subj sub ##j ##ect un ##able ##ble a b ##b cafe e x ##x".split()
@@ -160,76 +160,6 @@ def test_any_change_between_two_texts(vocab_path):
     Changes.TestCase().runTest()
 
 
-class Shouting(BasicTokenizer):
-    def tokenize(self, text, never_split=None):
-        return text.upper().split()
-
-
-class Lettering(WordpieceTokenizer):
-    def tokenize(self, text):
-        return list(text.replace(" ", ""))
-
-
-class Backwards(BertTokenizer):
-    def _tokenize(self, text, **kwargs):
-        return super()._tokenize(text, **kwargs)[::-1]
-
-
-class Duck:
-    """Just what BertTokenizer asks of a basic tokenizer."""
-
-    do_lower_case = True
-    never_split = ()
-
-    def tokenize(self, text, never_split=None):
-        return [text[0]]
-
-
-@pytest.mark.parametrize(
-    "replace",
-    [
-        lambda t: setattr(t, "basic_tokenizer", Shouting()),
-        lambda t: setattr(t, "basic_tokenizer", Duck()),
-        lambda t: setattr(t, "wordpiece_tokenizer", Lettering(t.vocab, "[UNK]")),
-        lambda t: setattr(t.basic_tokenizer, "tokenize", lambda text, never_split=None: ["a"]),
-        lambda t: setattr(t.wordpiece_tokenizer, "tokenize", lambda text: ["b"]),
-        lambda t: setattr(t.basic_tokenizer, "normalize", lambda text: text + "x"),
-        lambda t: setattr(t, "__class__", Backwards),
-        lambda t: setattr(t, "_tokenize", lambda text, **kwargs: ["x"]),
-        lambda t: setattr(t, "tokenize", lambda text, **kwargs: ["the"]),
-        lambda t: setattr(t, "convert_tokens_to_ids", lambda tokens: [7]),
-    ],
-)
-def test_a_stage_that_is_replaced_is_used(vocab_path, replace):
-    tokenizer = BertTokenizer(vocab_path)
-    before = tokenizer.encode("ab subject", add_special_tokens=False)
-    replace(tokenizer)
-    after = tokenizer.encode("ab subject", add_special_tokens=False)
-    assert after != before
-    assert after == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("ab subject"))
-
-
-OVERRIDES = {
-    "_tokenize": lambda self, text, **kwargs: ["x"],
-    "tokenize": lambda self, text, **kwargs: ["x"],
-    "prepare_for_tokenization": lambda self, text, **kwargs: ("x", {}),
-    "_convert_token_to_id": lambda self, token: 7,
-    "convert_tokens_to_ids": lambda self, tokens: (
-        7 if isinstance(tokens, str) else [7 for _ in tokens]
-    ),
-    "do_lower_case": False,
-}
-
-
-@pytest.mark.parametrize("name", OVERRIDES)
-def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
-    kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
-    tokenizer = kind(vocab_path)
-    assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(
-        tokenizer.tokenize("AB")
-    )
-
-
 def test_what_is_changed_in_place_is_seen(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
     tokenizer.model_input_names = list(tokenizer.model_input_names)
@@ -328,15 +258,6 @@ def test_a_forked_process_goes_on_with_what_is_remembered(vocab_path):
         as_before = tokenizer.cache_info() == remembered and tokenizer.encode("the subject") == ids
         os._exit(0 if as_before and tokenizer.cache_info() == remembered else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):
-    class Greedy(BertTokenizer):
-        def prepare_for_tokenization(self, text, **kwargs):
-            self.add_tokens([text])
-            return text, {}
-
-    assert Greedy(vocab_path).tokenize("ab zz") == ["ab zz"]
 
 
 @pytest.mark.parametrize("number", [1, 23, 24, 100])

@@ -18,7 +18,6 @@ from trietok import (
     load_vocab,
 )
 from trietok.files.formats import write_text, write_vocab_lines
-from trietok.files.json_files import read_json_object
 
 
 def test_the_id_is_the_line(tmp_path):
@@ -102,35 +101,3 @@ def test_a_bad_vocabulary_file_is_named(tmp_path):
     with pytest.raises(FileFormatError) as caught:
         load_vocab(path)
     assert caught.value.line_number == 3
-
-
-@pytest.mark.parametrize("text", ["", '{"a": 1\n"b"}', "[1]", "null", "[" * 100_000])
-def test_json_that_is_no_object(tmp_path, text):
-    path = tmp_path / "tokenizer_config.json"
-    path.write_text(text)
-    with pytest.raises(FileFormatError, match=r"tokenizer_config\.json"):
-        read_json_object(path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": 1, "a": 2}',
-        '{"a": 1, "\\u0061": 1}',
-        '{"b": [{"a": {}, "c": ":", "a": 3}]}',
-    ],
-)
-def test_json_with_a_key_twice_in_an_object(tmp_path, text):
-    path = tmp_path / "some.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileFormatError, match="'a'"):
-        read_json_object(path)
-
-
-def test_json_is_nested_forty_deep_at_most(tmp_path):
-    path = tmp_path / "some.json"
-    path.write_text('{"a":' * 40 + "1" + "}" * 40, encoding="utf-8")
-    assert "a" in read_json_object(path)
-    path.write_text('{"a":' * 41 + "1" + "}" * 41, encoding="utf-8")
-    with pytest.raises(FileFormatError):
-        read_json_object(path)
