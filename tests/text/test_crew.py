@@ -208,6 +208,7 @@ def test_a_fork_while_another_thread_encodes_a_batch(monkeypatch):
     monkeypatch.setattr(worker_pool, "cores", lambda: 2)
     with kernel_of("compiled"):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
+        tokenizer("")
     texts = [f"the people of the united states {number} " * 20 for number in range(500)]
     expected = tokenizer(texts)["input_ids"]
     assert tokenizer.text_encoder.kernel.info()["helped"] > 0
