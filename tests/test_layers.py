@@ -21,7 +21,7 @@ LAYERS = """
     inputs
     text
     collector disk log showing worker_pool
-    errors forks named_tuple
+    cores errors forks named_tuple typing_compat
     later
 """
 LAYER = {name: place for place, line in enumerate(LAYERS.split("\n")) for name in line.split()}
