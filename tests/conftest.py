@@ -56,7 +56,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if installed_kernel.IS_STALE:
             pytest.fail(installed_kernel.STALE)
         if not installed_kernel.is_there():
-            pytest.skip("needs the kernel")
+            pytest.skip("needs kernel")
 
 
 def _no_flush(handle: int) -> None:

@@ -47,15 +47,3 @@ def test_every_departure_from_transformers_has_its_number_and_names_a_test():
     numbers = [int(item.partition(".")[0]) for item in items]
     assert numbers == [*range(1, len(items) + 1)]
     assert [item.split("\n")[0] for item in items if not NAMED.search(item)] == []
-
-
-def test_what_is_not_there_is_noticed(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "`tests/test_documentation.py::missing`, `tests/test_documentation.py::test_of_nothing`, "
-        "`tests/nowhere/test_nothing.py`, `tests/golden/`, `tests/test_documentation.py`"
-    )
-    assert missing(page) == [
-        "tests/test_documentation.py::test_of_nothing",
-        "tests/nowhere/test_nothing.py",
-    ]

@@ -45,14 +45,6 @@ def steps(page: pathlib.Path) -> Iterator[tuple[str, str]]:
             yield "", block
 
 
-def test_every_guide_that_has_commands_is_followed():
-    about = (
-        "adapting checking command_line explaining get_started locking replace_transformers"
-        " training vocabularies"
-    )
-    assert {f"{name}.md" for name in about.split()} <= {page.name for page in PAGES}
-
-
 @posix
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_can_be_followed_in_an_empty_directory(tmp_path, monkeypatch, page):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
-import pkgutil
 from pathlib import Path
 
 import pytest
 
 import trietok
 from tests.explaining.test_notebooks import sound
-from trietok.showing.report import Report, json_line, plain_values
+from trietok.showing.report import Report
 
 HOSTILE = "<script>☃\u2028"
 
@@ -75,15 +74,6 @@ def reports(tmp_path_factory):
     return every_report(tmp_path_factory.mktemp("reports"))
 
 
-def test_every_class_of_reports_is_tried_here(reports):
-    for module in pkgutil.walk_packages(trietok.__path__, "trietok."):
-        if module.name.startswith(
-            ("trietok.workbench", "trietok.explaining", "trietok.tokenizer.unknown")
-        ):
-            importlib.import_module(module.name)
-    assert {type(report) for report, _ in reports} == set(Report.__subclasses__())
-
-
 def test_json_is_the_dict_in_one_line(reports):
     for report, _ in reports:
         values = report.to_dict()
@@ -116,15 +106,3 @@ def test_reports_stay_as_they_are(reports):
             name = dataclasses.fields(report)[0].name
             with pytest.raises(dataclasses.FrozenInstanceError):
                 setattr(report, name, None)
-
-
-def test_values_for_json():
-    suggestion = trietok.Suggestion("covid", 2, ["co", "##vid"], 2, False, 2.0)
-    assert plain_values({1: (suggestion, "a", None)}) == {
-        "1": [
-            suggestion._asdict(),
-            "a",
-            None,
-        ]
-    }
-    assert json_line({"a": "☃\u2028\ud800"}) == '{"a": "☃\\u2028\\ud800"}'

@@ -7,8 +7,7 @@ over the turns, with the quartiles. The texts are always the same few, and not n
 process that has seen no more than them is measured, too.
 
 With `TRIETOK_CORPORA` the text is its `en.txt`, else the pages of the repository; with
-`TRIETOK_MODELS` the vocabulary is bert-base-uncased, else the built-in one. `TRIETOK_ROUNDS` says
-how many turns there are.
+`TRIETOK_MODELS` the vocabulary is bert-base-uncased, else the built-in one.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 
-ROUNDS = int(os.environ.get("TRIETOK_ROUNDS", "15"))
+ROUNDS = 15
 MODELS, CORPORA = os.environ.get("TRIETOK_MODELS"), os.environ.get("TRIETOK_CORPORA")
 MODEL = str(Path(MODELS, "bert-base-uncased") if MODELS else built_in_directory("trietok-en"))
 SECONDS_A_TURN = 0.01

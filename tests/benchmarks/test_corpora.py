@@ -26,6 +26,8 @@ import threading
 import time
 from collections.abc import Iterator
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 pytestmark = pytest.mark.benchmark
@@ -38,7 +40,7 @@ NEW_WORD = 0.005  # of the words
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
 needs_corpus = pytest.mark.skipif(
-    not (CORPORA and MODEL), reason="needs TRIETOK_CORPORA and TRIETOK_MODEL"
+    not (CORPORA and MODEL), reason="needs TRIETOK_CORPORA: and TRIETOK_MODEL"
 )
 
 DATASETS = """
@@ -94,8 +96,6 @@ def texts(varied: bool) -> Iterator[str]:
 @pytest.fixture(params=["repeated", "varied"])
 def corpus(request, tmp_path_factory):
     """The files of the corpus."""
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
     folder = tmp_path_factory.mktemp(request.param)
     endless = texts(request.param == "varied")
     files = []

@@ -23,19 +23,19 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from trietok import BertTokenizer, kernel
 
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 PROC = pathlib.Path("/proc")
 MEGABYTES = float(os.environ.get("TRIETOK_CORPUS_MB", "60"))
 FILES, WORDS = 6, 40  # of a corpus; of a line
 SHARD_MB = str(max(MEGABYTES / 30, 1))
 pytestmark = [
     pytest.mark.benchmark,
-    pytest.mark.skipif(not (PROC / "self/schedstat").exists(), reason="needs Linux's schedstat"),
+    pytest.mark.skipif(not (PROC / "self/schedstat").exists(), reason="needs Linux: reads /proc"),
 ]
 
 
@@ -160,7 +160,7 @@ def contents(out: pathlib.Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("compiled", [True, False], ids=["threads", "processes"])
 def test_processes(files, tmp_path, capsys, compiled):
     if compiled and kernel != "compiled":
-        pytest.skip("needs the compiled kernel")
+        pytest.skip("needs kernel")
     kind, paths = files
 
     def show(*values: object) -> None:

@@ -26,6 +26,7 @@ import pytest
 
 from tests.benchmarks.http_load import Load, ask, load, request
 from tests.benchmarks.texts import lines
+from tests.conftest import needs
 
 pytestmark = pytest.mark.benchmark
 
@@ -118,10 +119,12 @@ def numbers(one: Load) -> tuple[float, float, float]:
     return one.per_second, one.percentile(50), one.percentile(99)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a service is given its socket by number")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="needs Linux: a service is given its socket by number"
+)
 def test_http(tmp_path, capsys):
-    for package in ("fastapi", "uvicorn", "transformers"):
-        pytest.importorskip(package)
+    for package in ("fastapi", "uvicorn"):
+        needs(package)
     from transformers import BertTokenizerFast
 
     from trietok.files.model_files import built_in_directory

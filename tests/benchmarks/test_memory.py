@@ -40,7 +40,7 @@ show("cleared")
 """
 
 
-@pytest.mark.skipif(not STATM.exists(), reason="needs Linux's /proc")
+@pytest.mark.skipif(not STATM.exists(), reason="needs Linux: reads /proc")
 def test_memory_levels_off(capsys):
     env = {
         **os.environ,

@@ -23,7 +23,7 @@ from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark
 
-ROUNDS = int(os.environ.get("TRIETOK_ROUNDS", "7"))
+ROUNDS = 7
 SECONDS = 0.01  # that a round of an operation takes at least, on either side
 TEXTS = [line for line in lines() if 200 < len(line) < 300 and line.isascii()][:64]
 WORDS = [text.split() for text in TEXTS]
@@ -277,7 +277,6 @@ def table(wanted: str = "") -> str:
 
 
 def test_operations(capsys):
-    pytest.importorskip("transformers")
     found = table(os.environ.get("TRIETOK_OPERATIONS", ""))
     with capsys.disabled():
         print(f"\n{found}")

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import pytest
+import transformers
 
 from tests.tokenizer.thread_calls import OFTEN
 from trietok.files.model_files import built_in_directory
@@ -47,7 +48,6 @@ def stressed(python: str, engine: str, directory: pathlib.Path, interval: float)
 
 
 def test_threads(tmp_path, capsys):
-    transformers = pytest.importorskip("transformers")
     transformers.BertTokenizerFast.from_pretrained(
         built_in_directory("trietok-en")
     ).save_pretrained(tmp_path)

@@ -50,7 +50,7 @@ print(min(times), tokenizer.get_vocab_size())
 def corpus(name: str) -> pathlib.Path:
     directory = os.environ.get("TRIETOK_CORPORA")
     if not directory:
-        pytest.skip("TRIETOK_CORPORA names no directory")
+        pytest.skip("needs TRIETOK_CORPORA")
     return pathlib.Path(directory, f"{name}.txt")
 
 
@@ -83,7 +83,6 @@ def time_of_tokenizers(kind: str, path: pathlib.Path, size: int) -> tuple[float,
 @pytest.mark.parametrize("name", ["en", "udhr", "zh"])
 @pytest.mark.parametrize("kind", ["wordpiece", "bpe"])
 def test_beside_tokenizers(kind, name):
-    pytest.importorskip("tokenizers")
     path, size = corpus(name), 30000
 
     def train() -> int:

@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import needs
+
 ROOT = pathlib.Path(__file__).parents[2]
 AXE = "axe-core@4.10.3"
 SLOW = 120_000  # milliseconds; only a page that hangs takes longer, on a busy machine too
@@ -74,13 +76,13 @@ def address(serve):
 
 @pytest.fixture(scope="session")
 def browser():
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright's Python package is not installed"
-    )
+    needs("playwright")
+    from playwright.sync_api import sync_playwright
+
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("Chromium is not installed")
-    with playwright.sync_playwright() as driver:
+        pytest.skip("needs Chromium")
+    with sync_playwright() as driver:
         running = driver.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"], timeout=SLOW
         )
@@ -95,13 +97,13 @@ def axe(tmp_path_factory):
     """
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("npm is not installed, which fetches axe-core")
+        pytest.skip("needs npm: it fetches axe-core")
     folder = tmp_path_factory.mktemp("axe")
     packed = subprocess.run(
         [npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True
     )
     if packed.returncode:
-        pytest.skip(f"npm does not fetch {AXE}: {packed.stderr}")
+        pytest.skip(f"needs npm: it does not fetch {AXE}: {packed.stderr}")
     with tarfile.open(folder / packed.stdout.strip()) as archive:
         script = archive.extractfile("package/axe.min.js").read().decode()
 

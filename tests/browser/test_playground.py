@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pathlib
 import zipfile
 from urllib.parse import quote
@@ -14,7 +13,6 @@ from urllib.parse import quote
 import pytest
 
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.worker_pool import cores
 
 pytestmark = pytest.mark.browser
 
@@ -29,10 +27,6 @@ TEXTS = [
     "<script>alert(1)</script><img src=x onerror=alert(1)> &amp; \"'`",
 ]
 MODELS = ("trietok-en", "trietok-multi", "trietok-zh")
-BUDGET_OF_BOOT = 8.0  # seconds, on a machine that does nothing else
-BUDGET_OF_KEY = 50.0  # milliseconds
-PATIENCE = 6  # how many times as long it may take where other work goes on
-PHONE = {"width": 390, "height": 800}
 
 
 def tokenizer_of(model: str, profile: str):
@@ -386,32 +380,6 @@ def test_play_shows_the_tokenizers_of_models_side_by_side(open_page, serve, dire
     assert playground.page.input_value("#model") == "my-model"
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_pinned_reason_is_beside_its_token_and_covers_nothing(open_page, address, width):
-    playground = open_page(address, viewport={"width": width, "height": 844}, has_touch=width < 800)
-    page = playground.page
-    playground.type("unaffable naïve words " * 8)
-    field, tokens = (page.locator(each).bounding_box() for each in ("#text", "#explanation"))
-    assert 0 < tokens["y"] - field["y"] - field["height"] < 90  # right under the text
-    token = page.locator("#explanation summary.tt-t").nth(5)
-    token.tap() if width < 800 else token.click()
-    page.mouse.move(1, 1)
-    story, mine = (
-        page.locator("#explanation .tt-d[open] .tt-story").bounding_box(),
-        token.bounding_box(),
-    )
-    across, down = story["x"] - mine["x"] - mine["width"], story["y"] - mine["y"] - mine["height"]
-    assert 0 <= across < 30 or 0 <= down < 10
-    for other in page.locator("#explanation summary.tt-t").all():
-        box = other.bounding_box()
-        is_apart = (
-            box["y"] >= story["y"] + story["height"] or box["y"] + box["height"] <= story["y"]
-        )
-        assert is_apart or box["x"] + box["width"] <= story["x"]
-    page.keyboard.press("Escape")
-    assert page.locator("#explanation .tt-d[open]").count() == 0
-
-
 def test_the_search_step_by_step(open_page, address):
     playground = open_page(address)
     page = playground.page
@@ -496,34 +464,6 @@ def test_axe_finds_no_serious_fault(browser, serve, axe, scheme, width):
     assert serious == []
 
 
-def patience() -> float:
-    """`PATIENCE`, and more where several processes wait for each core."""
-    return PATIENCE * max(1.0, os.getloadavg()[0] / cores())
-
-
-def test_boot_and_keystroke_are_quick(open_page, address):
-    playground = open_page(address)
-    page = playground.page
-    boot = page.evaluate("() => Number(document.documentElement.dataset.booted)") / 1000
-    page.focus("#text")
-    page.evaluate("""() => {
-            window.times = [];
-            let pressed = 0;
-            document.getElementById("text").addEventListener("input", () => (pressed = performance.now()), true);
-            addEventListener("shown", () => times.push(performance.now() - pressed), true);
-        }""")
-    for number, letter in enumerate(" and more words"):
-        page.keyboard.type(letter)
-        playground.until("(number) => times.length > number", number)
-    times = sorted(page.evaluate("() => times"))
-    key = times[len(times) // 2]
-    print(
-        f"\n{address}: boot {boot:.1f} s; a keystroke {key:.0f} ms, the slowest {times[-1]:.0f} ms"
-    )
-    assert boot < BUDGET_OF_BOOT * patience()
-    assert key < BUDGET_OF_KEY * patience()
-
-
 def test_nothing_is_asked_for_elsewhere(open_page, address):
     playground = open_page(address)
     playground.page.evaluate("() => fetch('http://example.org/').catch(() => 0)")
@@ -542,54 +482,3 @@ def test_examples_show_what_they_are_called(open_page, address, number):
     assert answer["counts"]["unknown"] == (1, 2, 0)[number]
     assert len(answer["others"]) == (0, 1, 1)[number]
     assert all(other["ids"] != answer["ids"] for other in answer["others"])
-
-
-def test_large_type_is_kept_in_the_link(open_page, address):
-    playground = open_page(address)
-    assert (
-        playground.page.evaluate("getComputedStyle(document.querySelector('.tt-text')).fontSize")
-        == "20px"
-    )
-    playground.page.click("#large")
-    assert "large=yes" in playground.until("() => location.hash")
-    playground.page.locator(".examples a").first.click()
-    playground.answer(text="Mind the snow☃man")
-    again = open_page(
-        playground.until("() => location.hash.includes('large=yes') && location.href")
-    )
-    assert (
-        again.page.evaluate("getComputedStyle(document.querySelector('.tt-text')).fontSize")
-        == "38px"
-    )
-
-
-def test_the_legend_shows_each_sign_as_the_explanation_does(open_page, address):
-    playground = open_page(address)
-    playground.type("☃ people")
-    shown = playground.page.evaluate(
-        """() => ["#legend", "#explanation"].map(
-            (place) => getComputedStyle(document.querySelector(`${place} .tt-unknown`)).backgroundImage)"""
-    )
-    assert shown[0] == shown[1] != "none"
-
-
-@pytest.mark.parametrize("media", ["screen", "print"])
-def test_no_id_is_broken_and_narrow_comparisons_scroll(open_page, address, media):
-    text = "ALTernate " * 3 + "a naïve antidisestablishmentarianism"
-    playground = open_page(
-        f"{address}#text={text}&model=trietok-multi&against=trietok-en", viewport=PHONE
-    )
-    playground.page.emulate_media(media=media)
-    rows = playground.page.evaluate(
-        """() => [...document.querySelectorAll(".tt-t > i:not(.tt-p), #contrast td b")].map((each) => {
-            const range = document.createRange();
-            range.selectNodeContents(each);
-            return [each.textContent, new Set([...range.getClientRects()].map((place) => place.top)).size];
-        })"""
-    )
-    broken = [
-        shown for shown, count in rows if count > 1 and (media == "screen" or shown.isdigit())
-    ]
-    assert len(rows) > 20
-    assert broken == []
-    assert playground.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,18 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def project():
-    tomllib = pytest.importorskip("tomllib", reason="Python has it from 3.11 on")
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def settings():
+    tomllib = pytest.importorskip("tomllib", reason="needs tomllib: Python has it from 3.11 on")
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def project(settings):
+    return settings["project"]
 
 
 @pytest.fixture(scope="module")
 def with_absolute_links():
-    pytest.importorskip("hatchling")
-    import runpy
-
     return runpy.run_path(str(ROOT / "hatch_build.py"))["with_absolute_links"]
 
 
@@ -50,9 +53,7 @@ def test_the_paths_of_the_addresses_are_there(project):
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_what_the_sdist_names_is_there():
-    tomllib = pytest.importorskip("tomllib", reason="Python has it from 3.11 on")
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+def test_what_the_sdist_names_is_there(settings):
     named = settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert [name for name in named if not (ROOT / name).exists()] == []
 

@@ -2,14 +2,14 @@
 two outcomes.
 
 Each test gives the same input to trietok and to transformers' Python tokenizer, at the same time,
-and holds the outcomes side by side. `TRIETOK_EXAMPLES=20000 pytest tests/parity` looks for longer
-than the default run does.
+and holds the outcomes side by side.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
+import os
 import re
 import tempfile
 import warnings
@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+import transformers
 from hypothesis import strategies as st
 
 import trietok
@@ -34,100 +36,15 @@ ROLES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 UNCASED = [
     *ROLES,
     *"abcdefghi!?.,'[]()$^`-/0123",
-    *(
-        "##a",
-        "##b",
-        "##c",
-        "##d",
-        "##e",
-        "##1",
-        "##2",
-        "ab",
-        "abc",
-        "##bc",
-        "##abc",
-        "abcd",
-        "##cd",
-    ),
-    *(
-        "hello",
-        "hel",
-        "##lo",
-        "wor",
-        "##ld",
-        "world",
-        "un",
-        "##aff",
-        "##able",
-        "the",
-        "people",
-        "cls",
-        "##s",
-        "ph",
-    ),
-    *(
-        "don",
-        "n",
-        "t",
-        "m",
-        "s",
-        "ve",
-        "re",
-        "x",
-        "##x",
-        "##xx",
-        "é",
-        "##é",
-        "ß",
-        "ss",
-        "σ",
-        "ς",
-        "##σ",
-        "##ς",
-    ),
-    *(
-        "i̇",
-        "##i",
-        "ı",
-        "世",
-        "界",
-        "豈",
-        "更",
-        "あ",
-        "##い",
-        "한",
-        "##국",
-        "ㅎ",
-        "😀",
-        "##😀",
-        "…",
-        "。",
-        "€",
-        "no",
-        "##no",
-    ),
+    *"##a ##b ##c ##d ##e ##1 ##2 ab abc ##bc ##abc abcd ##cd".split(),
+    *"hello hel ##lo wor ##ld world un ##aff ##able the people cls ##s ph".split(),
+    *"don n t m s ve re x ##x ##xx é ##é ß ss σ ς ##σ ##ς".split(),
+    "i̇",
+    *"##i ı 世 界 豈 更 あ ##い 한 ##국 ㅎ 😀 ##😀 … 。 € no ##no".split(),
 ]
 CASED = [
     *UNCASED,
-    *(
-        "A",
-        "B",
-        "AB",
-        "##B",
-        "Abc",
-        "Hello",
-        "World",
-        "É",
-        "##É",
-        "Σ",
-        "İ",
-        "ẞ",
-        "CLS",
-        "E",
-        "##E",
-        "Ph",
-        "D",
-    ),
+    *"A B AB ##B Abc Hello World É ##É Σ İ ẞ CLS E ##E Ph D".split(),
 ]
 # A vocabulary that some files on disk look like: a token twice, an empty line, lines no word can be
 # matched with.
@@ -147,11 +64,9 @@ ODD = [
         "a b",
         "##a",
         "[PAD]",
-        "x",
-        "x",
-        "##x",
     ),
-    *("[MASK]", "\u00a0", "c\u2028d", "c", "##\u0301", "e", "##c", "abc", "!", "\ufeff", "hello"),
+    *("x", "x", "##x", "[MASK]", "\u00a0", "c\u2028d", "c", "##\u0301", "e", "##c", "abc", "!"),
+    *("\ufeff", "hello"),
 ]
 WITHOUT_ROLES = ["[UNK]", *UNCASED[5:]]
 
@@ -177,8 +92,6 @@ def _temporary_root() -> tempfile.TemporaryDirectory[str]:
 
 def tokenizers(vocabulary: str, **options: Any) -> tuple[Any, Any]:
     """transformers' tokenizer and trietok's, with the same options."""
-    import transformers
-
     path = str(directory_of(vocabulary) / "vocab.txt")
     if vocabulary == "cased":
         options.setdefault("do_lower_case", False)
@@ -199,105 +112,35 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
+def directory_named(variable: str) -> Path:
+    """The directory that an environment variable names; without it, the test is skipped."""
+    if variable not in os.environ:
+        pytest.skip(f"needs {variable}")
+    return Path(os.environ[variable])
+
+
 # ---- texts ---------------------------------------------------------------------------------------
 
 WHITESPACE = [
-    " ",
-    "  ",
-    "\t",
-    "\n",
-    "\r\n",
-    "\x0b",
-    "\x0c",
-    "\x1c",
-    "\x1f",
-    "\x85",
-    "\xa0",
-    "\u1680",
-    "\u2003",
+    *(" ", "  ", "\r\n"),
+    *"\t\n\x0b\x0c\x1c\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000",
 ]
-WHITESPACE += ["\u2028", "\u2029", "\u202f", "\u205f", "\u3000"]
 NASTY = [
-    "\0",
-    "\x01",
-    "\x7f",
-    "\x9f",
-    "\xad",
-    "\u0301",
-    "\u0300",
-    "\u0323",
-    "\u0345",
-    "\u200b",
-    "\u200d",
-    "\u2060",
-]
-NASTY += [
-    "\ufeff",
-    "\ufffd",
-    "\ufffe",
-    "\ud800",
-    "\udfff",
-    "\udc80",
-    "\U000e0001",
-    "\U0010ffff",
-    "\u0378",
-    "\ufe0f",
-]
-NASTY += [
-    "É",
-    "é",
-    "e\u0301",
-    "ẞ",
-    "ß",
-    "Σ",
-    "ΑΣ",
-    "ΟΔΟΣ",
-    "σς",
-    "İ",
-    "I\u0307",
-    "ı",
-    "ŉ",
-    "ﬁ",
-    "Ǆ",
-    "Å",
-    "Ω",
-    "K",
-]
-NASTY += [
-    "\uf900",
-    "\uf901",
-    "\U0002f800",
-    "\u4e00",
-    "\u3400",
-    "\U00020000",
-    "世界",
-    "あい",
-    "アイ",
-    "한국",
-    "\u1112\u1161\u11ab",
-]
-NASTY += [
-    "😀",
-    "👩‍👩‍👧",
-    "👍🏽",
-    "🇪🇺",
-    "€",
-    "¿",
-    "。",
-    "、",
-    "…",
-    "“",
-    "—",
-    "·",
-    "^",
-    "`",
-    "~",
-    "$",
-    "_",
-    "॒",
-    "ः",
-    "ﷺ",
-    "\u0e33",
+    *"\0\x01\x7f\x9f\xad\u0301\u0300\u0323\u0345\u200b\u200d\u2060\ufeff\ufffd\ufffe",
+    *"\ud800\udfff\udc80\U000e0001\U0010ffff\u0378\ufe0f",
+    *"É é ẞ ß Σ ΑΣ ΟΔΟΣ σς İ ı ŉ ﬁ Ǆ Å Ω K".split(),
+    *"\u212b\u2126\u212a",
+    *("e\u0301", "I\u0307"),
+    *"\uf900\uf901\U0002f800\u4e00\u3400\U00020000",
+    *("世界", "あい", "アイ", "한국", "\u1112\u1161\u11ab"),
+    *(
+        "😀",
+        "👩‍👩‍👧",
+        "👍🏽",
+        "🇪🇺",
+        *"€¿。、…“—·^`~$_",
+    ),
+    *("॒", "ः", "ﷺ", "\u0e33"),
 ]
 ROLE_TEXTS = [
     *ROLES,
@@ -326,12 +169,7 @@ ENGLISH = [
     "do n't",
     "I 'm",
     "it 's",
-    "Ph.D.",
-    "c++",
-    "unaffable",
-    "world's",
-    "Hello",
-    "HELLO",
+    *"Ph.D. c++ unaffable world's Hello HELLO".split(),
     "the people",
     "##abc",
     "#",
@@ -358,6 +196,11 @@ def texts(extra: list[str] | None = None, max_size: int = 12) -> st.SearchStrate
         )
     parts = st.lists(part, max_size=max_size)
     return st.builds(lambda pieces, glue: glue.join(pieces), parts, st.sampled_from(["", " "]))
+
+
+def valid(text: str) -> bool:
+    """Whether a Rust string can hold the text."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def short_texts() -> st.SearchStrategy[str]:
@@ -423,8 +266,6 @@ def _is_alike(theirs: Exception, ours: Exception) -> bool:
 
 def different(want: Any, got: Any, where: str = "") -> str | None:
     """Where two results differ, in type, shape, order or value; None where they are the same."""
-    import numpy
-
     shown = f"{where or 'result'}: transformers {want!r}, trietok {got!r}"
     if isinstance(want, Mapping) and isinstance(got, Mapping):
         if list(want) != list(got):
@@ -458,6 +299,46 @@ def different(want: Any, got: Any, where: str = "") -> str | None:
 
 def _first_difference(triples: Iterator[tuple[Any, Any, str]]) -> str | None:
     return next(filter(None, (different(*triple) for triple in triples)), None)
+
+
+# ---- results of the fast classes ------------------------------------------------------------------
+
+COLUMNS = """
+    ids tokens offsets word_ids type_ids special_tokens_mask attention_mask sequence_ids
+    """.split()
+
+
+RUST_ERRORS = (
+    "Exception",
+    "ValueError",
+    "PanicException",
+    "TypeError",
+    "OverflowError",
+    "IndexError",
+)
+
+
+def assert_same_encodings(want: Any, got: Any) -> None:
+    for column in [*COLUMNS, "n_sequences"]:
+        assert getattr(got, column) == getattr(want, column), column
+    numbers = range(len(want.ids) + 2)
+    for sequence in range(2 + (want.n_sequences == 2)):
+        for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
+            theirs, ours = getattr(want, name), getattr(got, name)
+            assert [ours(i, sequence) for i in numbers] == [theirs(i, sequence) for i in numbers], (
+                name,
+                sequence,
+            )
+    for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
+        assert [getattr(got, name)(i) for i in numbers] == [
+            getattr(want, name)(i) for i in numbers
+        ], name
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, at any depth: rows of different lengths are an array of arrays."""
+    value = getattr(value, "tolist", lambda: value)()
+    return [*map(plain, value)] if isinstance(value, list) else value
 
 
 # ---- added tokens --------------------------------------------------------------------------------

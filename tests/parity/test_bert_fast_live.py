@@ -1,7 +1,6 @@
-"""`BertTokenizerFast` and transformers' class of that name side by side: tokens, spans, calls with
-every option.
+"""`BertTokenizerFast` and transformers' class of that name side by side: tokens, spans, added
+tokens; and the ranges of characters of the Rust library.
 
-TRIETOK_CODE_POINTS=all looks at every code point instead of one in five hundred or so.
 TRIETOK_MODELS and TRIETOK_CORPORA name directories with a folder for each model and a text file for
 each corpus, for the tests marked `parity`.
 """
@@ -10,45 +9,27 @@ from __future__ import annotations
 
 import functools
 import random
+import re
+import unicodedata
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import examples, often
+from tests.parity import derive_rust_ranges as derived
+from tests.parity.conftest import NASTY, directory_named, directory_of, texts, valid
+from trietok.text import characters
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from tests.parity.conftest import directory_of, texts  # noqa: E402
-from tests.parity.test_naive_rust_oracle import (  # noqa: E402
-    CONTENTS,
-    MARKS,
-    MODELS,
-    NASTY,
-    STRIDE,
-    directory_named,
-    valid,
-)
-
-COLUMNS = [
-    "ids",
-    "tokens",
-    "offsets",
-    "word_ids",
-    "type_ids",
-    "special_tokens_mask",
-    "attention_mask",
-    "sequence_ids",
+MODELS = [
+    "bert-base-uncased",
+    "bert-base-cased",
+    "bert-base-multilingual-cased",
+    "bert-base-chinese",
 ]
-RUST_ERRORS = (
-    "Exception",
-    "ValueError",
-    "PanicException",
-    "TypeError",
-    "OverflowError",
-    "IndexError",
-)
 
 
 def both(vocabulary: str, **options: Any) -> tuple[Any, Any]:
@@ -72,12 +53,15 @@ def normalizers() -> st.SearchStrategy[tuple[Any, ...]]:
 
 
 def assert_same_tokens(theirs: Any, ours: Any, text: str) -> None:
-    want = theirs.backend_tokenizer.encode(text, add_special_tokens=False)
-    located = ours.text_encoder.locate(text)
-    assert located == (want.ids, want.tokens, want.offsets, want.word_ids), text
-    assert ours.text_encoder.ids(text) == want.ids, text
-    assert ours.text_encoder.spans(text) == want.offsets, text
-    assert ours.tokenize(text) == want.tokens, text
+    rust, options = theirs.backend_tokenizer, {"add_special_tokens": False}
+    for source in (text, text, re.split("[,a]", text)):  # worked out, remembered, as words
+        split = source is not text
+        want = rust.encode(source, is_pretokenized=split, **options)
+        assert ours.encode(source, is_split_into_words=split, **options) == want.ids, source
+        got = ours(source, is_split_into_words=split, return_offsets_mapping=True, **options)
+        found = (got.input_ids, got.tokens(), got.offset_mapping, got.word_ids())
+        assert found == (want.ids, want.tokens, want.offsets, want.word_ids), source
+    assert ours.tokenize(text) == rust.encode(text, **options).tokens, text
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -87,6 +71,14 @@ def assert_same_tokens(theirs: Any, ours: Any, text: str) -> None:
 @given(st.sampled_from(["uncased", "cased", "built-in"]), normalizers(), texts().filter(valid))
 def test_texts(vocabulary, chosen, text):
     assert_same_tokens(*remembered(vocabulary, *chosen), text)
+
+
+# What decomposition reorders, and what it would if Rust knew a newer Unicode.
+MARKS = [
+    *"\u0301\u0323\u0334\u0345\u0344\u0f71\u0f73\u0f81\u302a\u302e\u302f\u3099\u1dfa\u08d4\u0898",
+    *"\u1734\u1b44\U0001d165\U0001d16d\U00011938\U00011935\U00011930\U0001e944\u05b0\u05bf",
+    *("ǖ", "ṩ", "각", "ᄀ", "\u1161", "a"),
+]
 
 
 @examples(90)
@@ -104,14 +96,44 @@ def test_marks_in_disorder(chosen, text):
 )
 def test_code_points(vocabulary, accents):
     theirs, ours = remembered(vocabulary, vocabulary == "uncased", True, accents)
-    first = random.Random(f"{vocabulary} {accents}").randrange(STRIDE)
-    for code in range(first, 0x110000, STRIDE):
+    stride = often(499, nightly=1)
+    for code in range(random.randrange(stride), 0x110000, stride):
         if not 0xD800 <= code <= 0xDFFF:
             for text in (f"ab{chr(code)}c", f"世{chr(code)}、x {chr(code)}"):
                 assert_same_tokens(theirs, ours, text)
 
 
 # ---- added tokens --------------------------------------------------------------------------------
+
+CONTENTS = [
+    *(
+        "a",
+        "ab",
+        " b",
+        "b ",
+        "New York",
+        "世",
+        "世界",
+        "É",
+        "e\u0301",
+        "x",
+        "  ",
+        "\n",
+        "##b",
+        "[cls]",
+    ),
+    *(
+        "[CLS]",
+        "abc",
+        "bc",
+        "İ",
+        "ab c",
+        "\t",
+        *"! Σ 한 <a> <a İ!".split(),
+        "\u00a0",
+        "[MASK]",
+    ),
+]
 
 
 @st.composite
@@ -171,32 +193,6 @@ def test_added_tokens(chosen, calls, as_text, several):
         )
 
 
-# ---- calls ---------------------------------------------------------------------------------------
-
-
-def assert_same_encodings(want: Any, got: Any) -> None:
-    for column in [*COLUMNS, "n_sequences"]:
-        assert getattr(got, column) == getattr(want, column), column
-    numbers = range(len(want.ids) + 2)
-    for sequence in range(2 + (want.n_sequences == 2)):
-        for name in ("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"):
-            theirs, ours = getattr(want, name), getattr(got, name)
-            assert [ours(i, sequence) for i in numbers] == [theirs(i, sequence) for i in numbers], (
-                name,
-                sequence,
-            )
-    for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
-        assert [getattr(got, name)(i) for i in numbers] == [
-            getattr(want, name)(i) for i in numbers
-        ], name
-
-
-def plain(value: Any) -> Any:
-    """Arrays as lists, at any depth: rows of different lengths are an array of arrays."""
-    value = getattr(value, "tolist", lambda: value)()
-    return [*map(plain, value)] if isinstance(value, list) else value
-
-
 # ---- published models, real text -----------------------------------------------------------------
 
 
@@ -208,5 +204,27 @@ def test_corpora(model):
     ours = trietok.BertTokenizerFast.from_pretrained(directory)
     for file in sorted(directory_named("TRIETOK_CORPORA").glob("*.txt")):
         lines = file.read_bytes().decode().split("\n")
-        for line in random.Random(f"{model} {file.name}").sample(lines, min(400, len(lines))):
+        for line in random.sample(lines, min(400, len(lines))):
             assert_same_tokens(theirs, ours, line)
+
+
+@pytest.mark.parity
+def test_the_file_of_ranges_is_what_is_derived(monkeypatch):
+    """For a part of all characters; `python tests/parity/derive_rust_ranges.py --check` asks for
+    all of them.
+    """
+    seed = random.randrange(10**6)
+    sample = random.Random(seed).sample(derived.CHARACTERS, 100_000)
+    # with the parts of each
+    chars = sorted({" ", *sample, *unicodedata.normalize("NFD", "".join(sample))})
+    monkeypatch.setattr(derived, "CHARACTERS", chars)
+    for name, its_chars in derived.classes().items():
+        assert its_chars == {char for char in chars if characters.is_in(name, char)}, (seed, name)
+    upper = {
+        char: characters.lower_case()[ord(char)]
+        for char in chars
+        if ord(char) in characters.lower_case()
+    }
+    assert {char: low for char, low in upper.items() if char != "\u0130"} == derived.lower_case(), (
+        seed
+    )

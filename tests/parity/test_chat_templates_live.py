@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
-
-import trietok  # noqa: E402
-from trietok.files.model_files import built_in_directory  # noqa: E402
+import trietok
+from trietok.files.model_files import built_in_directory
 
 TEMPLATES = [
     None,

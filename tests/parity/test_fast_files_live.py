@@ -14,19 +14,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from tests.parity.conftest import short_texts, texts  # noqa: E402
-from tests.parity.test_bert_fast_live import RUST_ERRORS, assert_same_encodings, plain  # noqa: E402
-from tests.parity.test_family_live import SPECIAL_TEXTS, vocab_file  # noqa: E402
-from tests.parity.test_naive_rust_oracle import valid  # noqa: E402
-from trietok.tokenizer.fast_relatives import FAST_CLASSES  # noqa: E402
+import trietok
+from tests.conftest import examples
+from tests.parity.conftest import (
+    RUST_ERRORS,
+    assert_same_encodings,
+    plain,
+    short_texts,
+    texts,
+    valid,
+)
+from tests.parity.test_family_live import SPECIAL_TEXTS, vocab_file
+from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
 NAMES = [kind.__name__ for kind in FAST_CLASSES]
 
@@ -36,9 +40,7 @@ def their_class(name: str) -> Any:
         from transformers.models.deprecated.retribert import tokenization_retribert_fast as module
 
         return getattr(module, name)
-    if hasattr(transformers, name):
-        return getattr(transformers, name)
-    pytest.skip(f"transformers has no {name}")
+    return getattr(transformers, name)
 
 
 @functools.cache

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from tests.parity.conftest import FIELDS  # noqa: E402
-from trietok.tokenizer.relatives import CLASSES  # noqa: E402
+import trietok
+from tests.conftest import examples
+from tests.parity.conftest import FIELDS
+from trietok.tokenizer.relatives import CLASSES
 
 VOCABULARY = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] a hello world the < > [ ] mask ent ##ent new york x e E <s>"

@@ -20,15 +20,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from trietok import AddedToken, BertTokenizer
+from trietok.text.characters import is_control
 
-import trietok  # noqa: E402
-from trietok import AddedToken, BertTokenizer  # noqa: E402
-from trietok.text.characters import is_control  # noqa: E402
-
-from .conftest import built_in_directory  # noqa: E402
-from .transformers5 import answers, half_pairs  # noqa: E402
+from .conftest import built_in_directory
+from .transformers5 import answers, half_pairs
 
 HERE = pathlib.Path(__file__).parent
 ODD_BUT_VALID = HERE.parent / "data" / "odd_but_valid"
@@ -43,16 +42,7 @@ TOKENS = [
     "covid-19",
     "COVID-19",
     "long covid",
-    "Mrna",
-    "mrna",
-    "<q>",
-    "</Q>",
-    "<s>",
-    "<l>",
-    "<r>",
-    "<b>",
-    "café",
-    "CAFÉ",
+    *"Mrna mrna <q> </Q> <s> <l> <r> <b> café CAFÉ".split(),
 ]
 TOKENS += ["<m>", "zoology", "[cls]", "Ph.D.", "[unused1]", "[unused3]"]
 
@@ -430,9 +420,7 @@ def test_what_is_odd_but_valid_has_the_ids_of_transformers(folder):
 # ---- transformers 5 ------------------------------------------------------------------------------
 
 PYTHON5 = os.environ.get("TRIETOK_TRANSFORMERS5_PYTHON")
-needs_5 = pytest.mark.skipif(
-    not PYTHON5, reason="TRIETOK_TRANSFORMERS5_PYTHON names no Python with transformers 5"
-)
+needs_5 = pytest.mark.skipif(not PYTHON5, reason="needs TRIETOK_TRANSFORMERS5_PYTHON")
 
 
 LOWER = [text for text in TEXTS if text == text.lower()]  # see `python_5_agrees`

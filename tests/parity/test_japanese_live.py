@@ -15,17 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+import transformers
+from hypothesis import given
 from hypothesis import strategies as st
+from transformers.models.bert_japanese import tokenization_bert_japanese as theirs_module
 
 import trietok
+from tests.conftest import examples, needs
 
 pytestmark = pytest.mark.clients
-transformers = pytest.importorskip("transformers")
-theirs_module = pytest.importorskip("transformers.models.bert_japanese.tokenization_bert_japanese")
 
 VOCAB = Path(__file__).parent.parent / "data" / "japanese" / "vocab.txt"
-EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "60"))
 MECAB = {"word_tokenizer_type": "mecab"}
 NEEDS = {
     "mecab": ("fugashi", "unidic_lite", "ipadic"),
@@ -84,19 +84,7 @@ odd_texts = st.lists(
     st.one_of(
         st.sampled_from(ODD),
         st.sampled_from(
-            [
-                "東京",
-                "猫",
-                "である",
-                "データ",
-                "[MASK]",
-                "[SEP]",
-                "新語",
-                "TEL",
-                "C++",
-                "行う",
-                "コンピュータ",
-            ]
+            "東京 猫 である データ [MASK] [SEP] 新語 TEL C++ 行う コンピュータ".split()
         ),
         st.characters(codec="utf-8"),
     ),
@@ -108,7 +96,7 @@ odd_texts = st.lists(
 def both(request):
     options = OPTIONS[request.param]
     for package in NEEDS[options.get("word_tokenizer_type", "basic")]:
-        pytest.importorskip(package)
+        needs(package)
     return (
         theirs_module.BertJapaneseTokenizer(str(VOCAB), **copy.deepcopy(options)),
         trietok.BertJapaneseTokenizer(str(VOCAB), **copy.deepcopy(options)),
@@ -161,7 +149,7 @@ def test_ids_tokens_and_decoding(both, text):
     locates(both[1], text)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@examples(60)
 @given(text=odd_texts)
 def test_odd_texts(both, with_tokens, text):
     the_same(both, text)
@@ -219,15 +207,13 @@ def test_half_of_a_surrogate_pair(both):
     try:
         wanted = theirs("あ\ud800い").input_ids
     except UnicodeEncodeError:
-        with pytest.raises(trietok.InputError, match=r"character 1 .* half of a surrogate pair"):
+        with pytest.raises(trietok.InputError, match="character 1"):
             ours("あ\ud800い")
     else:
         assert ours("あ\ud800い").input_ids == wanted
 
 
-@pytest.mark.skipif(
-    "TRIETOK_CORPORA" not in os.environ, reason="TRIETOK_CORPORA names no directory of texts"
-)
+@pytest.mark.skipif("TRIETOK_CORPORA" not in os.environ, reason="needs TRIETOK_CORPORA")
 def test_a_corpus(both):
     theirs, ours = both
     lines = Path(os.environ["TRIETOK_CORPORA"], "ja.txt").read_text("utf-8").splitlines()
@@ -249,9 +235,9 @@ def test_a_corpus(both):
 
 def test_the_page():
     """The section on Japanese, whose examples doctest skips where no analyzer is installed."""
-    pytest.importorskip("fugashi")
-    pytest.importorskip("ipadic")
+    needs("fugashi")
+    needs("ipadic")
     page = Path(__file__).parent.parent.parent / "docs" / "profiles.md"
-    examples = page.read_text(encoding="utf-8").replace("  # doctest: +SKIP", "")
-    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    examples_of_page = page.read_text(encoding="utf-8").replace("  # doctest: +SKIP", "")
+    test = doctest.DocTestParser().get_doctest(examples_of_page, {}, page.name, str(page), 0)
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0

@@ -3,14 +3,12 @@ inputs, mistakes.
 
 Compared are values, types, dtypes, shapes, the order of columns, the details of fast results, the
 warning of the length and the built-in class of what is raised. What may differ has its number in
-docs/hf_compatibility.md beside it here. TRIETOK_CALLS says how many calls; a failure names the
-seed, which TRIETOK_CALLS_SEED takes.
+docs/hf_compatibility.md beside it here.
 """
 
 from __future__ import annotations
 
 import copy
-import os
 import random
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -18,14 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import often
+from tests.parity.conftest import (
+    TENSORS,
+    assert_same_encodings,
+    different,
+    directory_of,
+    torch,
+)
 
-import trietok  # noqa: E402
-from tests.parity.conftest import TENSORS, different, directory_of, torch  # noqa: E402
-from tests.parity.test_bert_fast_live import assert_same_encodings  # noqa: E402
-
-FEW, MANY = 1_500, 60_000  # calls: by default, and of the marked run
 SAME_TOKENIZER = 25  # calls
 TOO_LONG = "sequence-length-is-longer-than-the-specified-maximum"
 BOOL = (False, True)
@@ -603,16 +605,14 @@ def differences(seed: str, number: int) -> Iterator[str]:
 
 
 def assert_no_difference(number: int) -> None:
-    number = int(os.environ.get("TRIETOK_CALLS", number))
-    seed = os.environ.get("TRIETOK_CALLS_SEED") or f"{random.SystemRandom().getrandbits(32)}"
-    print(f"TRIETOK_CALLS_SEED={seed} TRIETOK_CALLS={number}")
-    assert list(islice(differences(seed, number), 3)) == []
+    seed = f"{random.SystemRandom().getrandbits(32)}"
+    assert list(islice(differences(seed, number), 3)) == [], f"seed {seed}"
 
 
 def test_some_calls() -> None:
-    assert_no_difference(FEW)
+    assert_no_difference(1_500)
 
 
 @pytest.mark.parity
 def test_many_calls() -> None:
-    assert_no_difference(MANY)
+    assert_no_difference(often(5_000, nightly=60_000))

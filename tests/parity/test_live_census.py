@@ -14,13 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from trietok.tokenizer.special_tokens import LEFT_OUT
 
-import trietok  # noqa: E402
-from trietok.tokenizer.special_tokens import LEFT_OUT  # noqa: E402
-
-from .conftest import directory_of  # noqa: E402
+from .conftest import directory_of
 
 KINDS = ("BertTokenizer", "BertTokenizerFast")
 TEXT = "a ab, [MASK] c!"

@@ -11,17 +11,16 @@ import dataclasses
 import math
 from typing import Any
 
+import numpy
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
-pytest.importorskip("numpy")
+import trietok
+from tests.conftest import examples
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-
-from .conftest import TENSORS, assert_same, short_texts, tokenizers  # noqa: E402
+from .conftest import TENSORS, assert_same, short_texts, tokenizers
 
 BATCHES = st.lists(short_texts(), min_size=1, max_size=4)
 MULTIPLES = st.sampled_from([None, None, 1, 4, 8])
@@ -58,8 +57,6 @@ def encoded(tokenizer: Any, texts: list[str], form: str) -> list[Any]:
         import torch
 
         return [torch.tensor(row) for row in rows]
-    import numpy
-
     arrays = [numpy.array(row, dtype=numpy.int64) for row in rows]
     return [{"input_ids": array} for array in arrays] if form == "dicts of arrays" else arrays
 
@@ -177,8 +174,6 @@ def test_the_rates_are_the_same(name: str, options: dict[str, Any]) -> None:
     """Each share, counted in both over the same 200,000 tokens: within three deviations of the
     difference.
     """
-    import numpy
-
     theirs, ours = tokenizers("uncased")
     rows = numpy.random.default_rng(1).integers(5, len(ours), (400, 500))
     counts = []

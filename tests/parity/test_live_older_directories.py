@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
+import trietok
+from tests.conftest import examples
 
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-
-from .conftest import different  # noqa: E402
+from .conftest import different
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] < e > a hello b <e> x ##x ##a ##e".split()
 CONTENTS = ["<e>", "<E>", "<F>", "<x>", "hello", "[MASK]", "new york"]

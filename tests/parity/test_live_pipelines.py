@@ -5,14 +5,11 @@ tokenizers.
 from __future__ import annotations
 
 import json
-import os
 import random
 
-import pytest
-
-tokenizers = pytest.importorskip("tokenizers")
-
-from tokenizers import (  # noqa: E402
+import tokenizers
+import transformers
+from tokenizers import (
     AddedToken,
     Tokenizer,
     decoders,
@@ -22,9 +19,9 @@ from tokenizers import (  # noqa: E402
     processors,
 )
 
-import trietok  # noqa: E402
+import trietok
+from tests.conftest import often
 
-EXAMPLES = int(os.environ.get("TRIETOK_EXAMPLES", "30"))
 TEXTS = 40  # for each tokenizer
 CHARACTERS = (
     *"abcXYZ019.,!-_'# "
@@ -92,22 +89,10 @@ def processor(rng):
 SPECIAL = [("[CLS]", 1), ("[SEP]", 2)]
 PIECES = [
     *"abcxyz019.,!-_'#eßσ世界",
-    "ab",
-    "bc",
-    "abc",
-    "é",
-    "fi",
-    "1",
-    "²",
+    *"ab bc abc é fi 1 ²".split(),
     "a b",
     " ",
-    "ガ",
-    "가",
-    "ss",
-    "A",
-    "X",
-    "..",
-    "01",
+    *"ガ 가 ss A X .. 01".split(),
 ]
 
 
@@ -175,9 +160,8 @@ def is_a_panic(error):
 
 def test_random_pipelines(tmp_path):
     seed = random.randrange(1 << 32)
-    print("seed", seed)
     rng = random.Random(seed)
-    for number in range(EXAMPLES):
+    for number in range(often(60)):
         rust = rust_tokenizer(rng)
         file = tmp_path / str(number) / "tokenizer.json"
         file.parent.mkdir()
@@ -231,9 +215,7 @@ def test_transformers_loads_the_same(tmp_path):
     """What the class of transformers makes of such a directory, whose arguments override a
     BertNormalizer.
     """
-    transformers = pytest.importorskip("transformers")
     seed = random.randrange(1 << 32)
-    print("seed", seed)
     rng = random.Random(seed)
     for number in range(8):
         rust = rust_tokenizer(rng)

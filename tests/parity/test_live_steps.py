@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-pytest.importorskip("transformers")
-
 from transformers.models.bert import tokenization_bert as theirs_of_bert
 
 import trietok

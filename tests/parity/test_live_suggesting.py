@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import transformers
 
-transformers = pytest.importorskip("transformers")
-
-import trietok  # noqa: E402
+import trietok
 
 TEXTS = [
     "Covid spreads; the covid-vaccines help, COVID!",

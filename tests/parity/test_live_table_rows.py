@@ -7,14 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import transformers
 
 import trietok
 from trietok import TokenizeBatch
 from trietok.files.model_files import built_in_directory
-
-transformers = pytest.importorskip("transformers")
-pa = pytest.importorskip("pyarrow")
 
 TEXT = Path(__file__).parents[2] / "README.md"
 PAIRS = [

@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+import transformers
 
 import trietok
 from tests.cli.commands import run
+from tests.conftest import needs
 
-pytest.importorskip("safetensors")
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+torch = needs("torch")
 
 pytestmark = pytest.mark.parity
 

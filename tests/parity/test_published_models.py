@@ -5,13 +5,13 @@ TRIETOK_MODELS names a directory with a folder for each model.
 
 from __future__ import annotations
 
-import os
-import pathlib
 import random
 import sys
 
 import pytest
+import transformers
 
+from tests.parity.conftest import directory_named
 from tests.tokenizer.test_google_bert import SENTENCE
 from trietok import AutoTokenizer, BertTokenizer, google_bert
 from trietok.workbench.comparing.compare import SENTENCES
@@ -21,10 +21,7 @@ pytestmark = pytest.mark.parity
 
 @pytest.fixture(scope="module")
 def multilingual():
-    models = os.environ.get("TRIETOK_MODELS")
-    if not models:
-        pytest.skip("TRIETOK_MODELS names no directory")
-    return pathlib.Path(models) / "bert-base-multilingual-uncased"
+    return directory_named("TRIETOK_MODELS") / "bert-base-multilingual-uncased"
 
 
 IDS = """
@@ -47,7 +44,6 @@ def test_googles_tokenizer_gives_the_same_pieces(multilingual):
 
 
 def test_the_class_of_each_is_that_of_transformers(multilingual):
-    transformers = pytest.importorskip("transformers")
     for folder in sorted(multilingual.parent.iterdir()):
         theirs = transformers.AutoTokenizer.from_pretrained(folder, use_fast=False)
         ours = AutoTokenizer.from_pretrained(folder, use_fast=False)
@@ -64,7 +60,6 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
     """`trietok encode-files`, `AutoTokenizer` and transformers' of that name, on each model and
     with `--profile`.
     """
-    transformers = pytest.importorskip("transformers")
     from tests.cli.commands import run_saying_all
     from tests.corpus.shards import rows_in
 
@@ -88,7 +83,6 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
 @pytest.mark.parametrize("profile", [None, "slow"])
 def test_the_guide_ends_with_no_difference_for_either_class(multilingual, tmp_path, profile):
     """What `docs/guides/replace_transformers.md` says to run, on three of the models."""
-    pytest.importorskip("transformers")
     from tests.cli.commands import run
 
     texts = tmp_path / "texts.txt"

@@ -5,36 +5,28 @@ written.
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 
 import pytest
+import tokenizers
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-import trietok  # noqa: E402
-from tests.conftest import examples  # noqa: E402
-from tests.files.test_tokenizer_json import FLAGS, TOKEN, values  # noqa: E402
-from trietok import AddedToken  # noqa: E402
-from trietok.files.formats import WORDPIECE_FAMILY  # noqa: E402
-from trietok.files.json_place import NO_NORMALIZER  # noqa: E402
-from trietok.files.tokenizer_json import read_tokenizer_json  # noqa: E402
-from trietok.files.tokenizer_json_content import TokenizerJson  # noqa: E402
-from trietok.files.tokenizer_json_writer import (  # noqa: E402
+import trietok
+from tests.conftest import examples
+from tests.files.test_tokenizer_json import FLAGS, values
+from trietok import AddedToken
+from trietok.files.formats import WORDPIECE_FAMILY
+from trietok.files.tokenizer_json import read_tokenizer_json
+from trietok.files.tokenizer_json_content import TokenizerJson
+from trietok.files.tokenizer_json_writer import (
     tokenizer_json_object,
     tokenizer_json_text,
     write_tokenizer_json,
 )
-from trietok.inputs.post_processors import (  # noqa: E402
-    TemplatePiece,
-    TemplateProcessing,
-    TemplateToken,
-)
 
-from .conftest import UNCASED  # noqa: E402
+from .conftest import UNCASED, directory_named
 
 # ---- what the family's converters write ----------------------------------------------------------
 
@@ -187,61 +179,12 @@ def test_writing_is_refused_exactly_where_rust_has_other_ids(vocabulary, added, 
         }
 
 
-TYPE_IDS = st.integers(0, 3)
-
-
-@examples(30)
-@given(st.data())
-def test_any_template_is_that_of_rust(data):
-    vocabulary = {
-        token: i for i, token in enumerate(["[UNK]", "hello", "people", "[CLS]", "[SEP]"])
-    }
-    names = {
-        "[CLS]": TemplateToken("[CLS]", (3,), ("[CLS]",)),
-        "both": TemplateToken("", (4, 3), ("[SEP]", "[CLS]")),
-    }
-
-    def template(sequences: str) -> tuple[TemplatePiece, ...]:
-        special = data.draw(st.lists(st.sampled_from(sorted(names)), max_size=3))
-        pieces = [TemplatePiece(name, data.draw(TYPE_IDS)) for name in special]
-        pieces += [TemplatePiece(name, data.draw(TYPE_IDS), is_sequence=True) for name in sequences]
-        return tuple(data.draw(st.permutations(pieces)))
-
-    value = TokenizerJson(
-        vocabulary, post_processor=TemplateProcessing(template("A"), template("AB"), names)
-    )
-    assert_template(value, tokenizers.Tokenizer.from_str(tokenizer_json_text(value)))
-
-
-@examples(30)
-@given(
-    st.lists(st.sampled_from(["a", "b", " ", "<x>", "É", "A", "世"]), max_size=6).map("".join),
-    TOKEN,
-)
-def test_no_normalizer_is_one_that_does_nothing(text, token):
-    vocabulary = {
-        entry: i
-        for i, entry in enumerate(dict.fromkeys(["[UNK]", "a", "##b", "b", "É", "世", token]))
-    }
-    none, nothing = (
-        tokenizers.Tokenizer.from_str(
-            tokenizer_json_text(TokenizerJson(vocabulary, normalizer=normalizer))
-        )
-        for normalizer in (None, NO_NORMALIZER)
-    )
-    ours, theirs = none.encode(text + token), nothing.encode(text + token)
-    assert (ours.ids, ours.offsets) == (theirs.ids, theirs.offsets)
-
-
 # ---- published models ----------------------------------------------------------------------------
 
 
 @pytest.mark.parity
 def test_published_files_are_written_as_rust_writes_them():
-    models = os.environ.get("TRIETOK_MODELS")
-    if not models:
-        pytest.skip("TRIETOK_MODELS names no directory")
-    paths = sorted(pathlib.Path(models).glob("*/tokenizer.json"))
+    paths = sorted(directory_named("TRIETOK_MODELS").glob("*/tokenizer.json"))
     assert paths
     for path in paths:
         value = read_tokenizer_json(path)

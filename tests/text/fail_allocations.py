@@ -1,16 +1,15 @@
 """Let each allocation of the kernel fail in turn: a MemoryError, after which all is as before and
 nothing is lost.
 
-    python -m tests.text.run_with_kernel LIBRARY tests.text.fail_allocations
+    python -m tests.text.run_with_kernel LIBRARY tests.text.fail_allocations APART
 
-The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`. `TRIETOK_ALLOCATIONS_APART=4` takes
-each fourth allocation on average, other ones in each run.
+The library is compiled with `-DTRIETOK_FAILING_ALLOCATOR`. Each APARTth allocation fails on
+average, other ones in each run.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import random
 import sys
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from trietok.text.kernel import choosing as kernel
 from trietok.text.kernel.plain import IDS_OF_TEXT, form_of
 from trietok.text.word_search import WordSearch
 
-APART = int(os.environ.get("TRIETOK_ALLOCATIONS_APART", "1"))
+APART = int(sys.argv[1])
 SEED = random.SystemRandom().randrange(1 << 32)
 
 module: Any = sys.modules["trietok.text.kernel._kernel"]

@@ -5,7 +5,6 @@ character by character.
 from __future__ import annotations
 
 import random
-import re
 import unicodedata
 
 import pytest
@@ -15,11 +14,8 @@ from hypothesis import strategies as st
 from tests.conftest import often
 from tests.reference import basic_tokenizer as reference
 from trietok import BasicTokenizer
-from trietok.text import characters as char_classes
 from trietok.text.characters import is_chinese_char, is_punctuation, normalize
 from trietok.text.chunk_encoder import CHINESE_PUNCTUATION
-
-original = unicodedata.normalize
 
 NASTY = (
     "aAzZ09"
@@ -102,25 +98,6 @@ def test_normalizing_long_runs_gives_what_unicodedata_gives(text, form, times):
     assert normalize(form, long) == unicodedata.normalize(form, long)
 
 
-def test_marks_in_the_wrong_order_are_put_in_order_in_linear_time(monkeypatch):
-    longest = []
-    monkeypatch.setattr(
-        char_classes.unicodedata,
-        "normalize",
-        lambda form, text: (longest.append(len(text)), original(form, text))[1],
-    )
-    text = "a" + "\u0301\u0316" * 400
-    assert normalize("NFC", text) == original("NFC", text)
-    unordered = [size for size in longest if size > 1]
-    assert unordered == [801]  # once, after the marks were sorted one by one
-
-
-def test_what_ends_every_run_of_marks_is_none():
-    starts = re.compile(f"[{char_classes._STARTERS}]").match
-    for char in filter(starts, map(chr, range(0x110000))):
-        assert not unicodedata.combining(original("NFKD", char)[0]), hex(ord(char))
-
-
 @pytest.mark.parametrize("lower", [True, False])
 def test_what_is_letters_and_digits_is_one_word(lower):
     basic = BasicTokenizer(do_lower_case=lower)
@@ -140,10 +117,11 @@ def test_the_classes_of_every_character_are_those_of_the_readable_version():
     """All of the three planes that are in use, and some of the others: random texts find no one
     among a million.
     """
+    seed = random.randrange(2**32)
     codes = {
         *range(0x30000),
         *range(0xE0000, 0xE0200),
-        *random.sample(range(0x110000), often(40_000)),
+        *random.Random(seed).sample(range(0x110000), often(40_000)),
     }
     wrong = [
         f"U+{code:04X}"
@@ -151,4 +129,4 @@ def test_the_classes_of_every_character_are_those_of_the_readable_version():
         if is_punctuation(char) != reference.is_punctuation(char)
         or is_chinese_char(code) != reference.is_chinese(char)
     ]
-    assert wrong == []
+    assert wrong == [], seed

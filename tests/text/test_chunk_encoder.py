@@ -8,120 +8,29 @@ import os
 import tracemalloc
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.conftest import SPECIAL
-from trietok import AddedToken, BasicTokenizer, BertTokenizer, InputError, WordpieceTokenizer
-from trietok.text import memory as chunk_memory
-from trietok.text import word_search
+from tests.conftest import SPECIAL, examples
+from trietok import AddedToken, BertTokenizer, InputError
 from trietok.text.kernel.choosing import using_kernel
 
-PIECES = [
-    "the",
-    "subj",
-    "sub",
-    "##j",
-    "##ect",
-    "un",
-    "##able",
-    "##ble",
-    "a",
-    "b",
-    "##b",
-    "cafe",
-    "e",
-    "x",
-    "##x",
-]
-PIECES += [
-    "don",
-    "'",
-    "t",
-    "don't",
-    "[",
-    "]",
-    "cls",
-    "é",
-    "caf",
-    "##é",
-    "中",
-    "A",
-    "B",
-    "S",
-    "UBJ",
-    "[unused0]",
-    "[unused1]",
-]
+PIECES = "the subj sub ##j ##ect un ##able ##ble a b ##b cafe e x ##x".split()
+PIECES += "don ' t don't [ ] cls é caf ##é 中 A B S UBJ [unused0] [unused1]".split()
 WORDS = [
-    "the",
-    "subject",
-    "SUBJ",
-    "subj",
-    "unable",
-    "ab",
-    "café",
-    "cafe\u0301",
-    "don't",
-    "[CLS]",
-    "[X]",
-    "[x]",
-    "[Y]",
-]
-WORDS += [
-    "end.",
-    "(a)b,",
-    "一二，。a中b",
+    *"the subject SUBJ subj unable ab café".split(),
+    *("cafe\u0301", "don't", "[CLS]", "[X]", "[x]", "[Y]", "end.", "(a)b,", "一二，。a中b"),
     "中́x",
-    "ÉB",
-    "ﬁ",
-    "Ⅷ",
-    "가",
-    "한글",
-    "Å",
-    "the\nsubject",
-    "a\tb",
-    "x\x0by",
+    *"ÉB ﬁ Ⅷ 가 한글 Å".split(),
+    *("the\nsubject", "a\tb", "x\x0by", "。[SEP\0]", "“[MASK\u200b]”", "e\u0301。", "a\ufadab"),
+    *("a\0。", "\u212b—", "éa—b", "unable。", "AB", "É。", "xx", "中a中", "a\x00b", "<s>"),
+    *("[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"),
 ]
-WORDS += [
-    "。[SEP\0]",
-    "“[MASK\u200b]”",
-    "e\u0301。",
-    "a\ufadab",
-    "a\0。",
-    "\u212b—",
-    "éa—b",
-    "unable。",
-    "AB",
-    "É。",
-]
-WORDS += ["xx", "中a中", "a\x00b", "<s>", "[CL\x00S]", "Ab", "b-b", "S\u0130", "zzz"]
 contents = st.sampled_from(
     [
-        "subj",
-        "SUBJ",
-        "[X]",
-        "[Y]",
-        "ab",
-        "a",
-        "é",
-        "中",
-        "##able",
-        "b-b",
-        "<s>",
-        "un",
-        "a b",
-        "[x]",
-        "e x",
-        "A the",
-        "x\ny",
-        "subject un ab",
-        " b",
-        "é。",
-        "a。",
-        "B",
-        "aB",
+        *"subj SUBJ [X] [Y] ab a é 中 ##able b-b <s> un".split(),
+        *("a b", "[x]", "e x", "A the", "x\ny", "subject un ab", " b", "é。", "a。", "B", "aB"),
     ]
 )
 texts = st.lists(st.sampled_from(WORDS) | contents, min_size=1, max_size=6).map(
@@ -143,15 +52,13 @@ def vocab_path(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("few", [2, word_search.FEW])
-def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
-    # tokens that one pattern finds; more are found by the trie
-    monkeypatch.setattr(word_search, "FEW", few)
-
+def test_any_change_between_two_texts(vocab_path):
     class Changes(RuleBasedStateMachine):
-        @initialize(lower=st.booleans())
-        def make(self, lower):
+        @initialize(lower=st.booleans(), more=st.sampled_from([0, 60]))
+        def make(self, lower, more):
             self.both = [kind(vocab_path, do_lower_case=lower) for kind in (BertTokenizer, Plain)]
+            # few tokens are found by a pattern, many by a trie
+            self.on_both(lambda tokenizer: tokenizer.add_tokens([f"a{i}b" for i in range(more)]))
             self.texts = ["the subject"]
 
         def on_both(self, change):
@@ -199,7 +106,7 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
         def set_role(self, role, token):
             self.on_both(lambda tokenizer: setattr(tokenizer, role, token))
 
-        @rule(decoder=st.dictionaries(st.integers(40, 44), contents, max_size=2))
+        @rule(decoder=st.dictionaries(st.integers(110, 114), contents, max_size=2))
         def set_decoder(self, decoder):
             self.on_both(lambda tokenizer: setattr(tokenizer, "added_tokens_decoder", decoder))
 
@@ -249,96 +156,8 @@ def test_any_change_between_two_texts(vocab_path, monkeypatch, few):
                 self.on_both(lambda tokenizer, text=text: tokenizer.encode(text))
                 assert fast.tokenize(text) == plain.tokenize(text), text
 
-    Changes.TestCase.settings = settings(
-        max_examples=int(os.environ.get("TRIETOK_EXAMPLES", 30)),
-        stateful_step_count=20,
-        deadline=None,
-    )
+    Changes.TestCase.settings = settings(examples(80), stateful_step_count=20)
     Changes.TestCase().runTest()
-
-
-def test_the_fast_path_is_taken(vocab_path):
-    tokenizer = BertTokenizer(vocab_path)
-    assert tokenizer.text_encoder.remembers
-    tokenizer.add_tokens(["<x>"])
-    assert tokenizer.text_encoder.remembers
-    tokenizer.add_tokens(["a b"])
-    assert tokenizer.text_encoder.remembers
-    tokenizer.add_tokens(["a\nb"])
-    assert not tokenizer.text_encoder.remembers
-    tokenizer.remove_tokens(["a\nb"])
-    assert tokenizer.text_encoder.remembers
-
-
-class Shouting(BasicTokenizer):
-    def tokenize(self, text, never_split=None):
-        return text.upper().split()
-
-
-class Lettering(WordpieceTokenizer):
-    def tokenize(self, text):
-        return list(text.replace(" ", ""))
-
-
-class Backwards(BertTokenizer):
-    def _tokenize(self, text, **kwargs):
-        return super()._tokenize(text, **kwargs)[::-1]
-
-
-class Duck:
-    """Just what BertTokenizer asks of a basic tokenizer."""
-
-    do_lower_case = True
-    never_split = ()
-
-    def tokenize(self, text, never_split=None):
-        return [text[0]]
-
-
-@pytest.mark.parametrize(
-    "replace",
-    [
-        lambda t: setattr(t, "basic_tokenizer", Shouting()),
-        lambda t: setattr(t, "basic_tokenizer", Duck()),
-        lambda t: setattr(t, "wordpiece_tokenizer", Lettering(t.vocab, "[UNK]")),
-        lambda t: setattr(t.basic_tokenizer, "tokenize", lambda text, never_split=None: ["a"]),
-        lambda t: setattr(t.wordpiece_tokenizer, "tokenize", lambda text: ["b"]),
-        lambda t: setattr(t.basic_tokenizer, "normalize", lambda text: text + "x"),
-        lambda t: setattr(t, "__class__", Backwards),
-        lambda t: setattr(t, "_tokenize", lambda text, **kwargs: ["x"]),
-        lambda t: setattr(t, "tokenize", lambda text, **kwargs: ["the"]),
-        lambda t: setattr(t, "convert_tokens_to_ids", lambda tokens: [7]),
-    ],
-)
-def test_a_stage_that_is_replaced_is_used(vocab_path, replace):
-    tokenizer = BertTokenizer(vocab_path)
-    before = tokenizer.encode("ab subject", add_special_tokens=False)
-    replace(tokenizer)
-    after = tokenizer.encode("ab subject", add_special_tokens=False)
-    assert after != before
-    assert after == tokenizer.convert_tokens_to_ids(tokenizer.tokenize("ab subject"))
-
-
-OVERRIDES = {
-    "_tokenize": lambda self, text, **kwargs: ["x"],
-    "tokenize": lambda self, text, **kwargs: ["x"],
-    "prepare_for_tokenization": lambda self, text, **kwargs: ("x", {}),
-    "_convert_token_to_id": lambda self, token: 7,
-    "convert_tokens_to_ids": lambda self, tokens: (
-        7 if isinstance(tokens, str) else [7 for _ in tokens]
-    ),
-    "do_lower_case": False,
-}
-
-
-@pytest.mark.parametrize("name", OVERRIDES)
-def test_a_stage_that_a_subclass_overrides_is_used(vocab_path, name):
-    kind = type("Mine", (BertTokenizer,), {name: OVERRIDES[name]})
-    tokenizer = kind(vocab_path)
-    assert not tokenizer.text_encoder.remembers
-    assert tokenizer.encode("AB", add_special_tokens=False) == tokenizer.convert_tokens_to_ids(
-        tokenizer.tokenize("AB")
-    )
 
 
 def test_what_is_changed_in_place_is_seen(vocab_path):
@@ -347,21 +166,11 @@ def test_what_is_changed_in_place_is_seen(vocab_path):
     assert "token_type_ids" in tokenizer("the")
     tokenizer.model_input_names.remove("token_type_ids")
     assert "token_type_ids" not in tokenizer("the")
-    tokenizer.model_input_names.append("token_type_ids")
-    tokenizer._pad_token_type_id = 3
-    assert tokenizer(["the", "the ab"], padding=True).token_type_ids[0][-1] == 3
-    tokenizer._pad_token_type_id = 300
-    assert tokenizer(["the", "the ab"], padding=True).token_type_ids[0][-1] == 300
     own = dict(tokenizer.vocab)
     tokenizer.wordpiece_tokenizer.vocab = own
     assert tokenizer.tokenize("zzx") == ["[UNK]"]
     own["zzx"] = 1
     assert tokenizer.tokenize("zzx") == ["zzx"]
-
-
-def test_a_patched_stage_of_words_is_used(vocab_path, monkeypatch):
-    monkeypatch.setattr(BasicTokenizer, "tokenize", lambda self, text, never_split=None: ["the"])
-    assert BertTokenizer(vocab_path).tokenize("subject ab") == ["the"]
 
 
 def test_a_removed_token_that_is_a_piece_gives_the_piece_its_id_back(vocab_path):
@@ -373,12 +182,12 @@ def test_a_removed_token_that_is_a_piece_gives_the_piece_its_id_back(vocab_path)
     assert tokenizer.encode("unable xunable") == own
 
 
-@pytest.mark.parametrize("value", [None, "64MB", -5, True, 1e6])
+@pytest.mark.parametrize("value", [None, "64MB", -5, True])
 def test_the_limit_is_a_number_of_bytes(vocab_path, value):
     tokenizer = BertTokenizer(vocab_path)
-    with pytest.raises(InputError, match="cache_limit is a whole number of bytes from 0"):
+    with pytest.raises(InputError):
         tokenizer.cache_limit = value
-    with pytest.raises(InputError, match="cache_limit"):
+    with pytest.raises(InputError):
         BertTokenizer(vocab_path, cache_limit=value)
     assert BertTokenizer(vocab_path, cache_limit=1000).cache_info().limit == 1000
 
@@ -395,7 +204,6 @@ def test_no_more_is_remembered_than_the_bound(vocab_path):
                 each.add_tokens([f"<{number}>"])
         info = tokenizer.cache_info()
         assert info.bytes <= info.limit == 12_000
-        assert info.chunks + info.words <= 12_000 / chunk_memory.ENTRY_BYTES
     assert info.times_full > 5
     before = tokenizer.cache_info()
     tokenizer.encode("x" * 1000)
@@ -421,20 +229,6 @@ def test_the_estimate_of_bytes_is_from_above(vocab_path):
     assert taken <= info.bytes <= 3 * taken
 
 
-def test_unknown_words_share_their_ids(vocab_path):
-    with using_kernel("plain"):
-        tokenizer = BertTokenizer(vocab_path)
-        unknown = tokenizer.unk_token_id
-        assert tokenizer.encode("w1 ж2") == [
-            tokenizer.cls_token_id,
-            unknown,
-            unknown,
-            tokenizer.sep_token_id,
-        ]
-        chunk_ids = tokenizer.text_encoder.chunk_ids
-    assert chunk_ids("w1") is chunk_ids("ж2")
-
-
 def test_nothing_is_remembered_with_a_limit_of_0(vocab_path):
     tokenizer = BertTokenizer(vocab_path)
     tokenizer.cache_limit = 0
@@ -450,7 +244,7 @@ def test_clearing_forgets_and_changes_no_result(vocab_path):
     assert tokenizer.encode("the subject unable <x>")[:-2] == ids[:-1]
     assert tokenizer.cache_info().chunks > 0
     tokenizer.cache_clear()
-    assert tokenizer.cache_info() == (0, 0, 0, chunk_memory.MEMORY_LIMIT, 0)
+    assert tokenizer.cache_info()[:3] == (0, 0, 0)
     assert tokenizer.encode("the subject unable") == ids
 
 
@@ -464,67 +258,6 @@ def test_a_forked_process_goes_on_with_what_is_remembered(vocab_path):
         as_before = tokenizer.cache_info() == remembered and tokenizer.encode("the subject") == ids
         os._exit(0 if as_before and tokenizer.cache_info() == remembered else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def test_a_subclass_may_add_tokens_while_it_reads(vocab_path):
-    class Greedy(BertTokenizer):
-        def prepare_for_tokenization(self, text, **kwargs):
-            self.add_tokens([text])
-            return text, {}
-
-    assert Greedy(vocab_path).tokenize("ab zz") == ["ab zz"]
-
-
-NEAR_SPECIAL = [
-    "、",
-    "。",
-    "中",
-    "[CLS]",
-    "[",
-    "]",
-    "CLS",
-    "[\u0301CLS]",
-    "\u0301",
-    "áb",
-    "ab",
-    "≮s>",
-    "a",
-    " ",
-]
-
-
-@pytest.mark.parametrize("cased", [True, False])
-@pytest.mark.parametrize("special", [[], ["ab"], ["<s>"]])
-@given(text=st.lists(st.sampled_from(NEAR_SPECIAL), min_size=2, max_size=8).map("".join))
-@example(text="、[\u0301CLS]\u0301、中")
-@example(text="、áb、中")
-@example(text="、≮s>、中")
-def test_a_cut_at_punctuation_makes_no_special_word(cased, special, text):
-    """The word is `、[CLS]、` when special words are looked for, and is cut afterwards."""
-    tokenizer = BertTokenizer.from_pretrained(
-        "trietok-zh", do_lower_case=not cased, strip_accents=True
-    )
-    tokenizer.add_special_tokens({"additional_special_tokens": special})
-    assert tokenizer.text_encoder.ids(text) == list(tokenizer.text_encoder.stages.ids(text))
-
-
-def test_words_without_a_key_character_of_an_added_word_are_not_searched(vocab_path, monkeypatch):
-    with using_kernel("plain"):
-        tokenizer = BertTokenizer(vocab_path)
-        tokenizer.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
-        plain = Plain(vocab_path)
-        plain.add_tokens([f"zq{number:04}" for number in range(word_search.FEW + 1)])
-        searched = []
-        stands_in = word_search.WordSearch.stands_in
-        monkeypatch.setattr(
-            word_search.WordSearch,
-            "stands_in",
-            lambda self, text: searched.append(text) or stands_in(self, text),
-        )
-        for text in ("the subject", "aZQ0001b ZQ00 the1", "unable"):
-            assert tokenizer.encode(text) == plain.encode(text)
-    assert {"aZQ0001b", "ZQ00"} <= set(searched)
-    assert {"the", "subject", "the1", "unable"}.isdisjoint(searched)
 
 
 @pytest.mark.parametrize("number", [1, 23, 24, 100])
@@ -547,18 +280,3 @@ def test_runs_of_chinese_of_any_length(vocab_path, number):
                 assert tokenizer.encode(text) == plain.encode(text)  # from the caches
         tokenizer.cache_clear()
         assert tokenizer.encode("中" * number) == plain.encode("中" * number)
-
-
-def test_what_other_threads_remember_meanwhile_is_counted():
-    """A thread may be stopped at any call, also while it adds up what an entry takes."""
-    memory = chunk_memory.Memory(lambda text: (1,), 10_000)
-
-    class Stopped(str):
-        def isascii(self) -> bool:
-            for number in range(5):
-                memory[f"other{number}"]
-            return super().isascii()
-
-    memory[Stopped("word")]
-    assert len(memory) == 6
-    assert memory.bytes == sum(chunk_memory.ENTRY_BYTES + 8 + len(text) for text in memory)

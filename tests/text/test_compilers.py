@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from trietok.text.kernel import build as build_kernel
+from tests.conftest import needs
 from trietok.text.kernel.build import COMPILER_OPTIONS, LIBRARY, SOURCE, compile_kernel
 
 pytestmark = [
@@ -24,7 +24,7 @@ pytestmark = [
         sys.version_info < (3, 11)
         or sys.platform != "linux"
         or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-        reason="needs Linux, and a Python that can load the kernel",
+        reason="needs Linux: and a Python that can load the kernel",
     ),
 ]
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ BUILDS = pytest.mark.parametrize(
 )
 
 
-def needs(compiler: str) -> str:
+def path_of(compiler: str) -> str:
     """The compiler's path; the test is skipped where it is not installed."""
     path = shutil.which(compiler)
     if path is None:
@@ -48,7 +48,7 @@ def needs(compiler: str) -> str:
 @BUILDS
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_it_is_compiled_without_a_warning_and_encodes(compiler, options, tmp_path, monkeypatch):
-    monkeypatch.setenv("CC", needs(compiler))
+    monkeypatch.setenv("CC", path_of(compiler))
     library = tmp_path / LIBRARY
     compile_kernel(library, [*STRICT, *options])
     command = [
@@ -88,7 +88,7 @@ def for_windows(compiler: list[str], options: tuple[str, ...], written: Path) ->
 
 @BUILDS
 def test_it_is_compiled_for_windows_without_a_warning(options, tmp_path):
-    for_windows([needs("x86_64-w64-mingw32-gcc")], options, tmp_path / "kernel.obj")
+    for_windows([path_of("x86_64-w64-mingw32-gcc")], options, tmp_path / "kernel.obj")
 
 
 @BUILDS
@@ -97,25 +97,6 @@ def test_clang_compiles_it_for_windows_without_a_warning(machine, options, tmp_p
     """The Clang of the package `ziglang` has the headers of Windows; those have names such as
     WORD.
     """
-    pytest.importorskip("ziglang")
+    needs("ziglang")
     compiler = [sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-windows-gnu"]
     for_windows(compiler, options, tmp_path / "kernel.obj")
-
-
-def test_visual_studio_is_asked_for_c11_with_atomics_and_for_one_library(monkeypatch):
-    """It is not run here: the workflow of a release does, with the library of the stable ABI."""
-    monkeypatch.setattr(sys, "platform", "win32")
-    command = build_kernel._command(["cl"], ["-DTRIETOK_FULL_API"], Path("_kernel.pyd.1"))
-    assert command[0] == "cl"
-    assert {
-        "/LD",
-        "/std:c11",
-        "/experimental:c11atomics",
-        "-DTRIETOK_FULL_API",
-        "/Fe_kernel.pyd.1",
-    } <= set(command)
-    assert (
-        command.index(str(SOURCE))
-        < command.index("/link")
-        < command.index("/IMPLIB:_kernel.pyd.1.lib")
-    )

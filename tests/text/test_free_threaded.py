@@ -54,13 +54,13 @@ def test_a_python_that_cannot_load_the_kernel_does_not_try():
 
 
 @pytest.mark.clients
-@pytest.mark.skipif(not FREE_THREADED, reason="TRIETOK_FREE_THREADED_PYTHON names no Python")
+@pytest.mark.skipif(not FREE_THREADED, reason="needs TRIETOK_FREE_THREADED_PYTHON")
 def test_the_gil_stays_off():
     assert json.loads(run(FREE_THREADED, "-c", IMPORTS_ALL)) == [False, "plain", []]
 
 
 @pytest.mark.clients
-@pytest.mark.skipif(not FREE_THREADED, reason="TRIETOK_FREE_THREADED_PYTHON names no Python")
+@pytest.mark.skipif(not FREE_THREADED, reason="needs TRIETOK_FREE_THREADED_PYTHON")
 @pytest.mark.parametrize("engine", ["trietok", "trietok-fast"])
 def test_threads_at_once(engine):
     program = str(ROOT / "tests" / "tokenizer" / "thread_calls.py")

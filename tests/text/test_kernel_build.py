@@ -12,6 +12,7 @@ import sysconfig
 
 import pytest
 
+from tests.conftest import often
 from trietok.text.kernel import build as build_kernel
 from trietok.text.kernel.build import NoKernelError, compile_kernel
 
@@ -20,10 +21,11 @@ needs_compiler = pytest.mark.skipif(
     or sys.platform != "linux"
     or shutil.which("cc") is None
     or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    reason="needs a C compiler, and a Python that can load the kernel",
+    reason="needs cc: and a Python that can load the kernel",
 )
-FUZZED = os.environ.get("TRIETOK_SECONDS", "60")  # of each run of random texts
-STRESSED = str(min(20, 2 * int(FUZZED)))  # of threads
+FUZZED = str(often(5, 60))  # seconds of each run of random texts
+STRESSED = str(often(10, 20))  # seconds of threads
+APART = str(often(12, 1))  # how many allocations lie between two that fail
 STRICT = ("-Werror",)
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FAILING = ("-DTRIETOK_FAILING_ALLOCATOR",)
@@ -57,7 +59,7 @@ def test_it_is_compiled_without_a_warning_and_fails_cleanly_without_memory(tmp_p
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *FAILING])
     assert os.listdir(tmp_path) == [library.name]
-    assert "nothing was lost" in run(library, "tests.text.fail_allocations")
+    assert "nothing was lost" in run(library, "tests.text.fail_allocations", APART)
     assert " 0 differ" in run(library, "tests.text.stress_kernel", "1")
 
 
@@ -66,16 +68,17 @@ def test_it_is_compiled_without_a_warning_and_fails_cleanly_without_memory(tmp_p
 def test_sanitizers_find_nothing_where_memory_fails(tmp_path):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *FAILING, *SANITIZERS])
-    assert "nothing was lost" in run(library, "tests.text.fail_allocations", **with_sanitizers())
+    assert "nothing was lost" in run(
+        library, "tests.text.fail_allocations", APART, **with_sanitizers()
+    )
 
 
 @needs_compiler
 @pytest.mark.faults
-@pytest.mark.parametrize("seed", [11, 12])
-def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
+def test_sanitizers_find_nothing_in_random_texts(tmp_path):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *SANITIZERS])
-    shown = run(library, "tests.text.fuzz_kernel", str(seed), FUZZED, **with_sanitizers())
+    shown = run(library, "tests.text.fuzz_kernel", FUZZED, **with_sanitizers())
     assert " 0 differ; kernels were made: True" in shown
 
 
@@ -85,22 +88,8 @@ def test_sanitizers_find_nothing_in_random_texts(tmp_path, seed):
 def test_other_builds_do_the_same(tmp_path, option):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *FAILING, option])
-    assert "nothing was lost" in run(library, "tests.text.fail_allocations")
-    assert " 0 differ; kernels were made: True" in run(
-        library, "tests.text.fuzz_kernel", "13", FUZZED
-    )
-
-
-@needs_compiler
-def test_a_build_for_one_python_has_its_name(monkeypatch, capsys):
-    built = []
-    monkeypatch.setattr(build_kernel, "compile_kernel", lambda *arguments: built.append(arguments))
-    monkeypatch.setattr(sys, "argv", ["build_kernel", "--full-api", "-g"])
-    assert build_kernel.main() == 0
-    ((library, options),) = built
-    assert library.name == f"_kernel{sysconfig.get_config_var('EXT_SUFFIX')}"
-    assert options == ["-DTRIETOK_FULL_API", "-g"]
-    assert str(library) in capsys.readouterr().out
+    assert "nothing was lost" in run(library, "tests.text.fail_allocations", APART)
+    assert " 0 differ; kernels were made: True" in run(library, "tests.text.fuzz_kernel", FUZZED)
 
 
 @needs_compiler
@@ -120,18 +109,11 @@ def test_no_thread_reads_what_another_writes(tmp_path):
     assert " 0 threads helped" not in shown
 
 
-@pytest.mark.parametrize(
-    ("compiler", "reason"),
-    [
-        ("no-such-compiler", "no-such-compiler does not run"),
-        ("false", "false fails"),
-        ("'", '"\'" is no command'),
-    ],
-)
+@pytest.mark.parametrize("compiler", ["no-such-compiler", "false", "'"])
 @needs_compiler
-def test_a_broken_compiler_is_one_line(tmp_path, monkeypatch, compiler, reason):
+def test_a_broken_compiler_leaves_no_file(tmp_path, monkeypatch, compiler):
     monkeypatch.setenv("CC", compiler)
-    with pytest.raises(NoKernelError, match=f"the C compiler {reason}: [^\n]+$"):
+    with pytest.raises(NoKernelError):
         compile_kernel(tmp_path / build_kernel.LIBRARY)
     assert os.listdir(tmp_path) == []
 

@@ -37,9 +37,9 @@ exec(code)
 """
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="the kernel is for 3.11 and later")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs Python 3.11")
 def test_each_interpreter_has_a_kernel_or_none():
-    pytest.importorskip(NAME, reason="this Python has no sub-interpreters")
+    pytest.importorskip(NAME, reason="needs sub-interpreters")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True
     )

@@ -6,27 +6,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-import pytest
+import regex
 
-from tests import layout
 from trietok.text import characters as word_characters
 
+ROOT = Path(__file__).parents[2]
 ALL = "".join(map(chr, range(0x110000)))
 NEWEST = "\u0558"  # a word character since the Unicode version of the table
 # What a browser's Python lacks, or has without effect; what needs threads, processes or a network
 # is not asked for.
 MISSING = (
-    *(
-        "regex",
-        "fcntl",
-        "multiprocessing",
-        "_multiprocessing",
-        "concurrent",
-        "subprocess",
-        "signal",
-        "resource",
-    ),
+    *"""
+        regex fcntl multiprocessing _multiprocessing concurrent subprocess signal resource
+        """.split(),
     *("ssl", "_ssl", "_hashlib", "lzma", "bz2", "sqlite3", "ctypes", "mmap", "socket", "select"),
 )
 WITHOUT = f"""
@@ -61,13 +55,10 @@ print(ascii(trietok.suggest_tokens(tokenizer, ["a bobcat’s catflap e\u0301x²"
 
 def output(program: str) -> str:
     command = [sys.executable, "-c", program]
-    return subprocess.run(
-        command, cwd=layout.ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_the_table_has_the_word_characters_of_regex():
-    regex = pytest.importorskip("regex")
     runs = regex.compile(r"\w+"), word_characters._runs_of_table()
     word, table = ({*"".join(pattern.findall(ALL))} for pattern in runs)
     differing = sorted(word ^ table)
