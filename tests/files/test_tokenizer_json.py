@@ -9,8 +9,6 @@ import json
 import os
 import pathlib
 import pickle
-import random
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +18,6 @@ import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast, VocabularyError
 from trietok.files.atomic import new_directory
 from trietok.files.formats import TOKENIZER_FILE
-from trietok.files.json_files import object_with_vocabulary
 from trietok.files.tokenizer_json import BertNormalizer, read_tokenizer_json
 from trietok.files.tokenizer_json_content import (
     JsonPadding,
@@ -38,7 +35,6 @@ from trietok.inputs.post_processors import (
     TemplateProcessing,
     TemplateToken,
 )
-from trietok.text.kernel.choosing import using_kernel
 from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.relatives import CLASSES
 
@@ -196,132 +192,6 @@ def read(tmp_path):
 
 def test_every_part_is_read(read):
     assert read(SMALL) == SMALL_VALUE
-
-
-# ---- the vocabulary, which the kernel reads ------------------------------------------------------
-
-STRANGE = (
-    '"',
-    "\\",
-    "'",
-    "/",
-    "é",
-    "한",
-    "😀",
-    "NaN",
-    ",",
-    ":",
-    "{",
-    "}",
-    "",
-    " ",
-    "\x7f",
-    '"vocab": {"',
-    "a" * 600,
-)
-
-
-def read_by(kernel: str, path: pathlib.Path) -> Any:
-    """What a file holds, or what is wrong with it."""
-    with using_kernel(kernel):
-        try:
-            return read_tokenizer_json(path)
-        except trietok.TrietokError as error:
-            return type(error), str(error)
-
-
-def in_order(value: TokenizerJson) -> list[tuple[str, int]]:
-    return list(value.vocabulary.items())
-
-
-def test_the_kernel_reads_what_python_reads(tmp_path):
-    """Files of all kinds, most of them with one byte that is changed."""
-    if trietok.kernel != "compiled":
-        pytest.skip("there is no kernel")
-    seed = random.randrange(2**32)
-    print("seed", seed)
-    draw, path, by_kernel, wrong = random.Random(seed), tmp_path / "tokenizer.json", 0, 0
-    for number in range(600):
-        tokens = dict.fromkeys(["[UNK]", *draw.sample(STRANGE[:-1], draw.randrange(8)), *"abc"])
-        if number % 50 == 49:
-            tokens[STRANGE[-1]] = None
-        ids = list(range(len(tokens)))
-        if number % 10 == 9:
-            draw.shuffle(ids)
-        vocabulary = dict(zip(tokens, ids, strict=True))
-        content = {"version": "1.0", "added_tokens": [], "normalizer": None}
-        model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##"}
-        model |= {"max_input_chars_per_word": 100, "vocab": vocabulary}
-        content |= {"pre_tokenizer": {"type": "BertPreTokenizer"}, "model": model}
-        text = json.dumps(content, ensure_ascii=number % 7 == 6, indent=draw.choice([None, 1]))
-        raw = bytearray(text.encode())
-        if number % 3:
-            place = draw.randrange(text.find("vocab") - 3, len(raw))
-            raw[place : place + draw.randrange(2)] = draw.choice(
-                [
-                    b"",
-                    b"0",
-                    b"1",
-                    b'"',
-                    b"\\",
-                    b"{",
-                    b"}",
-                    b",",
-                    b":",
-                    b" ",
-                    b"\n",
-                    b"\r",
-                    b"\0",
-                    b"\xff",
-                    b"NaN",
-                ]
-            )
-        path.write_bytes(raw)
-        compiled, plain = read_by("compiled", path), read_by("plain", path)
-        assert compiled == plain, raw
-        if isinstance(plain, TokenizerJson):
-            assert in_order(compiled) == in_order(plain)
-        else:
-            wrong += 1
-        by_kernel += object_with_vocabulary(bytes(raw)) is not None
-    assert by_kernel > 100
-    assert wrong > 50
-
-
-@pytest.mark.parametrize(
-    "vocabulary",
-    [
-        *(
-            '{"[UNK]": 0, "a": 0}',
-            '{"[UNK]": 0, "a": 01}',
-            '{"[UNK]": 0, "[UNK]": 1}',
-            '{"[UNK]": 00}',
-        ),
-        *(
-            '{"[UNK]": 0.0}',
-            '{"[UNK]": false}',
-            '{"[UNK]": 0, }',
-            '{"[UNK]": 0',
-            "{}",
-            "NaN",
-            '"vocab"',
-        ),
-        *(
-            '{"[UNK]": 0, "\\ud800": 1}',
-            '{"[UNK]": 0, "a\nb": 1}',
-            '{"[UNK]": 0}, "vocab": {"[UNK]": 0}',
-        ),
-        *('{"[UNK]": 0, "\\u0061": 1}', '{"[UNK]": 0, "a\\/": 1}', '{"[UNK]": 1, "a": 0}'),
-        '{"[UNK]": 0, "' + "a" * 513 + '": 1}',
-    ],
-)
-def test_the_kernel_leaves_to_python_what_it_is_not_sure_of(vocabulary):
-    good = '{"model": {"vocab": {"[UNK]": 0, "a": 1}}}'
-    assert object_with_vocabulary(good.encode()) == json.loads(good) or trietok.kernel == "plain"
-    elsewhere = good.replace('"model"', '"note": "vocab", "other": {"a": 0}, "model"')
-    assert json.loads(elsewhere)["model"] == json.loads(good)["model"]
-    assert object_with_vocabulary(elsewhere.encode()) is None
-    assert object_with_vocabulary(good.replace('{"[UNK]": 0, "a": 1}', vocabulary).encode()) is None
 
 
 def test_every_part_is_written():

@@ -20,8 +20,6 @@ from trietok.disk import Path_, read_text
 from trietok.errors import (
     FileFormatError,
 )
-from trietok.text.kernel.choosing import read_vocabulary
-from trietok.text.vocabulary import InOrder
 
 # of a JSON file: a million added tokens have fewer
 MOST_VALUES, MOST_CONTAINERS = (
@@ -41,33 +39,6 @@ def read_json_text(path: Path_) -> str:
             message = f"holds more than {limit:,} {what}, the most a tokenizer's file may hold"
             raise FileFormatError(f"{os.fspath(path)} {message}", path=path)
     return text
-
-
-def object_with_vocabulary(raw: bytes) -> dict[str, Any] | None:
-    """The object of a tokenizer.json whose vocabulary the kernel reads, which takes a third of the
-    time; that is `InOrder`, and its tokens are short. None where not all is as it should be, or it
-    is not sure.
-    """
-    start = raw.find(b"{", raw.find(b'"vocab"'))
-    if len(raw) > MOST_CONTAINERS and sum(map(raw.count, (b"[", b"{"))) > MOST_CONTAINERS:
-        return None
-    if len(raw) > MOST_VALUES or b"\r" in raw or b"NaN" in raw:
-        return None
-    vocabulary = InOrder()
-    end = read_vocabulary(raw, start, vocabulary)
-    if end < 0:
-        return None
-    try:
-        # NaN, which stood nowhere else and is no string, is where the vocabulary was
-        text = (raw[:start] + b"NaN" + raw[end:]).decode("utf-8")
-        value: dict[str, Any] = _whole(
-            text, _scanner(lambda name: vocabulary if name == "NaN" else float(name))
-        )
-        if value["model"]["vocab"] is vocabulary and _holds_all_members(value, text, 0, len(text)):
-            return value
-    except (ValueError, RecursionError, LookupError, TypeError):
-        pass
-    return None
 
 
 def read_json(path: Path_) -> Any:

@@ -12,11 +12,11 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.disk import MOST_ENTRIES, Path_, read_bytes
+from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
 from trietok.files.formats import is_id
-from trietok.files.json_files import object_with_vocabulary, read_json_object
+from trietok.files.json_files import read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
@@ -86,8 +86,7 @@ def read_tokenizer_json(path: Path_) -> TokenizerJson:
         VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an
             added token another id than the file says.
     """
-    value = object_with_vocabulary(read_bytes(path)) or read_json_object(path)
-    return tokenizer_json_from_object(value, path)
+    return tokenizer_json_from_object(read_json_object(path), path)
 
 
 def truncation_and_padding_of(
@@ -200,9 +199,6 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
             f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token"
         )
         raise VocabularyError(told, path=place.file)
-    # of `object_with_vocabulary`, whose tokens are UTF-8 and short
-    if isinstance(value, InOrder) and len(value) <= MOST_ENTRIES:
-        return value
     in_order = InOrder.of(value)
     if in_order is None:
         _check_each(place, value)
