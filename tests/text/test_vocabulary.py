@@ -18,7 +18,7 @@ from trietok import (
     VocabularyError,
     load_vocab,
 )
-from trietok.files.formats import read_added_tokens_of_tokenizer_json, write_text, write_vocab_lines
+from trietok.files.formats import write_text, write_vocab_lines
 from trietok.files.json_files import read_json_object
 
 
@@ -120,24 +120,6 @@ def test_json_that_is_no_object(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(FileFormatError, match=message):
         read_json_object(path)
-
-
-def test_added_tokens_are_read_without_what_follows(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    path.write_text(
-        '{ "version": "1.0",\n"x": {"a": [1]}, "added_tokens" : [{"id": 5}], "model": not even JSON'
-    )
-    assert read_added_tokens_of_tokenizer_json(path) == [{"id": 5}]
-
-
-@pytest.mark.parametrize(
-    "text", ["{}", "[]", "", '{"a" 1}', '{"a": 1 "b"}', '{"added_tokens": [5]}', '{"a": 1,}', "{"]
-)
-def test_a_tokenizer_json_without_added_tokens(tmp_path, text):
-    path = tmp_path / "tokenizer.json"
-    path.write_text(text)
-    with pytest.raises(FileFormatError, match=r"tokenizer\.json"):
-        read_added_tokens_of_tokenizer_json(path)
 
 
 @pytest.mark.parametrize(

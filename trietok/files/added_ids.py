@@ -58,14 +58,14 @@ class AddedIds:
         decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
         ids: content → id.
-        members: what a tokenizer.json that was read for them holds before them.
+        tokenizer_json: the object of the tokenizer.json that was read for them, if one was.
     """
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
         self.ids: dict[str, int] = {}
-        self.members: dict[str, Any] = {}
+        self.tokenizer_json: dict[str, Any] | None = None
         self._without_id: dict[str, str] = {}
 
     def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:

@@ -45,7 +45,6 @@ from trietok.inputs.post_processors import (
     TemplateToken,
 )
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
-from trietok.text.vocabulary import InOrder
 
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline
@@ -93,7 +92,7 @@ def truncation_and_padding_of(
     found: dict[str, Any], path: Path_
 ) -> tuple[JsonTruncation | None, JsonPadding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
-    places = {key: JsonPlace(value, key, path) for key, value in found.items()}
+    places = {key: JsonPlace(value, key, path) for key, value in found.items() if value is not None}
     truncation, padding = places.get("truncation"), places.get("padding")
     return truncation and _truncation(truncation), padding and _padding(padding)
 
@@ -199,9 +198,7 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
             f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token"
         )
         raise VocabularyError(told, path=place.file)
-    in_order = InOrder.of(value)
-    if in_order is None:
-        _check_each(place, value)
+    _check_each(place, value)
     longest = max(map(len, value))
     if longest > LONGEST_TOKEN:
         raise place.error(
@@ -216,7 +213,7 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     except UnicodeEncodeError:
         for number, token in enumerate(value):
             JsonPlace(token, f"{place.path}, key {number}", place.file).text()
-    return value if in_order is None else in_order
+    return value
 
 
 def _check_each(place: JsonPlace, value: dict[str, int]) -> None:
