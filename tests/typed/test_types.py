@@ -11,7 +11,6 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from trietok import (
-    BatchEncoding,
     BertTokenizer,
     BertTokenizerFast,
     PaddingStrategy,
@@ -64,49 +63,6 @@ def test_the_values_are_those_that_are_taken():
 def test_the_columns_are_those_that_calls_return():
     returned = {*RUST.columns, *SLOW.columns, *RUST.columns_of_batch, *SLOW.columns_of_batch}
     assert set(get_args(Column)) == {*returned, "labels"}
-
-
-@BOTH
-def test_dir_shows_roles_and_no_internals(kind):
-    tokenizer = kind.from_pretrained("trietok-en", extra_special_tokens={"image_token": "[IMAGE]"})
-    names = dir(tokenizer)
-    assert {
-        "pad_token",
-        "pad_token_id",
-        "mask_token_id",
-        "additional_special_tokens_ids",
-        "image_token",
-    } <= {*names}
-    assert {
-        "encode",
-        "decode",
-        "add_tokens",
-        "padding_side",
-        "vocab",
-        "basic_tokenizer",
-        "__call__",
-    } <= {*names}
-    assert [name for name in names if name.startswith("_") and not name.startswith("__")] == []
-    assert {"holding", "record", "known_settings", "misspellings", "warn_once"}.isdisjoint(names)
-    for name in names:
-        # also what a class leaves to its users raises only AttributeError
-        getattr(tokenizer, name, None)
-
-
-@BOTH
-def test_dir_shows_the_keys_of_a_result(kind):
-    encoding = kind.from_pretrained("trietok-en")("a text", return_length=True)
-    names = dir(encoding)
-    assert {"input_ids", "attention_mask", "length", "word_ids", "char_to_token", "items"} <= {
-        *names
-    }
-    assert [
-        name
-        for name in names
-        if name.startswith("_") and not name.startswith("__") and name != "_repr_html_"
-    ] == []
-    assert "labels" not in names
-    assert "labels" in dir(BatchEncoding({"labels": [1]}))
 
 
 @BOTH

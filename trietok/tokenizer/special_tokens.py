@@ -17,16 +17,10 @@ from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ChangeableType, Version, is_replaced, public_names
+from trietok.text.changes import ChangeableType, Version, is_replaced
 from trietok.tokenizer.roles import Roles, checked_role, role_of
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
-# What trietok's own packages call, and no user needs: `dir` leaves it out.
-HELPERS = frozenset(
-    """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding
-    known_settings misspellings options_of_slow order_in_file padding_in_file read_vocabulary record
-    rust_template settled_by_slow truncation_in_file warn_once""".split()
-)
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message
 
@@ -268,11 +262,6 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             value = checked_role(role, value)
             with changes.changing():
                 changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
-
-    def __dir__(self) -> list[str]:
-        roles = [name for role in self.SPECIAL_TOKENS_ATTRIBUTES for name in (role, f"{role}_id")]
-        roles = [f"{name}s" if name == f"{ADDITIONAL}_id" else name for name in roles]
-        return public_names((name for name in super().__dir__() if name not in HELPERS), roles)
 
     # ---- all of them -----------------------------------------------------------------------------
 
