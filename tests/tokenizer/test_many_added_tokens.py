@@ -9,7 +9,6 @@ import random
 import pytest
 
 import trietok
-from trietok import AddedToken
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 FEW, MANY = 300, 1_500  # strings: so many are added one after the other, or all at once
@@ -50,37 +49,6 @@ def test_one_that_cannot_be_added_keeps_all_of_many_out(wrong):
         tokenizer.add_tokens([*(f"zq{number}" for number in range(MANY)), wrong])
     assert len(tokenizer) == before
     assert "zq7" not in tokenizer.get_added_vocab()
-
-
-def test_many_tokens_made_at_once_are_those_made_one_by_one():
-    rng = random.Random(seed := random.randrange(10**9))
-    states = [
-        {"content": content, **{flag: rng.random() < 0.5 for flag in FLAGS}}
-        for content in strings(rng, 2 * FEW)
-    ]
-    made = AddedToken.all_of_states(states)
-    assert made == [AddedToken(**state) for state in states], seed
-    assert [token.__getstate__() for token in made] == states, seed
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"lstrip": 1},
-        {"lstrip": None},
-        {"content": ""},
-        {"content": 5},
-        {"content": "\udc00"},
-        {"more": True},
-        {"content": "a" * 100_001},
-    ],
-)
-def test_a_dict_that_is_no_token_is_not_taken_for_one(wrong):
-    state = AddedToken("a").__getstate__()
-    assert AddedToken.all_of_states([state, {**state, **wrong}]) is None
-    assert AddedToken.all_of_states([state, {"content": "b"}]) is None
-    assert AddedToken.all_of_states([state, "b"]) is None
-    assert AddedToken.all_of_states([]) is None
 
 
 @pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
-from trietok.files.formats import is_id
 from trietok.files.json_files import read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
@@ -248,16 +247,6 @@ def _check_each(place: JsonPlace, value: dict[str, int]) -> None:
 def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
-    entries = place.value if isinstance(place.value, list) else []
-    # many at once; where one is wrong, an error has to name it
-    made = AddedToken.all_of_states(entries, others=1)
-    ids = [entry.get("id") for entry in entries] if made else []
-    if (
-        made
-        and all(map(is_id, ids))
-        and len(set(ids)) == len({token.content for token in made}) == len(made)
-    ):
-        return dict(zip(ids, made, strict=True))
     for item in place.items():
         entry = item.object(("id", "content", *_FLAGS))
         token_id, content = entry.member("id").number(), entry.member("content").text()
