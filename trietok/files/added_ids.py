@@ -58,25 +58,15 @@ class AddedIds:
         decoder: id → token; if several files hold an id, the token read last is used.
         sources: id → the file it was read from.
         ids: content → id.
-        members: what a tokenizer.json that was read for them holds before them.
+        tokenizer_json: the object of the tokenizer.json that was read for them, if one was.
     """
 
     def __init__(self) -> None:
         self.decoder: dict[int, AddedToken] = {}
         self.sources: dict[int, str] = {}
         self.ids: dict[str, int] = {}
-        self.members: dict[str, Any] = {}
+        self.tokenizer_json: dict[str, Any] | None = None
         self._without_id: dict[str, str] = {}
-
-    def add_first(self, tokens: dict[int, AddedToken], source: str) -> bool:
-        """Add the tokens of the first file if no two have the same content; return whether they
-        were added.
-        """
-        ids = {token.content: token_id for token_id, token in tokens.items()}
-        if self.decoder or len(ids) < len(tokens):
-            return False
-        self.decoder, self.sources, self.ids = tokens, dict.fromkeys(tokens, source), ids
-        return True
 
     def add(self, token_id: int, token: AddedToken, source: str) -> Clash | None:
         """Add a token; if it clashes with one that was read before, return how."""
@@ -152,9 +142,6 @@ def take_config(ids: AddedIds, value: Any, source: str) -> None:
         raise FileFormatError(
             f"{source}: added_tokens_decoder should be an object id → token", path=source
         )
-    tokens = _as_transformers_writes(value)
-    if tokens is not None and ids.add_first(tokens, source):
-        return
     take_tokens(ids, TOKENIZER_CONFIG_FILE, value, source)
 
 
@@ -198,32 +185,6 @@ def take_tokens(
         )
         if clash is not None:
             raise clash.error()
-
-
-def _as_transformers_writes(value: dict[str, Any]) -> dict[int, AddedToken] | None:
-    """The tokens of an `added_tokens_decoder` whose every entry is as transformers writes it; None
-    for any other.
-
-    Many are checked in half the time when each check runs over all of them. Where a check fails, an
-    entry is wrong, which an error has to name, or right in another way; so the caller then checks
-    one by one.
-    """
-    if set(map(type, value)) != {str}:
-        return None
-    keys = "".join(value)
-    if (
-        not (keys.isascii() and keys.isdigit())
-        or not all(value)
-        or max(map(len, value)) > len(str(formats.HIGHEST_ID))
-    ):
-        return None
-    made = AddedToken.all_of_states(list(value.values()))
-    tokens = None if made is None else dict(zip(map(int, value), made, strict=True))
-    return (
-        tokens
-        if tokens is not None and len(tokens) == len(value) and max(tokens) <= formats.HIGHEST_ID
-        else None
-    )
 
 
 def take_added_tokens_file(

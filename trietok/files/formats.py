@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
-from trietok.disk import LARGEST_FILE, Path_, checked_name, open_regular, read_text
+from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text
 from trietok.errors import (
     FileFormatError,
     InputError,
@@ -26,10 +25,9 @@ from trietok.errors import (
     VocabularyError,
     as_file_error,
 )
-from trietok.files.json_files import MOST_CONTAINERS, Written, json_text, top_level_members
 
 if TYPE_CHECKING:
-    from trietok.text.added_tokens import AddedToken
+    pass
 
 Check = Callable[[Any], bool]
 
@@ -231,79 +229,16 @@ def has_tokenizer_json(directory: Path_) -> bool:
     return os.path.isfile(os.path.join(directory, TOKENIZER_FILE))
 
 
-def read_added_tokens_of_tokenizer_json(
-    path: Path_, others: dict[str, Any] | None = None, *, is_read_later: bool = False
-) -> list[dict[str, Any]]:
-    """The `added_tokens` list of a tokenizer.json, without parsing the vocabulary that usually
-    follows it.
+def added_tokens_of_tokenizer_json(content: Mapping[str, Any], path: Path_) -> list[dict[str, Any]]:
+    """The `added_tokens` of the object in a tokenizer.json.
 
-    Raises as `read_json_object`, and where the list is missing. `others` is filled with the members
-    before it. Where the whole file `is_read_later`, it is not looked at behind the list.
+    Raises:
+        FileFormatError: it has no list of objects.
     """
-    others = {} if others is None else others
-    before: dict[str, Any] = {}
-    try:
-        with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
-            decoder = getincrementaldecoder("utf-8")()
-            head = decoder.decode(file.read(_HEAD))
-            found = _added_tokens_in(path, top_level_members(path, head), before)
-            size = 0 if is_read_later else _size_of_text(file, decoder)
-        if size > MOST_CONTAINERS:  # it may hold too much
-            raise FileFormatError(f"{os.fspath(path)} is large", path=path)
-    except (FileFormatError, UnicodeDecodeError):  # the list is longer, or something is wrong
-        return _added_tokens_in(path, top_level_members(path), others)
-    others.update(before)
-    return found
-
-
-def _size_of_text(file: BinaryIO, decoder: IncrementalDecoder) -> int:
-    """How many bytes a file has from its place on, if they are UTF-8; else UnicodeDecodeError."""
-    size = 0
-    while block := file.read(1 << 16):
-        size += len(block)
-        decoder.decode(block)
-    decoder.decode(b"", True)
-    return size
-
-
-def _added_tokens_in(
-    path: Path_, members: Iterable[tuple[str, Any]], others: dict[str, Any]
-) -> list[dict[str, Any]]:
-    for key, value in members:
-        if key == "added_tokens":
-            if isinstance(value, list) and all(isinstance(token, dict) for token in value):
-                return value
-            break
-        others[key] = value
-    raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
-
-
-_HEAD = 1 << 14  # bytes of a tokenizer.json, in which every writer has both
-
-
-def lengths_in_tokenizer_json(path: Path_, members: Mapping[str, Any]) -> dict[str, Any]:
-    """What a tokenizer.json holds of truncation and padding, read from the file unless both are in
-    `members`.
-    """
-    found = {key: members[key] for key in ("truncation", "padding") if key in members}
-    if len(found) < 2:
-        try:
-            with as_file_error(f"cannot read {os.fspath(path)}", path), open_regular(path) as file:
-                head = file.read(_HEAD).decode("utf-8", "surrogateescape")
-            found |= _lengths_in(top_level_members(path, head))
-        except FileFormatError:  # it is longer, or wrong
-            found |= _lengths_in(top_level_members(path))
-    return {key: value for key, value in found.items() if value is not None}
-
-
-def _lengths_in(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in members:
-        if key in ("truncation", "padding"):
-            found[key] = value
-        if key == "model" or len(found) == 2:  # every writer puts the two before the model
-            break
-    return found
+    tokens = content.get("added_tokens")
+    if not isinstance(tokens, list) or not all(isinstance(token, dict) for token in tokens):
+        raise FileFormatError(f"{os.fspath(path)} has no list 'added_tokens' of objects", path=path)
+    return tokens
 
 
 def write_vocab_lines(path: Path_, tokens: list[str]) -> None:
@@ -332,30 +267,11 @@ def write_json(path: Path_, value: Any) -> None:
     """Write JSON as transformers writes it: sorted keys, two spaces, no ASCII escapes, a newline at
     the end.
     """
-    text = json_text(value, sort_keys=True) + "\n"
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     try:
         write_text(path, text)
     except UnicodeEncodeError:
         write_text(path, re.sub(HALF_PAIR, lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -> Written:
-    """Added tokens as a member of a file's object: a list, or an object id → token with sorted
-    keys.
-    """
-    write = json.encoder.encode_basestring
-    ends: dict[Any, str] = {}  # all that follows the content, for each combination of flags
-    for flags in {token.flags for token in tokens.values()}:
-        fields = sorted(flags._asdict().items()) if as_object else flags._asdict().items()
-        ends[flags] = (
-            "".join([f',\n      "{name}": {json.dumps(flag)}' for name, flag in fields]) + "\n    }"
-        )
-    written = Written()
-    for token_id, token in sorted(tokens.items()) if as_object else tokens.items():
-        start = f'"{token_id}": {{\n' if as_object else f'{{\n      "id": {token_id},\n'
-        written.append(f'\n    {start}      "content": {write(token.content)}{ends[token.flags]}')
-    start, end = "{}" if as_object else "[]"
-    return Written([start, ",".join(written), "\n  " if tokens else "", end])
 
 
 def write_text(path: Path_, text: str) -> None:

@@ -270,7 +270,7 @@ def _take_what_is_beside(
         and tokenizer.profile == "slow"
         and hasattr(tokenizer, "padding_in_file")
     ):
-        tokenizer._take_lengths_of(json, ids.members)
+        tokenizer._take_lengths_of(json, ids.tokenizer_json)
     model_config, model = os.path.join(directory, formats.CONFIG_FILE), {}
     if os.path.isfile(model_config):  # in a local directory; it is not worth a request to the hub
         model = read_json_object(model_config)
@@ -476,14 +476,9 @@ def _arguments(
         take_added_tokens_file(ids, files.found, contents_of_roles(cls, arguments))
         if TOKENIZER_FILE in files.found:
             source = files.found[TOKENIZER_FILE]
-            take_tokens(
-                ids,
-                TOKENIZER_FILE,
-                formats.read_added_tokens_of_tokenizer_json(
-                    source, ids.members, is_read_later=_reads_json(cls, arguments)
-                ),
-                source,
-            )
+            ids.tokenizer_json = read_json_object(source)
+            tokens = formats.added_tokens_of_tokenizer_json(ids.tokenizer_json, source)
+            take_tokens(ids, TOKENIZER_FILE, tokens, source)
     for role in filter(is_role, arguments):
         arguments[role] = token_objects(arguments[role], f"{said}: {role}", said)
     # A role's token has the flags it was added with. added_tokens.json has no flags: with it the
@@ -495,15 +490,6 @@ def _arguments(
             arguments[role] = ids.decoder[token_id]
     arguments["added_tokens_decoder"] = ids.decoder
     return arguments, ids
-
-
-def _reads_json(cls: Any, arguments: Mapping[str, Any]) -> bool:
-    """Whether the tokenizer.json of the directory is what the tokenizer is made of."""
-    return (
-        "tokenizer_file" in cls.vocab_files_names
-        and "tokenizer_file" not in arguments
-        and not arguments.get("from_slow")
-    )
 
 
 def paths_in_files(cls: Any) -> tuple[str, ...]:

@@ -518,9 +518,9 @@ def _config(tokenizer: Any, has_template_files: bool) -> dict[str, Any]:
     ):
         config.pop(key, None)
     config = convert_added_tokens(config, save=True)
-    config["added_tokens_decoder"] = formats.added_tokens_written(
-        tokenizer.added_tokens_decoder, as_object=True
-    )
+    config["added_tokens_decoder"] = {
+        token_id: token.__getstate__() for token_id, token in tokenizer.added_tokens_decoder.items()
+    }
     config.update(tokenizer.class_to_save())
     record = tokenizer.record()
     if record:

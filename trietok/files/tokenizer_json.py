@@ -12,11 +12,10 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok.disk import MOST_ENTRIES, Path_, read_bytes
+from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
-from trietok.files.formats import is_id
-from trietok.files.json_files import object_with_vocabulary, read_json_object
+from trietok.files.json_files import read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
@@ -45,7 +44,6 @@ from trietok.inputs.post_processors import (
     TemplateToken,
 )
 from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
-from trietok.text.vocabulary import InOrder
 
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline
@@ -86,15 +84,14 @@ def read_tokenizer_json(path: Path_) -> TokenizerJson:
         VocabularyError: tokens and ids contradict each other, or the Rust tokenizer would give an
             added token another id than the file says.
     """
-    value = object_with_vocabulary(read_bytes(path)) or read_json_object(path)
-    return tokenizer_json_from_object(value, path)
+    return tokenizer_json_from_object(read_json_object(path), path)
 
 
 def truncation_and_padding_of(
     found: dict[str, Any], path: Path_
 ) -> tuple[JsonTruncation | None, JsonPadding | None]:
     """What a tokenizer.json says of truncation and padding, if it holds `found`."""
-    places = {key: JsonPlace(value, key, path) for key, value in found.items()}
+    places = {key: JsonPlace(value, key, path) for key, value in found.items() if value is not None}
     truncation, padding = places.get("truncation"), places.get("padding")
     return truncation and _truncation(truncation), padding and _padding(padding)
 
@@ -200,12 +197,7 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
             f"{os.fspath(place.file)}: {place.path} is empty; a vocabulary needs at least one token"
         )
         raise VocabularyError(told, path=place.file)
-    # of `object_with_vocabulary`, whose tokens are UTF-8 and short
-    if isinstance(value, InOrder) and len(value) <= MOST_ENTRIES:
-        return value
-    in_order = InOrder.of(value)
-    if in_order is None:
-        _check_each(place, value)
+    _check_each(place, value)
     longest = max(map(len, value))
     if longest > LONGEST_TOKEN:
         raise place.error(
@@ -220,7 +212,7 @@ def _vocabulary(place: JsonPlace) -> dict[str, int]:
     except UnicodeEncodeError:
         for number, token in enumerate(value):
             JsonPlace(token, f"{place.path}, key {number}", place.file).text()
-    return value if in_order is None else in_order
+    return value
 
 
 def _check_each(place: JsonPlace, value: dict[str, int]) -> None:
@@ -255,16 +247,6 @@ def _check_each(place: JsonPlace, value: dict[str, int]) -> None:
 def _added_tokens(place: JsonPlace) -> dict[int, AddedToken]:
     tokens: dict[int, AddedToken] = {}
     contents: set[str] = set()
-    entries = place.value if isinstance(place.value, list) else []
-    # many at once; where one is wrong, an error has to name it
-    made = AddedToken.all_of_states(entries, others=1)
-    ids = [entry.get("id") for entry in entries] if made else []
-    if (
-        made
-        and all(map(is_id, ids))
-        and len(set(ids)) == len({token.content for token in made}) == len(made)
-    ):
-        return dict(zip(ids, made, strict=True))
     for item in place.items():
         entry = item.object(("id", "content", *_FLAGS))
         token_id, content = entry.member("id").number(), entry.member("content").text()

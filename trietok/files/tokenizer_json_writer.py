@@ -14,9 +14,7 @@ from typing import Any
 
 from trietok.disk import Path_
 from trietok.errors import NotSupportedError, VocabularyError
-from trietok.files import formats
 from trietok.files.formats import VOCAB_FILE, write_text
-from trietok.files.json_files import json_text
 from trietok.files.json_place import BERT_PRE_TOKENIZER, NO_NORMALIZER, BertNormalizer
 from trietok.files.tokenizer_json import (
     VERSION,
@@ -60,8 +58,7 @@ def tokenizer_json_text(
     tokenizer_json_from_object(whole, path)
     if not pretty:
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    written = formats.added_tokens_written(dict(_in_saved_order(value)), as_object=False)
-    return json_text({**whole, "added_tokens": written})
+    return json.dumps(whole, indent=2, ensure_ascii=False)
 
 
 def tokenizer_json_object(value: TokenizerJson) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 from trietok import log
 from trietok.errors import InputError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
-from trietok.text.changes import public_names
 from trietok.typing_compat import Self
 
 if TYPE_CHECKING:
@@ -191,9 +190,6 @@ class BatchEncoding(UserDict[str, Any]):
             raise AttributeError(
                 f"{kind} has no attribute and no key {name!r}; its keys are {list(data)}"
             )
-
-    def __dir__(self) -> list[str]:
-        return public_names(super().__dir__(), map(str, self.data))
 
     def __getstate__(self) -> dict[str, Any]:
         # The pickle holds the details, not the object that computes them, which would bring the

@@ -6,11 +6,9 @@ In: a content and flags. Out: a value that never changes, and dicts of it for fi
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cache
-from itertools import chain, repeat
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from trietok.errors import InputError, InputTypeError
@@ -149,48 +147,6 @@ class AddedToken:
                 f"a token is a string or an AddedToken, not {type(token).__name__}: {token!r}",
                 value=token,
             ) from None
-
-    @classmethod
-    def all_of(
-        cls, contents: Collection[Any], special: bool = False, states: Any = None
-    ) -> list[AddedToken] | None:
-        """Many tokens, sooner than one after the other; None where one of them cannot be made.
-
-        Args:
-            contents: what they stand for.
-            special: whether they are special; they have no other flags.
-            states: instead of `special`, a dict for each of them in which all flags stand, with
-                others.
-        """
-        if (
-            set(map(type, contents)) != {str}
-            or not all(contents)
-            or max(map(len, contents)) > LONGEST_TOKEN
-        ):
-            return None
-        flags: Iterable[_Flags] = repeat(_flags_of((False, False, False, None, special)))
-        try:
-            _refuse_surrogates("".join(contents))
-            if states is not None:
-                given = list(map(itemgetter(*_Flags._fields), states))
-                if set(map(type, chain.from_iterable(given))) != {bool}:
-                    return None
-                flags = map({five: _flags_of(five) for five in set(given)}.__getitem__, given)
-        except (KeyError, InputError):
-            return None
-        tokens: list[AddedToken] = list(map(object.__new__, repeat(cls, len(contents))))
-        deque(map(_set_content, tokens, contents), maxlen=0)
-        deque(map(_set_flags, tokens, flags), maxlen=0)
-        return tokens
-
-    @classmethod
-    def all_of_states(cls, states: list[Any], others: int = 0) -> list[AddedToken] | None:
-        """The tokens of dicts of the six fields and `others` more; None where one is not that."""
-        if set(map(type, states)) != {dict} or set(map(len, states)) != {
-            1 + len(_Flags._fields) + others
-        }:
-            return None
-        return cls.all_of([state.get("content") for state in states], states=states)
 
     def replace(self, **changes: Any) -> AddedToken:
         """A copy with some fields changed.

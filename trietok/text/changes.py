@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from _weakrefset import WeakSet  # of weakref, whose other classes take a while to import
 from abc import ABCMeta
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from trietok.forks import under_way
@@ -166,18 +165,6 @@ class Changeable(metaclass=ChangeableType):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, mark=object())
         self.__dict__.pop("_watchers", None)
-
-
-def public_names(names: Iterable[str], more: Iterable[str] = ()) -> list[str]:
-    """The names that `dir` shows of an object: without those of its internals, which begin with one
-    underscore.
-
-    >>> public_names(["_table", "__len__", "encode"], ["pad_token"])
-    ['__len__', 'encode', 'pad_token']
-    """
-    return sorted(
-        {name for name in names if not name.startswith("_") or name.startswith("__")}.union(more)
-    )
 
 
 def is_ours(function: object) -> bool:

@@ -63,12 +63,10 @@ class Vocabulary:
             raise VocabularyError(
                 f"a vocabulary takes a list of tokens, not one string: {tokens!r:.60}"
             )
-        self._set(list(tokens))
-
-    def _set(self, tokens: list[str | None], ids: ReadOnlyDict[Any, int] | None = None) -> None:
-        self.tokens = tokens
-        if ids is None:
-            ids = ReadOnlyDict(zip(tokens, range(len(tokens)), strict=True))
+        self.tokens = list(tokens)
+        ids: ReadOnlyDict[Any, int] = ReadOnlyDict(
+            zip(self.tokens, range(len(self.tokens)), strict=True)
+        )
         if None in ids:
             ids = ReadOnlyDict(
                 (token, token_id) for token, token_id in ids.items() if token is not None
@@ -106,14 +104,13 @@ class Vocabulary:
             VocabularyError: an id is negative or no int, two tokens have one id, or there is no
                 token.
         """
-        in_order = InOrder.of(token_to_id)
-        if in_order:
-            made = cls.__new__(cls)
-            made._set(list(in_order), in_order)
-            return made
-        tokens: list[str | None] = [None] * (
-            max(map(_checked_id, token_to_id.items()), default=-1) + 1
-        )
+        for token, token_id in token_to_id.items():
+            if type(token_id) is not int or token_id < 0:
+                raise VocabularyError(
+                    f"token {token!r} has the id {token_id!r}; an id is a whole number from 0",
+                    token=token,
+                )
+        tokens: list[str | None] = [None] * (max(token_to_id.values(), default=-1) + 1)
         for token, token_id in token_to_id.items():
             if tokens[token_id] is not None:
                 raise VocabularyError(
@@ -248,30 +245,3 @@ class Vocabulary:
 
             self._prefixes = pygtrie.CharTrie((token, True) for token in self.token_to_id if token)
         return self._prefixes
-
-
-class InOrder(ReadOnlyDict[str, int]):
-    """Token → id, where the ids are 0, 1, 2 and so on, in the order of the tokens: each belongs to
-    one token, and is an int. To find that once is enough.
-
-    >>> [InOrder.of(ids) for ids in ({"[UNK]": 0, "un": 1}, {"[UNK]": 0, "un": True}, {"un": 1})]
-    [{'[UNK]': 0, 'un': 1}, None, None]
-    """
-
-    @classmethod
-    def of(cls, token_to_id: Mapping[str, int]) -> InOrder | None:
-        """The same, if it is such a one."""
-        if isinstance(token_to_id, cls):
-            return token_to_id
-        ids = list(token_to_id.values())
-        is_one = ids == list(range(len(ids))) and set(map(type, ids)) <= {int}
-        return cls(token_to_id) if is_one else None
-
-
-def _checked_id(item: tuple[str, int]) -> int:
-    token, token_id = item
-    if type(token_id) is not int or token_id < 0:
-        raise VocabularyError(
-            f"token {token!r} has the id {token_id!r}; an id is a whole number from 0", token=token
-        )
-    return token_id

@@ -18,7 +18,8 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
 )
-from trietok.files.formats import RECORD, VOCAB_FILE, lengths_in_tokenizer_json
+from trietok.files.formats import RECORD, VOCAB_FILE
+from trietok.files.json_files import read_json_object
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -178,21 +179,19 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
             snapshot.vocab = table.entries
         return snapshot
 
-    def _take_lengths_of(self, path: str, members: Mapping[str, Any]) -> None:
+    def _take_lengths_of(self, path: str, content: Mapping[str, Any] | None) -> None:
         """Keep what a tokenizer.json beside the vocabulary says of truncation and padding, for the
-        files of a save.
+        files of a save; `content` is its object, if it was read before.
         """
         # the slow profile takes nothing else of it that could be wrong
         with contextlib.suppress(TrietokError):
-            found = lengths_in_tokenizer_json(path, members)
-            if found:
-                # a third of the time to load
-                from trietok.files.tokenizer_json import (
-                    truncation_and_padding_of,
-                )
+            content = read_json_object(path) if content is None else content
+            settings = {key: content.get(key) for key in ("truncation", "padding")}
+            if any(value is not None for value in settings.values()):
+                from trietok.files.tokenizer_json import truncation_and_padding_of
 
                 self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(
-                    found, path
+                    settings, path
                 )
 
     def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:

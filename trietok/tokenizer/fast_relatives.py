@@ -127,9 +127,18 @@ class SplinterTokenizerFast(RustProfile, slow.SplinterTokenizer):
 
 FAST_CLASSES: tuple[type[RustProfile], ...] = (
     BertTokenizerFast,
-    *(
-        kind
-        for kind in tuple(globals().values())
-        if isinstance(kind, type) and kind.__module__ == __name__
-    ),
+    DistilBertTokenizerFast,
+    ElectraTokenizerFast,
+    MobileBertTokenizerFast,
+    ConvBertTokenizerFast,
+    SqueezeBertTokenizerFast,
+    LayoutLMTokenizerFast,
+    LxmertTokenizerFast,
+    DPRContextEncoderTokenizerFast,
+    DPRQuestionEncoderTokenizerFast,
+    DPRReaderTokenizerFast,
+    RetriBertTokenizerFast,
+    FunnelTokenizerFast,
+    MPNetTokenizerFast,
+    SplinterTokenizerFast,
 )

@@ -317,8 +317,20 @@ class SplinterTokenizer(BertTokenizer):
         return Template.of("cls $A sep", "cls $A sep $B:1 ~question:1 ~'.':1 sep:1")
 
 
-CLASSES: tuple[type[BertTokenizer], ...] = tuple(
-    kind
-    for kind in tuple(globals().values())
-    if isinstance(kind, type) and issubclass(kind, BertTokenizer)
+CLASSES: tuple[type[BertTokenizer], ...] = (
+    BertTokenizer,
+    DistilBertTokenizer,
+    ElectraTokenizer,
+    MobileBertTokenizer,
+    ConvBertTokenizer,
+    SqueezeBertTokenizer,
+    LayoutLMTokenizer,
+    LxmertTokenizer,
+    DPRContextEncoderTokenizer,
+    DPRQuestionEncoderTokenizer,
+    DPRReaderTokenizer,
+    RetriBertTokenizer,
+    FunnelTokenizer,
+    MPNetTokenizer,
+    SplinterTokenizer,
 )

@@ -17,16 +17,10 @@ from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced, public_names
+from trietok.text.changes import ChangeableType, Version, is_replaced
 from trietok.tokenizer.roles import Roles, checked_role, role_of
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
-# What trietok's own packages call, and no user needs: `dir` leaves it out.
-HELPERS = frozenset(
-    """added_tokens_in_order can_save_slow_tokenizer check_wordpiece config_rows holding
-    known_settings misspellings options_of_slow order_in_file padding_in_file read_vocabulary record
-    rust_template settled_by_slow truncation_in_file warn_once""".split()
-)
 EXTRA = "extra_special_tokens"  # transformers 5's name for a list of them
 _MOST_NAMED = 10  # tokens in a message
 
@@ -117,30 +111,7 @@ if TYPE_CHECKING:
         def __set__(self, tokenizer: object, tokens: Sequence[Token] | None) -> None: ...
 
 
-def _refuse_uncalled(kind: str, name: str, value: object) -> None:
-    """Raise for a method of a user's that transformers would call and trietok never calls."""
-    if name in LEFT_OUT and not is_ours(getattr(value, "__func__", value)):
-        raise NotSupportedError(
-            f"{kind} defines {name}, which trietok never calls; {LEFT_OUT[name]}", name=name
-        )
-
-
-class TokenizerType(ChangeableType):
-    """The type of tokenizers' classes: one whose methods would never be called cannot be made."""
-
-    def __init__(cls, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for kind in cls.__mro__:
-            if kind.__module__.partition(".")[0] not in ("trietok", "transformers"):
-                for name in vars(kind).keys() & LEFT_OUT:
-                    _refuse_uncalled(cls.__name__, name, vars(kind)[name])
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        _refuse_uncalled(cls.__name__, name, value)
-        super().__setattr__(name, value)
-
-
-class SpecialTokensMixin(metaclass=TokenizerType):
+class SpecialTokensMixin(metaclass=ChangeableType):
     """The roles, as attributes with `_id` twins and setters. Not used by itself: tokenizers inherit
     it.
 
@@ -190,6 +161,19 @@ class SpecialTokensMixin(metaclass=TokenizerType):
         def _ids_of_roles(self, table: TokenTable, tokens: str | Sequence[str]) -> Any: ...
         def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int: ...
         def known_tokens(self, tokens: Any, special_tokens: bool = False) -> list[str]: ...
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for kind in cls.__mro__:
+            if kind.__module__.partition(".")[0] in ("trietok", "transformers"):
+                continue
+            for name in vars(kind):
+                if name in LEFT_OUT:
+                    raise NotSupportedError(
+                        f"{cls.__name__} defines {name}, which trietok never calls;"
+                        f" {LEFT_OUT[name]}",
+                        name=name,
+                    )
 
     def __init__(self, verbose: bool = False, **kwargs: Any) -> None:
         self.SPECIAL_TOKENS_ATTRIBUTES = list(type(self).SPECIAL_TOKENS_ATTRIBUTES)
@@ -269,7 +253,6 @@ class SpecialTokensMixin(metaclass=TokenizerType):
             changes = self.__dict__.get("_changes")
             role, is_id = role_of(name)
             if changes is None or role not in changes.table.roles:
-                _refuse_uncalled(f"this {type(self).__name__}", name, value)
                 with under_way(self._version.bump):
                     object.__setattr__(self, name, value)
                     self._version.bump()
@@ -279,11 +262,6 @@ class SpecialTokensMixin(metaclass=TokenizerType):
             value = checked_role(role, value)
             with changes.changing():
                 changes.table = changes.table.replace(roles={**changes.table.roles, role: value})
-
-    def __dir__(self) -> list[str]:
-        roles = [name for role in self.SPECIAL_TOKENS_ATTRIBUTES for name in (role, f"{role}_id")]
-        roles = [f"{name}s" if name == f"{ADDITIONAL}_id" else name for name in roles]
-        return public_names((name for name in super().__dir__() if name not in HELPERS), roles)
 
     # ---- all of them -----------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from _thread import get_ident
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -283,11 +282,6 @@ def plan_adding(table: TokenTable, asked: Asked) -> Adding:
     """Adding tokens in the slow profile."""
     new_tokens, special_tokens, lowers, known_ids, next_id, check = asked
     roles, added = table.special_set, table.added
-    many = _plan_many(table, asked)
-    if many is not None:
-        made, end = many
-        additional = list(made.values()) if special_tokens else []
-        return Adding(made, additional, [], end - next_id, end if end > next_id else 0)
     to_set: dict[int, AddedToken] = {}
     ids: dict[str, int] = {}  # of the contents of this call
     newly_special: dict[str, AddedToken] = {}
@@ -339,25 +333,6 @@ def _as_added(
     return token
 
 
-def _plan_many(table: TokenTable, asked: Asked) -> tuple[dict[int, AddedToken], int] | None:
-    """Id → token for many strings, and the next id after them; None where one is an added token, or
-    no string.
-    """
-    given, special, lowers, known_ids, next_id, check = asked
-    if check or len(given) < 1_000 or set(map(type, given)) != {str}:
-        return None
-    contents = dict.fromkeys(map(str.lower, given) if lowers and not special else given)
-    there = table.added.encoder
-    if not (there.lacks(given) and there.lacks(contents) and table.special_set.isdisjoint(given)):
-        return None
-    made, new_ids = AddedToken.all_of(contents, special) or [], count(next_id)
-    ids = [
-        next(new_ids) if known_id is None else known_id for known_id in map(known_ids.get, contents)
-    ]
-    to_set = dict(zip(ids, made, strict=False))
-    return (to_set, next(new_ids)) if len(to_set) == len(contents) else None
-
-
 def known_among(
     table: TokenTable,
     tokens: Iterable[Token],
@@ -388,10 +363,6 @@ def plan_listing(table: TokenTable, asked: Asked) -> Adding:
     none is lower-cased.
     """
     new_tokens, special_tokens, _, known_ids, next_id, check = asked
-    many = _plan_many(table, asked._replace(lowers=False))
-    if many is not None:
-        made, end = many
-        return Adding(made, [], list(made.values()), len(made), end if end > next_id else 0)
     decoder, there = table.added.decoder, table.added.encoder.to_look_up(len(new_tokens))
     first_new = next_id
     to_set: dict[int, AddedToken] = {}

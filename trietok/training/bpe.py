@@ -33,7 +33,7 @@ from trietok.files.formats import (
     write_json,
     write_text,
 )
-from trietok.files.json_files import json_text, read_json_object
+from trietok.files.json_files import read_json_object
 from trietok.files.json_place import BertNormalizer
 from trietok.files.tokenizer_json_content import TokenizerJson, WordPieceDecoder
 from trietok.files.tokenizer_json_writer import by_id, tokenizer_json_object
@@ -349,7 +349,8 @@ class Bpe:
         def write(folder: Path) -> None:
             write_text(folder / BPE_VOCAB_FILE, vocab_text(self.vocab))
             write_text(folder / MERGES_FILE, merges_text(self.merges))
-            write_text(folder / TOKENIZER_FILE, json_text(self._tokenizer_json(do_lower_case)))
+            content = self._tokenizer_json(do_lower_case)
+            write_text(folder / TOKENIZER_FILE, json.dumps(content, indent=2, ensure_ascii=False))
             write_json(folder / TOKENIZER_CONFIG_FILE, config | roles)
 
         # Files of another tokenizer would hide this one, or add their tokens to it.

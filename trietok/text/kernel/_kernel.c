@@ -12,7 +12,7 @@
    words into pieces, `_kernel_state.h` is a kernel and a call to it, `_kernel_characters.h` asks what becomes of
    characters, `_kernel_terms.h` has added tokens of several words, `_kernel_chunks.h` reads chunks, `_kernel_texts.h`
    texts, `_kernel_results.h`, `_kernel_rows.h` and `_kernel_columns.h` make Python objects of ids, `_kernel_crew.h` has
-   threads that help with many, `_kernel_vocabulary.h` reads files, and here are the types and the module. */
+   threads that help with many, and here are the types and the module. */
 #define PY_SSIZE_T_CLEAN
 #ifndef TRIETOK_FULL_API /* for one version of Python; see `build.py` */
 #define Py_LIMITED_API 0x030B0000
@@ -21,7 +21,6 @@
 
 #include "_kernel_columns.h"
 #include "_kernel_merging.h"
-#include "_kernel_vocabulary.h"
 
 #ifndef TRIETOK_SOURCES
 #define TRIETOK_SOURCES "" /* the sha256 of these files, which tells what a library was made of */
@@ -446,7 +445,7 @@ static void Terms_dealloc(Terms *terms)
 /* ---- the module -------------------------------------------------------------------------------------------------- */
 
 /* Of what `choosing.py` relies on: it takes no library with another number. */
-enum { INTERFACE = 12 };
+enum { INTERFACE = 13 };
 
 #define FUNCTION(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -582,9 +581,6 @@ static PyMethodDef module_functions[] = {
         "    counts: int64 in a buffer, how often each word occurs; together less than 2 ** 62.\n"
         "    tokens: how many there are.\n"
         "    name: the two tokens of a pair -> the one they become, which is either there or the next."},
-    {"read_vocabulary", read_vocabulary, METH_VARARGS,
-        "read_vocabulary(text, start, entries, /)\n--\n\n"
-        "Put what begins there in a JSON text, with the ids 0, 1, 2, ..., into a dict. Where it ends; -1 for another."},
     {"count_kernels", count_kernels, METH_NOARGS, "count_kernels()\n--\n\nHow many kernels there are."},
 #ifdef TRIETOK_FAILING_ALLOCATOR
     {"fail_allocation", fail_allocation, METH_O, "Let an allocation fail once, after so many; -1 for none."},

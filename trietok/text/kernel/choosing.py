@@ -52,7 +52,7 @@ try:
 except ImportError:  # not built, or not for this Python
     _IS_THERE = False
 else:
-    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 12  # else it was made of other sources
+    _IS_THERE = getattr(_kernel, "INTERFACE", None) == 13  # else it was made of other sources
 
 # Code points. To make a kernel takes as long as to work out some 10,000 in plain Python; who has
 # worked out some hundreds will most likely have more. A text of a batch counts as so many more than
@@ -146,13 +146,6 @@ def merge_pairs(
         buffer += some.encode("utf-32-le", "surrogatepass")
     words.clear()  # which takes less memory
     _kernel.merge_pairs(buffer, array.array("q", counts), tokens, most, least, name)
-
-
-def read_vocabulary(text: bytes, start: int, entries: dict[str, int]) -> int:
-    """Put the vocabulary that begins at a place in a JSON text into an empty dict, if its ids are
-    0, 1, 2 and so on. Where it ends; -1 where there is no kernel, or it is not sure of it.
-    """
-    return _kernel.read_vocabulary(text, start, entries) if _choice.is_compiled else -1
 
 
 def cutter_anywhere(
