@@ -23,7 +23,6 @@ import pytest
 
 import trietok
 from trietok import AddedToken, BertTokenizer, BertTokenizerFast
-from trietok.collector import bulk
 from trietok.text import chunk_encoder
 from trietok.text.kernel.choosing import using_kernel
 
@@ -54,11 +53,6 @@ def make_kernel(tokenizer, folder):
         return copy.deepcopy(tokenizer)(TEXT).input_ids
 
 
-def many(tokenizer, folder):
-    with bulk():
-        return tokenizer([TEXT] * 3).input_ids
-
-
 CHANGES = {
     "add_tokens": lambda t, folder: t.add_tokens(["<p>", AddedToken("<q>", lstrip=True)]),
     "add_special_tokens": lambda t, folder: t.add_special_tokens(
@@ -81,7 +75,6 @@ READS = {
     "decode": lambda t, folder: t.decode(t.encode(TEXT), clean_up_tokenization_spaces=True),
     "first call": lambda t, folder: copy.deepcopy(t).encode(TEXT),
     "kernel": make_kernel,
-    "many": many,
     "save": lambda t, folder: t.save_pretrained(folder),
     "load": lambda t, folder: type(t).from_pretrained("trietok-en").encode(TEXT),
     "explain": lambda t, folder: str(t.explain(TEXT)),

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trietok import log
-from trietok.collector import bulk
 from trietok.errors import (
     InputError,
     VocabularyError,
@@ -183,7 +182,7 @@ class AddedTokensMixin(TokenizerState):
         )
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._changes.changing(), bulk():
+        with self._changes.changing():
             table, lowers = self._table, bool(getattr(self, "do_lower_case", False))
             check = self._check_addable if table.assigned else None
             asked = editing.Asked(

@@ -13,7 +13,6 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trietok.collector import bulk
 from trietok.errors import (
     InputError,
     InputTypeError,
@@ -209,7 +208,7 @@ class PreTrainedTokenizer(
             "token": token,
             "revision": revision,
         }
-        with brief, bulk():
+        with brief:
             from trietok.files.load import load  # not needed to encode
 
             tokenizer: Self = load(
