@@ -33,7 +33,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("files",),
     ("inputs",),
     ("text",),
-    ("disk", "log", "showing", "worker_pool"),
+    ("disk", "showing", "worker_pool"),
     ("errors", "forks", "named_tuple"),
     ("later",),
 )

@@ -11,6 +11,7 @@ name BertTokenizer that is registered would take over every BERT directory that 
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import re
 import tempfile
@@ -19,7 +20,6 @@ from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
-from trietok import log
 from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, brief, told_as
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
 from trietok.files.save import save_files_of
@@ -185,7 +185,7 @@ def _warn_of_differences(tokenizer: Any, rust: Any) -> None:
         text for text in SENTENCES if rust.encode(text).ids != tokenizer.encode(text, verbose=False)
     ]
     if differing:
-        log.warning(
+        logger.warning(
             "the Rust tokenizer gives other ids to %d of %d sentences: %s",
             len(differing),
             len(SENTENCES),
@@ -200,6 +200,8 @@ if TYPE_CHECKING:
     _Ours = bert.BertTokenizer
 else:
     _Ours = object
+
+logger = logging.getLogger("trietok")
 
 # The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that
 # name, and says so.
@@ -265,7 +267,7 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
         kind = class_for(type(tokenizer))
         missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
         if missed and not _is_four():
-            log.warning(
+            logger.warning(
                 "what to_transformers gives cannot be saved: transformers would read it as a %s,"
                 " which finds the added token %s; whoever saves it, such as a Trainer at a"
                 " checkpoint, gets an error. Pass allow_differences=True to save it all the same,"

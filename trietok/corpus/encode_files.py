@@ -13,6 +13,7 @@ the directory has of its files.
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from trietok import log
 from trietok.corpus.encode_shard import (
     GOES_ON,
     Outcome,
@@ -50,6 +50,8 @@ from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
 from trietok.worker_pool import cores, refuse_while_starting
+
+logger = logging.getLogger("trietok")
 
 _MOST_NAMED = 2  # rows, and files, where too many are set aside
 
@@ -279,7 +281,7 @@ class _Run:
                     raise
                 self._aside[file.name] = error
         if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:
-            log.warning(
+            logger.warning(
                 "the files have no column %r: each line of a .txt is a text", self._job.column
             )
         return self._not_aside(files)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok import disk, log
+from trietok import disk
 from trietok.disk import (
     checked_name,
     checksum,
@@ -41,6 +42,8 @@ from trietok.files import directory_lock
 from trietok.files.directory_lock import DirectoryBusyError, alone
 from trietok.files.formats import JOURNAL, write_text
 from trietok.files.staging import STAGING, Staging, folders_of, telling_of
+
+logger = logging.getLogger("trietok")
 
 # ---- where the system has no symbolic links: renames, and a note to undo them --------------------
 #
@@ -285,7 +288,7 @@ def _tidy(staging: Staging) -> None:
         staging.settle()
         staging.remove()
     except OSError:  # the next save does it
-        log.warning(
+        logger.warning(
             "%s stays until the next save: files of the directory lead through it", staging.path
         )
 

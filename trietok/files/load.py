@@ -11,12 +11,12 @@ and never followed, and no path written in a file is opened.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trietok import log
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -45,6 +45,8 @@ from trietok.files.added_ids import (
     take_tokens,
     token_objects,
 )
+
+logger = logging.getLogger("trietok")
 
 # Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
@@ -139,7 +141,7 @@ def _take_options(
         kwargs.pop(key, None)
     for keyword, meant in cls.misspellings(kwargs, _OF_LOADING):
         if meant in _OF_LOADING:  # the tokenizer's own settings are looked at when it is made
-            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+            logger.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
     return subfolder, name_or_path
 
 
@@ -166,7 +168,7 @@ def say_once(message: str) -> None:
     """Log a warning about files; the same one is said once in a process."""
     if message not in _SAID:
         _SAID.add(message)
-        log.warning("%s", message)
+        logger.warning("%s", message)
 
 
 def _say_profile(cls: Any, directory: str, asks: str) -> None:
@@ -185,7 +187,7 @@ def _say_profile(cls: Any, directory: str, asks: str) -> None:
             "%s has a %s, whose ids are those of the fast profile; %s gives the slow one's, %s"
             " files ask for"
         )
-        log.warning(what, where, asks, cls.__name__, other)
+        logger.warning(what, where, asks, cls.__name__, other)
 
 
 def _load_once(
@@ -544,7 +546,9 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         raise FileFormatError(
             f"{source}: the tokenizer was saved as a {saved_class:.80}, {why}", path=source
         )
-    log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+    logger.warning(
+        "the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__
+    )
 
 
 def _own_names(cls: Any) -> Iterator[str]:

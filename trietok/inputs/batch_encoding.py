@@ -7,12 +7,12 @@ lists or tensors.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from trietok import log
 from trietok.errors import InputError, brief
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.text.changes import public_names
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         @property
         def is_fast(self) -> bool: ...
         def encodings(self, given: Any, input_ids: Any) -> Any: ...
+
+
+logger = logging.getLogger("trietok")
 
 
 class CharSpan(NamedTuple):
@@ -253,7 +256,7 @@ class BatchEncoding(UserDict[str, Any]):
         """
         torch = sys.modules.get("torch")  # nobody has a tensor without it
         if not isinstance(device, (str, int) if torch is None else (str, int, torch.device)):
-            log.warning("to(%s) was ignored: a BatchEncoding moves to devices only", device)
+            logger.warning("to(%s) was ignored: a BatchEncoding moves to devices only", device)
             return self
         self.data = {
             key: (

@@ -7,10 +7,10 @@ completely or not at all; a change that raises has no effect.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trietok import log
 from trietok.errors import (
     InputError,
     VocabularyError,
@@ -26,6 +26,8 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.state import TokenizerState
 from trietok.tokenizer.token_table import Token, TokenTable
+
+logger = logging.getLogger("trietok")
 
 
 class AddedTokensMixin(TokenizerState):
@@ -119,8 +121,8 @@ class AddedTokensMixin(TokenizerState):
         What only the model's config.json says is logged for those who listen; saving warns of it,
         which is when it can be said what to do with which directories.
         """
-        if self.config_rows is not None and rows > self.config_rows and log.is_info_heard():
-            log.info(
+        if self.config_rows is not None and rows > self.config_rows:
+            logger.info(
                 "the new tokens need %d embedding rows, and the model's config.json says it has %d",
                 rows,
                 self.config_rows,

@@ -9,11 +9,11 @@ its slow class (roles, template, `model_input_names`) second.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok import log
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
@@ -46,6 +46,8 @@ from trietok.typing_compat import Self, Unpack
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import TokenizerJson
+
+logger = logging.getLogger("trietok")
 
 
 class RustProfile(BertTokenizer):
@@ -402,7 +404,7 @@ class RustProfile(BertTokenizer):
         for token_id, token in saved.items():
             known = there.get(token_id, token)  # most are the same object
             if self._file is not None and known is not token and known != token:
-                log.warning(
+                logger.warning(
                     "tokenizer.json and tokenizer_config.json give the added token %r other flags"
                     " (%r and %r): those of tokenizer_config.json count, but texts are searched for"
                     " both until the tokenizer is saved",

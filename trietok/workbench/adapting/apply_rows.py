@@ -11,6 +11,7 @@ written, so that two programs agree on what it holds.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import shutil
@@ -35,7 +36,6 @@ from trietok.files.formats import CONFIG_FILE, write_json
 from trietok.files.json_files import read_json_object
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.files.save import save_files_of
-from trietok.log import warning
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -52,6 +52,8 @@ from trietok.workbench.adapting.token_tensors import moved_ids
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
+
+logger = logging.getLogger("trietok")
 
 OnStep = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
@@ -134,7 +136,9 @@ def write_rows(
     is tied to them.
     """
     if plan.replaces_vocabulary:
-        warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
+        logger.warning(
+            "%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan
+        )
     for_model = plan.for_model(checkpoint.rows, multiple_of)
     ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
     blocks = RowBlocks(for_model)
