@@ -13,7 +13,7 @@ from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from trietok.errors import InputError, brief
+from trietok.errors import InputError
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.text.changes import public_names
 from trietok.typing_compat import Self
@@ -224,27 +224,23 @@ class BatchEncoding(UserDict[str, Any]):
         """
         if tensor_type is None:
             return self
-        with brief:
-            tensor_type = TensorType(tensor_type)
-            for key, value in self.data.items():
-                try:
-                    self.data[key] = to_tensor(
-                        [value] if prepend_batch_axis else value, tensor_type
+        tensor_type = TensorType(tensor_type)
+        for key, value in self.data.items():
+            try:
+                self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+            except (ValueError, TypeError, RuntimeError) as error:
+                hint = "; ask for return_tensors=None"
+                # no option makes the rows of that one equally long
+                if key != "overflowing_tokens":
+                    hint = (
+                        " or its nesting is too deep; activate padding and truncation with"
+                        " padding=True, truncation=True"
                     )
-                except (ValueError, TypeError, RuntimeError) as error:
-                    hint = "; ask for return_tensors=None"
-                    # no option makes the rows of that one equally long
-                    if key != "overflowing_tokens":
-                        hint = (
-                            " or its nesting is too deep; activate padding and truncation with"
-                            " padding=True, truncation=True"
-                        )
-                    what = (
-                        f"unable to create a tensor of {key!r}: its rows have different"
-                        f" lengths{hint}"
-                    )
-                    raise InputError(what) from error
-            return self
+                what = (
+                    f"unable to create a tensor of {key!r}: its rows have different lengths{hint}"
+                )
+                raise InputError(what) from error
+        return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> Self:
         """Move every PyTorch tensor to a device, in place.

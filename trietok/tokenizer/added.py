@@ -14,7 +14,6 @@ from typing import Any
 from trietok.errors import (
     InputError,
     VocabularyError,
-    brief,
 )
 from trietok.files.formats import ADDITIONAL
 from trietok.inputs.options import (
@@ -231,7 +230,7 @@ class AddedTokensMixin(TokenizerState):
         >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
         (8000, False, 8000)
         """
-        with brief, self._changes.changing():
+        with self._changes.changing():
             known = self.get_vocab()
             table = self._table
             contents = editing.contents_to_remove(tokens, table, known)

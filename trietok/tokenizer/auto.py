@@ -10,7 +10,7 @@ import os
 from typing import Any, NamedTuple
 
 from trietok.disk import read_vocab_bytes
-from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
+from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.files.formats import (
     ANY_KIND,
     CONFIG_FILE,
@@ -216,30 +216,29 @@ class AutoTokenizer:
                 `OSError` and a `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
-        with brief:
-            use_fast = bool(kwargs.pop("use_fast", True))
-            model_type = kwargs.pop("tokenizer_type", None)
-            config = kwargs.pop("config", None)
-            if model_type is not None:
-                kind = _registry.of_model_type(model_type, use_fast)
-                if kind is None:
-                    known, path = _registry.type_names(), str(pretrained_model_name_or_path)
-                    message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
-                    raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
-                choice = Choice(pretrained_model_name_or_path, kind, "")
-            else:
-                choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-                if choice.why == _ASSUMED:
-                    what = (
-                        f"{choice.name}: no file says which tokenizer this is; its WordPiece"
-                        " vocabulary is loaded with"
-                    )
-                    say_once(
-                        f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
-                        " says so"
-                    )
-            tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
-            return tokenizer
+        use_fast = bool(kwargs.pop("use_fast", True))
+        model_type = kwargs.pop("tokenizer_type", None)
+        config = kwargs.pop("config", None)
+        if model_type is not None:
+            kind = _registry.of_model_type(model_type, use_fast)
+            if kind is None:
+                known, path = _registry.type_names(), str(pretrained_model_name_or_path)
+                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
+                raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
+            choice = Choice(pretrained_model_name_or_path, kind, "")
+        else:
+            choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+            if choice.why == _ASSUMED:
+                what = (
+                    f"{choice.name}: no file says which tokenizer this is; its WordPiece"
+                    " vocabulary is loaded with"
+                )
+                say_once(
+                    f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
+                    " says so"
+                )
+        tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
+        return tokenizer
 
     @staticmethod
     def register(

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.tokenizer_json_content import WordPieceDecoder
@@ -103,10 +103,7 @@ class RustProfile(BertTokenizer):
             (name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs
         )
         self._without_basic = slow_options.get("do_basic_tokenize") is False
-        with brief:
-            super().__init__(
-                vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs
-            )
+        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
@@ -248,17 +245,16 @@ class RustProfile(BertTokenizer):
         Raises:
             InputError: an option is one that a call would refuse.
         """
-        with brief:
-            self(
-                "",
-                padding=padding_strategy,
-                truncation=truncation_strategy,
-                max_length=max_length,
-                stride=stride,
-                pad_to_multiple_of=pad_to_multiple_of,
-                padding_side=padding_side,
-                verbose=False,
-            )
+        self(
+            "",
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            verbose=False,
+        )
 
     def train_new_from_iterator(
         self,
@@ -296,10 +292,9 @@ class RustProfile(BertTokenizer):
         """
         from trietok.tokenizer.train_new import train_new  # training is not needed to encode
 
-        with brief:
-            made: Self = train_new(
-                self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
-            )
+        made: Self = train_new(
+            self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
+        )
         return made
 
     def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
@@ -341,16 +336,15 @@ class RustProfile(BertTokenizer):
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        with brief:
-            if isinstance(text, str) and pair is None and not add_special_tokens:
-                keywords: dict[str, Any] = {**kwargs}
-                if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
-                    self, ("encode_plus",)
-                ):
-                    return super().tokenize(text, **keywords)
-            return self.encode_plus(
-                text, pair, add_special_tokens=add_special_tokens, **kwargs
-            ).tokens()
+        if isinstance(text, str) and pair is None and not add_special_tokens:
+            keywords: dict[str, Any] = {**kwargs}
+            if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
+                self, ("encode_plus",)
+            ):
+                return super().tokenize(text, **keywords)
+        return self.encode_plus(
+            text, pair, add_special_tokens=add_special_tokens, **kwargs
+        ).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""

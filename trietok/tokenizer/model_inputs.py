@@ -11,7 +11,6 @@ from typing import Any
 
 from trietok.errors import (
     InputError,
-    brief,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import (
@@ -70,11 +69,10 @@ class ModelInputsMixin(TokenizerState):
         """
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
-        with brief:
-            moment = self._now()
-            if moment.prepares_by_methods:
-                return moment.by_methods(self).prepare(ids, pair_ids, options, prepend_batch_axis)
-            return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+        moment = self._now()
+        if moment.prepares_by_methods:
+            return moment.by_methods(self).prepare(ids, pair_ids, options, prepend_batch_axis)
+        return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def truncate_sequences(
         self,
@@ -89,11 +87,8 @@ class ModelInputsMixin(TokenizerState):
         Returns:
             ids, pair_ids, and the overflowing ids.
         """
-        with brief:
-            strategy = TruncationStrategy(truncation_strategy)
-            return truncate(
-                ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side
-            )
+        strategy = TruncationStrategy(truncation_strategy)
+        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens the template puts around one sequence, or around a pair."""
@@ -194,19 +189,18 @@ class ModelInputsMixin(TokenizerState):
         """
         from trietok.inputs.pad import pad  # not needed to encode
 
-        with brief:
-            return pad(
-                frozen(self, PAD_HOOKS),
-                encoded_inputs,
-                padding,
-                max_length,
-                pad_to_multiple_of,
-                padding_side,
-                return_attention_mask,
-                return_tensors,
-                verbose,
-                pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
-            )
+        return pad(
+            frozen(self, PAD_HOOKS),
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
+            pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
+        )
 
     def _pad(
         self,

@@ -17,7 +17,6 @@ from trietok.errors import (
     InputError,
     InputTypeError,
     NotSupportedError,
-    brief,
     kind_of,
 )
 from trietok.inputs.options import CallKeywords, CallOptions, Text
@@ -128,40 +127,39 @@ class PreTrainedTokenizer(
         >>> token.token, token.match.entries
         ('##aff', ('##a', '##af', '##aff'))
         """
-        with brief:
-            if text_pair is not None:
-                if pair is not None:
-                    raise InputError("pair and text_pair are the same; give one of them")
-                pair = text_pair
-            pinned = self._pinned()
-            moment = pinned._now()
-            input_ids = pinned(text, pair, **options)["input_ids"]
-            words = bool(options.get("is_split_into_words"))
-            for given in (text, pair):
-                if isinstance(given, (list, tuple)) and (
-                    not words or isinstance(next(iter(given), ""), (list, tuple))
-                ):
-                    raise InputTypeError(
-                        f"explain takes one text, or two as a pair, not {kind_of(given)}; call it"
-                        " for each text",
-                        value=given,
-                    )
-            # not needed to encode
-            from trietok.explaining.explanation import (
-                ONLY_WORDPIECE,
-                explain,
-            )
+        if text_pair is not None:
+            if pair is not None:
+                raise InputError("pair and text_pair are the same; give one of them")
+            pair = text_pair
+        pinned = self._pinned()
+        moment = pinned._now()
+        input_ids = pinned(text, pair, **options)["input_ids"]
+        words = bool(options.get("is_split_into_words"))
+        for given in (text, pair):
+            if isinstance(given, (list, tuple)) and (
+                not words or isinstance(next(iter(given), ""), (list, tuple))
+            ):
+                raise InputTypeError(
+                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it"
+                    " for each text",
+                    value=given,
+                )
+        # not needed to encode
+        from trietok.explaining.explanation import (
+            ONLY_WORDPIECE,
+            explain,
+        )
 
-            others: dict[str, Any] = {**options, "return_tensors": None}
-            named = {name: others.pop(name) for name in CallOptions._fields if name in others}
-            plan = moment.builder.plan(CallOptions(**named))
-            first, second = self._item(text, pair, words)
-            vocabulary = moment.table.vocabulary
-            if vocabulary is None:
-                raise NotSupportedError(ONLY_WORDPIECE, name="explain")
-            of = type(self).__name__, self.name_or_path, self.profile, vocabulary
-            texts = (first,) if second is None else (first, second)
-            return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
+        others: dict[str, Any] = {**options, "return_tensors": None}
+        named = {name: others.pop(name) for name in CallOptions._fields if name in others}
+        plan = moment.builder.plan(CallOptions(**named))
+        first, second = self._item(text, pair, words)
+        vocabulary = moment.table.vocabulary
+        if vocabulary is None:
+            raise NotSupportedError(ONLY_WORDPIECE, name="explain")
+        of = type(self).__name__, self.name_or_path, self.profile, vocabulary
+        texts = (first,) if second is None else (first, second)
+        return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
 
     # ---- files -----------------------------------------------------------------------------------
 
@@ -208,12 +206,11 @@ class PreTrainedTokenizer(
             "token": token,
             "revision": revision,
         }
-        with brief:
-            from trietok.files.load import load  # not needed to encode
+        from trietok.files.load import load  # not needed to encode
 
-            tokenizer: Self = load(
-                cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs
-            )
+        tokenizer: Self = load(
+            cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs
+        )
         return tokenizer
 
     def class_to_save(self) -> dict[str, Any]:
@@ -264,16 +261,15 @@ class PreTrainedTokenizer(
         """
         from trietok.files.save import save  # not needed to encode
 
-        with brief:
-            return save(
-                self,
-                save_directory,
-                legacy_format,
-                filename_prefix,
-                push_to_hub,
-                tokenizer_json=tokenizer_json,
-                **kwargs,
-            )
+        return save(
+            self,
+            save_directory,
+            legacy_format,
+            filename_prefix,
+            push_to_hub,
+            tokenizer_json=tokenizer_json,
+            **kwargs,
+        )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 

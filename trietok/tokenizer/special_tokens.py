@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trietok.errors import NotSupportedError, OptionError, SpecialTokenError, brief
+from trietok.errors import NotSupportedError, OptionError, SpecialTokenError
 from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
@@ -476,8 +476,7 @@ class SpecialTokensMixin(metaclass=TokenizerType):
             if logger.isEnabledFor(logging.INFO)
             else []
         )
-        with brief:
-            number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
         if known:
             named = ", ".join(map(repr, known[:_MOST_NAMED]))
             more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
