@@ -7,6 +7,7 @@ error are attributes.
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import importlib
 import os
@@ -91,21 +92,23 @@ class TrietokError(Exception):
 
 
 @contextmanager
-def told_as(folder: str | os.PathLike[str], known: str | os.PathLike[str]) -> Iterator[None]:
-    """Name in errors, instead of a folder that is soon gone, the directory that the caller knows;
-    "" names none.
+def errors_naming(
+    directory: str | os.PathLike[str], *, instead_of: str | os.PathLike[str]
+) -> Iterator[None]:
+    """Replace an error about a temporary folder by one about the directory that the user knows.
+
+    If `directory` is "", the new error has only the names of files in the folder.
     """
     try:
         yield
     except TrietokError as error:
-        gone, known = os.path.join(folder, ""), os.path.join(known, "")
-        error.args = tuple(
-            arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args
-        )
+        temporary, known = os.path.join(instead_of, ""), os.path.join(directory, "")
+        renamed = copy.copy(error)
+        renamed.args = (str(error).replace(temporary, known),)
         path = getattr(error, "path", None)
-        if isinstance(path, str):
-            vars(error)["path"] = path.replace(gone, known)
-        raise
+        if path is not None:
+            vars(renamed)["path"] = path.replace(temporary, known)
+        raise renamed from error
 
 
 class FileError(TrietokError, OSError, ValueError):

@@ -20,7 +20,7 @@ from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
-from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, told_as
+from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, errors_naming
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json_content import WordPieceDecoder
@@ -159,8 +159,9 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
             name="to_rust",
         )
     tokenizers = package("tokenizers", "to_rust")
-    with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, ""):
-        save_files_of(tokenizer, folder, tokenizer_json=True)
+    with tempfile.TemporaryDirectory(prefix="trietok-") as folder:
+        with errors_naming("", instead_of=folder):
+            save_files_of(tokenizer, folder, tokenizer_json=True)
         made = tokenizers.Tokenizer.from_file(os.path.join(folder, TOKENIZER_FILE))
     if hasattr(made, "encode_special_tokens"):
         made.encode_special_tokens = bool(tokenizer.split_special_tokens)

@@ -30,6 +30,7 @@ from trietok.errors import (
     TokenizerClassError,
     VocabularyError,
     as_file_error,
+    errors_naming,
 )
 from trietok.files.atomic import new_directory
 from trietok.files.formats import CONFIG_FILE, write_json
@@ -221,13 +222,9 @@ def check_saving(tokenizer: PreTrainedTokenizer) -> None:
     """Raise what saving it would raise in the end, or loading it, before rows are fitted for hours;
     it is tried.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            save_files_of(tokenizer, folder)
-            loaded = type(tokenizer).from_pretrained(folder)
-        except VocabularyError as error:
-            error.args = (str(error).replace(f"{folder}{os.sep}", ""),)  # of which nothing is left
-            raise
+    with tempfile.TemporaryDirectory() as folder, errors_naming("", instead_of=folder):
+        save_files_of(tokenizer, folder)
+        loaded = type(tokenizer).from_pretrained(folder)
     if loaded.fingerprint() != tokenizer.fingerprint():
         raise VocabularyError(
             "the tokenizer would give other ids when it is saved and loaded:"
