@@ -34,8 +34,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("inputs",),
     ("text",),
     ("disk", "showing", "worker_pool"),
-    ("errors", "forks", "named_tuple"),
-    ("later",),
+    ("cores", "errors", "forks", "typing_compat"),
 )
 # The wings: what is done with a tokenizer. The rest is the core, which stands in for transformers
 # and imports no wing.

@@ -22,8 +22,7 @@ MOST_SHOWN = 200  # characters that a message shows of one token, path or other 
 _END = MOST_SHOWN // 4
 _LONGEST_MESSAGE = 1_000  # characters; only lists of many values come near
 # What a message may quote: a repr, as it stands between quotes, or anything without a space, such
-# as a path. `re` compiles strings when they are first used, and keeps them: an import that compiles
-# such patterns takes a fifth longer.
+# as a path.
 _QUOTED = r"""(?s)(?<!\w)(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)"""
 _UNCLOSED = rf"""(?<!\w)(?:'[^']{{{MOST_SHOWN},}}|"[^"]{{{MOST_SHOWN},}})\Z"""
 _UNBROKEN = rf"\S{{{MOST_SHOWN + 1},}}"

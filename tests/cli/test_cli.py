@@ -213,9 +213,8 @@ def test_a_command_imports_what_it_runs():
         "trietok.cli.train",
         "trietok.training",
         "trietok.workbench.engines",
-        "trietok.tokenizer.bert_japanese",
     )
-    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "pathlib", "fractions")
+    others = ("rich", "multiprocessing", "pydantic", "typing_extensions", "fractions")
     assert not {*unwanted, *others} & set(modules)
 
 

@@ -388,31 +388,3 @@ def test_the_handler_of_a_signal_forks_while_a_kernel_is_made(times, monkeypatch
 
 def make_kernel_of_copy():
     return make_kernel(BertTokenizer.from_pretrained("trietok-en"), None)
-
-
-# Another thread is in the middle of importing what saving needs, for the first time; it goes on
-# while a fork waits.
-IMPORTING = """
-import builtins, tempfile
-there = threading.Event()
-folder = tempfile.mkdtemp()
-class Slow:
-    def find_spec(self, name, path=None, target=None):
-        if name == "trietok.files.atomic":
-            there.set()
-            sys.meta_path.remove(self)
-            threading.Event().wait(0.2)
-sys.meta_path.insert(0, Slow())
-other = threading.Thread(target=tokenizer.save_pretrained, args=(folder,))
-other.start()
-there.wait()
-does = {"after_in_child": lambda: tokenizer.save_pretrained(folder + "/child")}
-fork()
-other.join()
-"""
-
-
-@pytest.mark.parametrize("times", [1, pytest.param(TIMES, marks=pytest.mark.faults)])
-def test_a_child_saves_that_is_forked_while_another_thread_imports_what_saving_needs(times):
-    for _ in range(times):
-        subprocess.run([sys.executable, "-c", PROGRAM + IMPORTING, "plain"], check=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from trietok.cores import cores
 from trietok.corpus.encode_shard import (
     GOES_ON,
     Outcome,
@@ -49,7 +50,8 @@ from trietok.files.tables import import_pyarrow
 from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
-from trietok.worker_pool import cores, refuse_while_starting
+from trietok.tokenizer.fingerprint import fingerprint
+from trietok.worker_pool import refuse_while_starting
 
 logger = logging.getLogger("trietok")
 
@@ -168,7 +170,6 @@ def encode_files(
         refuse_while_starting()
     _check_columns(names, keep_columns)
     masks = [name for name in names if name in SMALL_COLUMNS]
-    from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,

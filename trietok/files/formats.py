@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
-from trietok.disk import LARGEST_FILE, Path_, checked_name, open_regular, read_text
+from trietok.disk import LARGEST_FILE, Path_, checked_name, open_regular, read_text, replacing
 from trietok.errors import (
     FileFormatError,
     InputError,
@@ -360,8 +360,6 @@ def added_tokens_written(tokens: Mapping[int, AddedToken], *, as_object: bool) -
 
 def write_text(path: Path_, text: str) -> None:
     """Replace a file by `text` in UTF-8, whole or not at all."""
-    from trietok.disk import replacing  # reading does without it
-
     checked_name(path)
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:

@@ -10,7 +10,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache, partial
 from itertools import chain
 from typing import Any
 
@@ -60,8 +59,8 @@ def object_with_vocabulary(raw: bytes) -> dict[str, Any] | None:
     try:
         # NaN, which stood nowhere else and is no string, is where the vocabulary was
         text = (raw[:start] + b"NaN" + raw[end:]).decode("utf-8")
-        value: dict[str, Any] = _whole(
-            text, _scanner(lambda name: vocabulary if name == "NaN" else float(name))
+        value: dict[str, Any] = json.loads(
+            text, parse_constant=lambda name: vocabulary if name == "NaN" else float(name)
         )
         if value["model"]["vocab"] is vocabulary and _holds_all_members(value, text, 0, len(text)):
             return value
@@ -74,7 +73,9 @@ def read_json(path: Path_) -> Any:
     """The value of a JSON file; raises as `read_json_text`, and where it does not parse."""
     text = read_json_text(path)
     try:
-        value, _ = _checked(text, 0, lambda hook: (_loaded(text, hook), len(text)))
+        value, _ = _checked(
+            text, 0, lambda hook: (json.loads(text, object_pairs_hook=hook), len(text))
+        )
     except (ValueError, RecursionError) as error:
         raise _bad_json(path, error) from None
     return value
@@ -107,8 +108,6 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
         return position
 
     def raw_decode(position: int, hook: _Hook | None) -> tuple[Any, int]:
-        if hook is None:
-            return _scan(text, position, _usual_scanner())
         return json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, position)
 
     def parse(position: int) -> tuple[Any, int]:
@@ -128,61 +127,10 @@ def top_level_members(path: Path_, text: str | None = None) -> Iterator[tuple[st
         raise _bad_json(path, error) from None
 
 
-_Scanner = Callable[[str, int], tuple[Any, int]]
-
-
-class _Rules:
-    """What json's scanner, in C, asks of a decoder."""
-
-    strict, object_hook, object_pairs_hook, array_hook = True, None, None, None
-    parse_float, parse_int = float, int
-
-    def __init__(self, parse_constant: Callable[[str], Any]) -> None:
-        self.parse_constant = parse_constant
-
-
-def _scanner(parse_constant: Callable[[str], Any]) -> _Scanner:
-    """What json reads values with; a function says what NaN and the infinities are."""
-    try:
-        # `json` imports `re` for its errors, which takes longer than to read most files
-        from _json import make_scanner
-
-        return make_scanner(_Rules(parse_constant))  # type: ignore[arg-type]  # it has what a decoder has
-    except (ImportError, AttributeError):  # another Python has another
-        scanner: _Scanner = json.JSONDecoder(parse_constant=parse_constant).scan_once  # type: ignore[attr-defined]
-        return scanner
-
-
-_usual_scanner = cache(partial(_scanner, float))
-
-
-def _scan(text: str, position: int, scanner: _Scanner) -> tuple[Any, int]:
-    """The JSON value at a place in a text, and where it ends; ValueError where there is none."""
-    try:
-        return scanner(text, position)
-    except StopIteration as end:
-        raise ValueError(end) from None
-
-
 def _past_blanks(text: str, position: int) -> int:
     while text[position : position + 1] in (" ", "\n", "\t", "\r"):
         position += 1
     return position
-
-
-def _whole(text: str, scanner: _Scanner) -> Any:
-    """The value that a text is; ValueError, whose words do not matter, where it is none."""
-    value, end = _scan(text, _past_blanks(text, 0), scanner)
-    if _past_blanks(text, end) != len(text):
-        raise ValueError(end)
-    return value
-
-
-def _loaded(text: str, hook: _Hook | None) -> Any:
-    """`json.loads`, of which errors matter only with a hook."""
-    if hook is None:
-        return _whole(text, _usual_scanner())
-    return json.loads(text, object_pairs_hook=hook)
 
 
 # containers inside each other: far more than any tokenizer's file has, far fewer than break a

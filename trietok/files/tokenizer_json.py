@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.disk import MOST_ENTRIES, Path_, read_bytes
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
+from trietok.files.components import pipeline_of
 from trietok.files.formats import is_id
 from trietok.files.json_files import object_with_vocabulary, read_json_object
 from trietok.files.json_place import (
@@ -148,7 +149,6 @@ def _stages(
     if normalizer is not None and isinstance(said, dict) and said.get("type") == BERT_NORMALIZER:
         if splitting.value == {"type": BERT_PRE_TOKENIZER}:
             return bert_normalizer(normalizer), None
-    from trietok.files.components import pipeline_of
 
     of_bert, pipeline = pipeline_of(normalizer, splitting)
     return (of_bert, None) if pipeline is None else said_by(pipeline, of_bert)

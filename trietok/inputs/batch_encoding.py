@@ -149,7 +149,7 @@ class BatchEncoding(UserDict[str, Any]):
         """The tokens of each row, coloured, over the texts that they are of: how a notebook shows
         the result.
         """
-        from trietok.showing.html import html_of  # only where somebody looks
+        from trietok.showing.html import html_of  # it reads a style sheet, for notebooks only
 
         given = None if self._later is None else self._later[1]
         return html_of(self.data, self._encodings, self._later and self._later[0], given)

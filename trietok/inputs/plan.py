@@ -23,6 +23,7 @@ from trietok.inputs.options import (
     padded_length,
     warn_of_length,
 )
+from trietok.inputs.rows import Encoding, Row
 from trietok.inputs.template import require_ids, require_list
 from trietok.inputs.truncation import (
     Cutting,
@@ -36,7 +37,6 @@ from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.input_state import InputState
-    from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Span
     from trietok.text.stages import Located
     from trietok.text.text_encoder import TextEncoder
@@ -330,8 +330,6 @@ class Plan:
         self, number: int, sample: list[Ids], cut: ItemCut | None = None, every: bool = False
     ) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
-        from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
-
         cut = cut or self._cut(sample)
         pieces = self.state.pieces(len(sample) == 2, self.options.add_special_tokens)
         if self.state.lacks_ids:

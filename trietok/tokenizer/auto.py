@@ -32,6 +32,8 @@ from trietok.files.load import loads_knowingly, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
+from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
+from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -74,8 +76,6 @@ class _Registry:
         """The fast classes by the names of the slow ones; imported only when a fast class is
         needed.
         """
-        from trietok.tokenizer.fast_relatives import FAST_CLASSES
-
         return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> TokenizerClass | None:
@@ -96,8 +96,6 @@ class _Registry:
 
     def _slow_of(self, name: str) -> TokenizerClass | None:
         if name == JAPANESE:  # few have it, and it brings stages of its own
-            from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
-
             return BertJapaneseTokenizer
         return self.slow.get(name)
 
@@ -348,7 +346,7 @@ def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
 
 
 def _recipe_class() -> TokenizerClass:
-    from trietok.tokenizer.trained import ChineseBpeTokenizer  # few directories need it
+    from trietok.tokenizer.trained import ChineseBpeTokenizer  # it imports all of training
 
     return ChineseBpeTokenizer
 

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
+from trietok.files.tokenizer_json import (
+    added_tokens_of,
+    read_tokenizer_json,
+    tokenizer_json_of_object,
+)
 from trietok.files.tokenizer_json_content import WordPieceDecoder
+from trietok.files.tokenizer_json_writer import write_rust
 from trietok.inputs.call_inputs import pair_of
 from trietok.inputs.options import (
     OF_CALLS,
@@ -126,12 +132,6 @@ class RustProfile(BertTokenizer):
         """What a tokenizer.json says, or a `tokenizers.Tokenizer` that is given; the keywords take
         from it what they do not say.
         """
-        from trietok.files.tokenizer_json import (
-            added_tokens_of,
-            read_tokenizer_json,
-            tokenizer_json_of_object,
-        )
-
         file = (
             read_tokenizer_json(tokenizer_file)
             if given is None
@@ -290,7 +290,8 @@ class RustProfile(BertTokenizer):
         >>> small.tokenize("lower"), len(small), small.encode("low")[0] == small.cls_token_id
         (['lower'], 24, True)
         """
-        from trietok.tokenizer.train_new import train_new  # training is not needed to encode
+        # Training counts words in processes, which a browser's Python does not have.
+        from trietok.tokenizer.train_new import train_new
 
         made: Self = train_new(
             self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
@@ -481,9 +482,7 @@ class RustProfile(BertTokenizer):
     # ---- files -----------------------------------------------------------------------------------
 
     def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
-        from trietok.files.tokenizer_json_writer import write_rust as write  # not needed to encode
-
-        write(path, self)
+        write_rust(path, self)
 
     # ---- ids to text -----------------------------------------------------------------------------
 

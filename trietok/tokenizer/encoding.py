@@ -32,6 +32,7 @@ from trietok.inputs.options import (
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
 from trietok.text.stages import require_text
+from trietok.tokenizer.chunks import chunker
 from trietok.tokenizer.state import TokenizerState
 from trietok.typing_compat import Unpack
 
@@ -307,7 +308,6 @@ class EncodingMixin(TokenizerState):
         [('The people are many. ', 7), ('They are here!  ', 6), ('Now they say no.', 7)]
         """
         require_text(text)
-        from trietok.tokenizer.chunks import chunker  # not needed to encode
 
         pinned = self._pinned()
 

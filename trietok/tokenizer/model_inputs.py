@@ -23,6 +23,7 @@ from trietok.inputs.options import (
     reject_replaced,
     resolve_strategies,
 )
+from trietok.inputs.pad import pad, pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
@@ -187,8 +188,6 @@ class ModelInputsMixin(TokenizerState):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
-        from trietok.inputs.pad import pad  # not needed to encode
-
         return pad(
             frozen(self, PAD_HOOKS),
             encoded_inputs,
@@ -217,8 +216,6 @@ class ModelInputsMixin(TokenizerState):
         Unlike that of transformers it returns another dict, and does not change the one that it is
         given.
         """
-        from trietok.inputs.pad import pad_one
-
         return pad_one(
             frozen(self),
             encoded_inputs,

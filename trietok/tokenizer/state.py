@@ -8,6 +8,7 @@ ids alone, model inputs, conversions, and changes of the added tokens.
 from __future__ import annotations
 
 import copy
+import difflib
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -149,7 +150,6 @@ class TokenizerState(SpecialTokensMixin):
         unknown = [keyword for keyword in keywords if keyword not in known][:_UNKNOWN_KEYWORDS]
         if not unknown:
             return []
-        import difflib  # 2 ms: only where a keyword is unknown
 
         squeezed = {name.replace("_", ""): name for name in sorted(known)}
         pairs = []
