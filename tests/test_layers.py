@@ -20,9 +20,8 @@ LAYERS = """
     files
     inputs
     text
-    collector disk log showing worker_pool
-    cores errors forks named_tuple typing_compat
-    later
+    disk showing worker_pool
+    cores errors forks typing_compat
 """
 LAYER = {name: place for place, line in enumerate(LAYERS.split("\n")) for name in line.split()}
 

@@ -17,107 +17,126 @@ The documentation is in docs/ of the source. To begin with:
   (docs/errors.md)
 """
 
-import sys
+from importlib import import_module
 
 __version__ = "0.2.0"
 
-# The public names by the module they live in. Each is imported when it is first asked for: who
-# encodes a text need not wait for what checks, compares or trains.
-_HOMES = {
-    name: module
-    for module, names in {
-        "corpus.collators": (
-            "DataCollatorForLanguageModeling DataCollatorForWholeWordMask DataCollatorWithPadding"
-        ),
-        "corpus.encode_files": "encode_files",
-        "corpus.tokenize_batch": "TokenizeBatch",
-        "errors": (
-            """
-            FileError FileFormatError InputError InputTypeError MissingDependencyError
-            NotSupportedError OptionError PositionError SpecialTokenError
-            TokenIdError TokenizerClassError TrietokError UnknownTokenError VocabularyError
-        """
-        ),
-        "explaining.explanation": "Explanation",
-        "inputs.batch_encoding": "BatchEncoding CharSpan TokenSpan",
-        "inputs.options": "PaddingStrategy",
-        "inputs.template": "Template",
-        "inputs.tensors": "FlatIds TensorType",
-        "inputs.truncation": "TruncationStrategy",
-        "text.added_tokens": "AddedToken",
-        "text.basic_tokenizer": "BasicTokenizer",
-        "text.japanese": "CharacterTokenizer MecabTokenizer",
-        "text.trie": "Trie",
-        "text.vocabulary": "Vocabulary load_vocab",
-        "text.wordpiece": "WordpieceTokenizer",
-        "tokenizer.auto": "AutoTokenizer",
-        "tokenizer.bert": "BertTokenizer",
-        "tokenizer.bert_fast": "BertTokenizerFast",
-        "tokenizer.bert_japanese": "BertJapaneseTokenizer",
-        "tokenizer.chunks": "Chunk",
-        "tokenizer.fast_relatives": (
-            """
-            ConvBertTokenizerFast DPRContextEncoderTokenizerFast DPRQuestionEncoderTokenizerFast
-            DPRReaderTokenizerFast DistilBertTokenizerFast ElectraTokenizerFast FunnelTokenizerFast
-            LayoutLMTokenizerFast LxmertTokenizerFast MPNetTokenizerFast MobileBertTokenizerFast
-            RetriBertTokenizerFast SplinterTokenizerFast SqueezeBertTokenizerFast
-        """
-        ),
-        "tokenizer.pretrained": "PreTrainedTokenizer",
-        "tokenizer.relatives": (
-            """
-            ConvBertTokenizer DPRContextEncoderTokenizer DPRQuestionEncoderTokenizer
-            DPRReaderTokenizer DistilBertTokenizer ElectraTokenizer
-            FunnelTokenizer LayoutLMTokenizer LxmertTokenizer MPNetTokenizer MobileBertTokenizer
-            RetriBertTokenizer SplinterTokenizer SqueezeBertTokenizer
-        """
-        ),
-        "tokenizer.trained": "ChineseBpeTokenizer save_tokenizer",
-        "training": (
-            "Bpe TextFiles WordCounts count_words train_bpe train_chinese_bpe train_wordpiece"
-        ),
-        "workbench.adapting.adapt": "adapt",
-        "workbench.adapting.adapted": "Adapted",
-        "workbench.adapting.add_terms": "AddedTerms add_terms",
-        "workbench.adapting.apply_rows": "apply_rows",
-        "workbench.adapting.row_plan": "AppliedRows RowPlan",
-        "workbench.adapting.row_initialization": "plan_rows",
-        "workbench.checking.check": "check",
-        "workbench.checking.fix": "FixResult fix",
-        "workbench.checking.report": "CheckReport Finding",
-        "workbench.comparing.compare": "Comparison compare",
-        "workbench.locking.lock": "Lock lock",
-        "workbench.locking.verify": "Verified verify",
-        "workbench.suggesting.suggest": "suggest_tokens",
-        "workbench.suggesting.suggestions": "Suggestion Suggestions",
-        "workbench.trim": "Certificate Trimmed trim",
-    }.items()
-    for name in names.split()
+# The public names of each module. The module is imported when one of its names is first used.
+_NAMES = {
+    "corpus.collators": [
+        "DataCollatorForLanguageModeling",
+        "DataCollatorForWholeWordMask",
+        "DataCollatorWithPadding",
+    ],
+    "corpus.encode_files": ["encode_files"],
+    "corpus.tokenize_batch": ["TokenizeBatch"],
+    "errors": [
+        "FileError",
+        "FileFormatError",
+        "InputError",
+        "InputTypeError",
+        "MissingDependencyError",
+        "NotSupportedError",
+        "OptionError",
+        "PositionError",
+        "SpecialTokenError",
+        "TokenIdError",
+        "TokenizerClassError",
+        "TrietokError",
+        "UnknownTokenError",
+        "VocabularyError",
+    ],
+    "explaining.explanation": ["Explanation"],
+    "inputs.batch_encoding": ["BatchEncoding", "CharSpan", "TokenSpan"],
+    "inputs.options": ["PaddingStrategy"],
+    "inputs.template": ["Template"],
+    "inputs.tensors": ["FlatIds", "TensorType"],
+    "inputs.truncation": ["TruncationStrategy"],
+    "text.added_tokens": ["AddedToken"],
+    "text.basic_tokenizer": ["BasicTokenizer"],
+    "text.japanese": ["CharacterTokenizer", "MecabTokenizer"],
+    "text.trie": ["Trie"],
+    "text.vocabulary": ["Vocabulary", "load_vocab"],
+    "text.wordpiece": ["WordpieceTokenizer"],
+    "tokenizer.auto": ["AutoTokenizer"],
+    "tokenizer.bert": ["BertTokenizer"],
+    "tokenizer.bert_fast": ["BertTokenizerFast"],
+    "tokenizer.bert_japanese": ["BertJapaneseTokenizer"],
+    "tokenizer.chunks": ["Chunk"],
+    "tokenizer.fast_relatives": [
+        "ConvBertTokenizerFast",
+        "DPRContextEncoderTokenizerFast",
+        "DPRQuestionEncoderTokenizerFast",
+        "DPRReaderTokenizerFast",
+        "DistilBertTokenizerFast",
+        "ElectraTokenizerFast",
+        "FunnelTokenizerFast",
+        "LayoutLMTokenizerFast",
+        "LxmertTokenizerFast",
+        "MPNetTokenizerFast",
+        "MobileBertTokenizerFast",
+        "RetriBertTokenizerFast",
+        "SplinterTokenizerFast",
+        "SqueezeBertTokenizerFast",
+    ],
+    "tokenizer.pretrained": ["PreTrainedTokenizer"],
+    "tokenizer.relatives": [
+        "ConvBertTokenizer",
+        "DPRContextEncoderTokenizer",
+        "DPRQuestionEncoderTokenizer",
+        "DPRReaderTokenizer",
+        "DistilBertTokenizer",
+        "ElectraTokenizer",
+        "FunnelTokenizer",
+        "LayoutLMTokenizer",
+        "LxmertTokenizer",
+        "MPNetTokenizer",
+        "MobileBertTokenizer",
+        "RetriBertTokenizer",
+        "SplinterTokenizer",
+        "SqueezeBertTokenizer",
+    ],
+    "tokenizer.trained": ["ChineseBpeTokenizer", "save_tokenizer"],
+    "training": [
+        "Bpe",
+        "TextFiles",
+        "WordCounts",
+        "count_words",
+        "train_bpe",
+        "train_chinese_bpe",
+        "train_wordpiece",
+    ],
+    "workbench.adapting.adapt": ["adapt"],
+    "workbench.adapting.adapted": ["Adapted"],
+    "workbench.adapting.add_terms": ["AddedTerms", "add_terms"],
+    "workbench.adapting.apply_rows": ["apply_rows"],
+    "workbench.adapting.row_plan": ["AppliedRows", "RowPlan"],
+    "workbench.adapting.row_initialization": ["plan_rows"],
+    "workbench.checking.check": ["check"],
+    "workbench.checking.fix": ["FixResult", "fix"],
+    "workbench.checking.report": ["CheckReport", "Finding"],
+    "workbench.comparing.compare": ["Comparison", "compare"],
+    "workbench.locking.lock": ["Lock", "lock"],
+    "workbench.locking.verify": ["Verified", "verify"],
+    "workbench.suggesting.suggest": ["suggest_tokens"],
+    "workbench.suggesting.suggestions": ["Suggestion", "Suggestions"],
+    "workbench.trim": ["Certificate", "Trimmed", "trim"],
 }
-__all__ = ["__version__", "kernel", *_HOMES]
-__dir__ = __all__.copy
-
-
-_MANY_OF_A_MODULE = 1_000  # objects
-
-
-def _module(name: str) -> object:
-    # `importlib`, which does the same, takes longer to import than most modules here
-    __import__(f"{__name__}.{name}")
-    return sys.modules[f"{__name__}.{name}"]
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = ["__version__", "kernel", *_MODULES]
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES.values():
-        return _module(name)
-    # "compiled" or "plain": what encodes texts; it may change, so it is asked for each time
-    if name == "kernel":
-        return _module("text.kernel.choosing").kernel_at_work()
-    if name not in _HOMES:
+    if name == "kernel":  # not kept, since it may change
+        return import_module("trietok.text.kernel.choosing").kernel_at_work()
+    if name in _NAMES:
+        return import_module(f"trietok.{name}")
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # The collector would walk several times over what a module defines, which is no garbage: a
-    # tenth of the time.
-    with _module("collector").bulk(many=_MANY_OF_A_MODULE):
-        value = getattr(_module(_HOMES[name]), name)
+    value = getattr(import_module(f"trietok.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import json
 import os
@@ -435,9 +436,6 @@ class _SummedWriting(io.BufferedWriter):
     """A file to write that keeps the checksum of what was written."""
 
     def __init__(self, handle: int) -> None:
-        # a program that only loads and encodes writes no file, and should not wait for OpenSSL
-        import hashlib
-
         super().__init__(io.FileIO(handle, "w"))
         self.digest = hashlib.sha256()
 
@@ -484,8 +482,6 @@ def checksum(path: str | os.PathLike[str], *, from_disk: bool = False) -> str:
     """The SHA-256 of a regular file, in hexadecimal; `from_disk`: not of what memory holds of it,
     where that can be.
     """
-    import hashlib
-
     digest = hashlib.sha256()
     with open_regular(path, limit=ANY_SIZE) as file:
         if from_disk:

@@ -7,24 +7,22 @@ error are attributes.
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import importlib
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from operator import index
-from types import TracebackType
 from typing import Any
 
 MOST_SHOWN = 200  # characters that a message shows of one token, path or other value
 _END = MOST_SHOWN // 4
 _LONGEST_MESSAGE = 1_000  # characters; only lists of many values come near
 # What a message may quote: a repr, as it stands between quotes, or anything without a space, such
-# as a path. `re` compiles strings when they are first used, and keeps them: an import that compiles
-# such patterns takes a fifth longer.
+# as a path.
 _QUOTED = r"""(?s)(?<!\w)(?:'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")(?!\w)"""
 _UNCLOSED = rf"""(?<!\w)(?:'[^']{{{MOST_SHOWN},}}|"[^"]{{{MOST_SHOWN},}})\Z"""
 _UNBROKEN = rf"\S{{{MOST_SHOWN + 1},}}"
@@ -92,90 +90,24 @@ class TrietokError(Exception):
         return copyreg.__newobj__, (type(self),), {**self.__dict__, "args": self.args}  # type: ignore[attr-defined]
 
 
-_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_PACKAGES = ("site-packages", "dist-packages")
-
-
-def shorten_traceback(error: BaseException) -> None:
-    """Leave in a traceback, of trietok's own frames, the outermost and the one that raises; all
-    others stay.
-
-    Of the errors that it shows as causes only the last frame stays. Nothing is left out in Python's
-    development mode (`python -X dev`).
-    """
-    if sys.flags.dev_mode or error.__traceback__ is None:
-        return
-    steps = _steps(error.__traceback__)
-    _link([steps[0], *_outer(steps[1:])])
-    seen, cause = {id(error)}, _cause_of(error)
-    while cause is not None and id(cause) not in seen:
-        seen.add(id(cause))
-        cause.__traceback__ = _link(_outer(_steps(cause.__traceback__)))
-        cause = _cause_of(cause)
-
-
-def _cause_of(error: BaseException) -> BaseException | None:
-    return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-
-
-def _steps(traceback: TracebackType | None) -> list[TracebackType]:
-    steps = []
-    while traceback is not None:
-        steps.append(traceback)
-        traceback = traceback.tb_next
-    return steps
-
-
-def _outer(steps: list[TracebackType]) -> list[TracebackType]:
-    """The last step, and those whose frames are neither trietok's nor the standard library's."""
-
-    def is_inner(step: TracebackType) -> bool:
-        path = step.tb_frame.f_code.co_filename
-        return path.startswith((_OURS, "<frozen ")) or (
-            path.startswith(_STANDARD) and not any(package in path for package in _PACKAGES)
-        )
-
-    return [step for step in steps if step.tb_next is None or not is_inner(step)]
-
-
-def _link(steps: list[TracebackType]) -> TracebackType | None:
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
-        if step.tb_next is not after:
-            step.tb_next = after
-    return steps[0] if steps else None
-
-
-class Brief:
-    """A context in which trietok's errors get a short traceback; see `shorten_traceback`."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, TrietokError):
-            shorten_traceback(error)
-
-
-brief = Brief()
-
-
 @contextmanager
-def told_as(folder: str | os.PathLike[str], known: str | os.PathLike[str]) -> Iterator[None]:
-    """Name in errors, instead of a folder that is soon gone, the directory that the caller knows;
-    "" names none.
+def errors_naming(
+    directory: str | os.PathLike[str], *, instead_of: str | os.PathLike[str]
+) -> Iterator[None]:
+    """Replace an error about a temporary folder by one about the directory that the user knows.
+
+    If `directory` is "", the new error has only the names of files in the folder.
     """
     try:
         yield
     except TrietokError as error:
-        gone, known = os.path.join(folder, ""), os.path.join(known, "")
-        error.args = tuple(
-            arg.replace(gone, known) if isinstance(arg, str) else arg for arg in error.args
-        )
+        temporary, known = os.path.join(instead_of, ""), os.path.join(directory, "")
+        renamed = copy.copy(error)
+        renamed.args = (str(error).replace(temporary, known),)
         path = getattr(error, "path", None)
-        if isinstance(path, str):
-            vars(error)["path"] = path.replace(gone, known)
-        raise
+        if path is not None:
+            vars(renamed)["path"] = path.replace(temporary, known)
+        raise renamed from error
 
 
 class FileError(TrietokError, OSError, ValueError):

@@ -8,9 +8,9 @@ with.
 from __future__ import annotations
 
 import os
-from _thread import RLock, get_ident  # of threading, whose rest takes a while to import
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock, get_ident
 
 # What threads are in the middle of: by a key of its own, the thread, and what puts it right in a
 # forked child.

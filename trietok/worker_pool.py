@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache
+from concurrent.futures import BrokenExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,8 @@ from trietok.errors import InputError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+
+# Functions below import multiprocessing, which a browser's Python does not have in full.
 
 # Hands a call of a function, with its arguments, to a process. Its result or its exception is that
 # of the future.
@@ -46,11 +50,10 @@ def worker_pool(
 
     `make_ready` is called in each, with the value, which is pickled once and stands in a file of
     `folder` meanwhile, and an event. The event is set where the block ends by an exception, so that
-    work can be given up. The future of work at which a process has died gives a BrokenProcessPool.
+    work can be given up. The future of work at which a process has died gives a BrokenExecutor.
     """
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
+    from concurrent.futures import ProcessPoolExecutor
 
     refuse_while_starting()
     # Not by fork: a copy would keep the locks of other threads for ever, of pyarrow's or of one
@@ -65,7 +68,7 @@ def worker_pool(
                 # starts the rest.
                 ready = [submit(os.getpid) for _ in range(workers)]
                 next(as_completed(ready)).result()
-            except BrokenProcessPool:
+            except BrokenExecutor:
                 raise InputError(
                     f"the processes have ended before they were ready; {_ADVICE}"
                 ) from None
@@ -77,7 +80,6 @@ def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
     """Hand work to an executor, which ends with the block; where that ends by an exception, the
     event `stop` is set.
     """
-    from concurrent.futures import BrokenExecutor
 
     def submit(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         # the executor starts a process or a thread where it may and none is idle
@@ -95,41 +97,6 @@ def submitting(executor: Executor, stop: Any) -> Iterator[Submit]:
     finally:
         with interrupts_held():
             executor.shutdown(wait=True, cancel_futures=True)
-
-
-def cores() -> int:
-    """How many cores this process may use: those it may run on, or fewer where its cgroup gets less
-    of their time.
-    """
-    if hasattr(os, "process_cpu_count"):  # from Python 3.13 on
-        count = os.process_cpu_count()
-    else:
-        count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, int(min(count or 1, _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))))
-
-
-@cache
-def _quota(groups: Path, root: Path) -> float:
-    """The time that the cgroups of this process get, in cores; infinity where that is not
-    limited.
-    """
-    least = float("inf")
-    with contextlib.suppress(OSError, ValueError):
-        for line in groups.read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers and "cpu" not in controllers.split(","):
-                continue
-            top = root / "cpu" if controllers else root
-            folder = top / path.lstrip("/")
-            names = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)
-            # a group gets no more than any of those that it is in
-            for place in (folder, *folder.parents):
-                with contextlib.suppress(OSError, ValueError):  # "max", or no such file
-                    quota, period = map(
-                        int, " ".join((place / name).read_text() for name in names).split()
-                    )
-                    least = min(least, quota / period) if quota > 0 else least
-    return least
 
 
 _ADVICE = (
@@ -185,8 +152,6 @@ def interrupts_held() -> Iterator[None]:
 @contextlib.contextmanager
 def _written(value: Any, folder: Path | None) -> Iterator[str]:
     """A file with the value, for the length of a `with` block; its path."""
-    import pickle
-    import tempfile
 
     try:
         pickled = pickle.dumps(value)
@@ -208,7 +173,6 @@ def _written(value: Any, folder: Path | None) -> Iterator[str]:
 
 
 def _make_ready(make_ready: Callable[[Any, Any], None], path: str, stop: Any) -> None:
-    import pickle
 
     _end_with_parent()
     # the one that started this process says when it is to stop

@@ -606,6 +606,18 @@ def test_every_way_that_a_refused_save_names_is_one(vocab_file, tmp_path, words,
     assert BertTokenizerFast.from_pretrained(tmp_path / "saved").get_vocab() == mended.get_vocab()
 
 
+def test_no_error_names_a_folder_that_is_gone(vocab_file, tmp_path, monkeypatch):
+    tokenizer = BertTokenizerFast(vocab_file("a", "b", "a"))
+    tokenizer.add_tokens(["new"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VocabularyError, match=r"^out/tokenizer\.json: added_tokens\[5\]"):
+        tokenizer.save_pretrained("out")
+    broken = BertTokenizerFast(tokenizer_object=TokenizerJson({**VOCABULARY, "two\nlines": 8}))
+    with pytest.raises(VocabularyError) as refused:
+        broken.save_pretrained("saved")
+    assert refused.value.path == os.path.join("saved", "vocab.txt")
+
+
 # ---- every class ---------------------------------------------------------------------------------
 
 PROFILES = ["hello world", "a\u0378b", "Hello 東 [MASK]", ""]

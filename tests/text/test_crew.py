@@ -22,7 +22,7 @@ import pytest
 import trietok
 from tests.conftest import often
 from tests.text.kernel_cases import compiled_kernel, kernel_of
-from trietok import worker_pool
+from trietok import cores as cores_module
 from trietok.text.kernel import choosing as kernel
 from trietok.text.kernel.plain import IDS_OF_TEXT, ListRows, form_of
 from trietok.text.word_search import WordSearch
@@ -205,7 +205,7 @@ def exit_code_of(child: int) -> int:
 @needs_fork
 def test_a_fork_while_another_thread_encodes_a_batch(monkeypatch):
     monkeypatch.setenv("TRIETOK_PARALLELISM", "2")
-    monkeypatch.setattr(worker_pool, "cores", lambda: 2)
+    monkeypatch.setattr(kernel, "cores", lambda: 2)
     with kernel_of("compiled"):
         tokenizer = trietok.BertTokenizer.from_pretrained("trietok-en")
         tokenizer("")
@@ -287,7 +287,7 @@ def test_the_end_of_a_program_in_the_middle_of_a_batch_of_a_daemon_thread(times)
     ],
 )
 def test_the_environment_says_how_many_threads(monkeypatch, own, general, forks, number):
-    monkeypatch.setattr(worker_pool, "cores", lambda: 4)
+    monkeypatch.setattr(kernel, "cores", lambda: 4)
     for name, value in (("TRIETOK_PARALLELISM", own), ("TOKENIZERS_PARALLELISM", general)):
         if value is None:
             monkeypatch.delenv(name, raising=False)
@@ -301,7 +301,7 @@ def test_a_process_of_multiprocessing_has_one_thread(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.apply(kernel.threads_allowed) == 1
-        monkeypatch.setattr(worker_pool, "cores", lambda: 4)
+        monkeypatch.setattr(kernel, "cores", lambda: 4)
         assert kernel.threads_allowed() == 4
 
 
@@ -335,14 +335,14 @@ def test_the_quota_of_a_cgroup(tmp_path, groups, files, cores):
         else:
             for kind, number in zip(("quota", "period"), content, strict=True):
                 path.with_name(f"{path.name}_{kind}_us").write_text(number)
-    assert worker_pool._quota(tmp_path / "groups", root) == cores
+    assert cores_module._quota(tmp_path / "groups", root) == cores
 
 
 def test_no_more_cores_than_the_process_may_use(monkeypatch):
-    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: 1.5)
-    assert worker_pool.cores() == 1
-    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: 0.5)
-    assert worker_pool.cores() == 1
-    monkeypatch.setattr(worker_pool, "_quota", lambda groups, root: float("inf"))
+    monkeypatch.setattr(cores_module, "_quota", lambda groups, root: 1.5)
+    assert cores_module.cores() == 1
+    monkeypatch.setattr(cores_module, "_quota", lambda groups, root: 0.5)
+    assert cores_module.cores() == 1
+    monkeypatch.setattr(cores_module, "_quota", lambda groups, root: float("inf"))
     if hasattr(os, "sched_getaffinity"):
-        assert worker_pool.cores() == len(os.sched_getaffinity(0))
+        assert cores_module.cores() == len(os.sched_getaffinity(0))

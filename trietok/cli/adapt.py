@@ -31,6 +31,8 @@ from trietok.tokenizer.auto import choose
 from trietok.workbench.adapting.add_terms import WAYS
 from trietok.workbench.adapting.apply_rows import check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import checked_model
+from trietok.workbench.adapting.distil import distil_rows
+from trietok.workbench.adapting.encoder import checked_parts
 from trietok.workbench.adapting.row_initialization import INITIALIZATIONS, ids_of_pieces
 
 _MOST_NEW = 100  # rows of any model that may be new; more, up to a tenth
@@ -125,8 +127,6 @@ def rows(
     before = choose(model, after.profile).load()
     fits = initialization == "distil"
     if fits:
-        from trietok.workbench.adapting.encoder import checked_parts  # only where a model runs
-
         checked_parts(checkpoint)
     planned = "length" if fits else initialization
     row_plan = trietok.plan_rows(before, after, initialization=planned)
@@ -154,9 +154,6 @@ def rows(
     with shown_bars(transient=True) as bars:
         fitted = None
         if fits:
-            # PyTorch: only where rows are fitted
-            from trietok.workbench.adapting.distil import distil_rows
-
             progress = _writing(bars, "fitting", "rows")
             fitted = distil_rows(
                 row_plan,

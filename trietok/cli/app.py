@@ -31,7 +31,6 @@ class _Entry(NamedTuple):
     summary: str
 
 
-# pathlib takes long
 with open(os.path.join(os.path.dirname(__file__), "commands.txt"), encoding="utf-8") as _lines:
     _ENTRIES = [_Entry(*map(str.strip, line.split("|"))) for line in _lines]
 COMMANDS = {each.name: each.summary for each in _ENTRIES}

@@ -18,6 +18,7 @@ from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import FOUND, on_one_line, warn
 from trietok.cli.progress import amount, said_regularly, shown_bars
 from trietok.cli.results import write_result
+from trietok.corpus.encode_files import encode_files as encode
 from trietok.showing.characters import number_of
 
 if TYPE_CHECKING:
@@ -119,11 +120,6 @@ def encode_files(
         return "nothing was written"
 
     with stop_said(left):
-        # long to import, and Ctrl-C may come meanwhile
-        from trietok.corpus.encode_files import (
-            encode_files as encode,
-        )
-
         tokenizer = tokenizer_of(model)
         settings: dict[str, Any] = {}
         if truncation or max_length is not None:

@@ -16,6 +16,8 @@ from trietok.cli.lines import lines_asked_for
 from trietok.cli.options import EncodingOptions, tokenizer_of
 from trietok.cli.output import on_terminal, write_line
 from trietok.cli.results import on_screen, print_json, write_page
+from trietok.explaining.contrast import contrast_lines
+from trietok.explaining.views import explanation_lines
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import choose
 
@@ -116,9 +118,6 @@ def _explained(tokenizers: list[Any], text: str, how: EncodingOptions) -> Any:
 
 
 def _draw(explained: Any, screen: Screen, is_first: bool) -> None:
-    from trietok.explaining.contrast import contrast_lines
-    from trietok.explaining.views import explanation_lines
-
     console = screen.console
     if isinstance(explained, trietok.Explanation):
         has_colours = console.color_system is not None and not console.no_color

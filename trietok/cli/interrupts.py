@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from trietok.worker_pool import interrupts_held
+
 INTERRUPTED, TERMINATED = 130, 143  # the exit codes that a shell gives
 
 
@@ -55,8 +57,6 @@ def terminable() -> Iterator[None]:
 @contextlib.contextmanager
 def stop_said(left: Callable[[], str]) -> Iterator[None]:
     """Where Ctrl-C or SIGTERM stops the body, say what is `left` of it."""
-    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
-
     try:
         yield
     except KeyboardInterrupt as interrupt:

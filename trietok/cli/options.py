@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial, wraps
@@ -300,8 +301,6 @@ def _set_aside(place: str) -> Iterator[None]:
     """A directory under another name, until the body has written one in its place; else it comes
     back.
     """
-    import shutil  # seldom needed
-
     aside = os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.{os.getpid()}.before")
     os.rename(place, aside)
     try:

@@ -13,6 +13,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn
 
@@ -168,8 +169,6 @@ def near(typed: str, names: Iterable[str]) -> list[str]:
     ... )
     (['--no-special-tokens'], ['encode'], [])
     """
-    from difflib import get_close_matches  # only where something is wrong
-
     words = {name.lstrip("-"): name for name in names}
     word = typed.lstrip("-")
     begun = (

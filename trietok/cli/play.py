@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+import webbrowser
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -88,8 +89,6 @@ def play(models: tuple[str, ...], port: int | None, no_browser: bool) -> None:
         address = f"http://{_HOST}:{server.server_address[1]}/"
         write_line(f"the playground is at {address}; Ctrl-C stops it")
         if not no_browser:
-            import webbrowser
-
             webbrowser.open(address)
         server.serve_forever()
 

@@ -9,12 +9,14 @@ import contextlib
 import os
 import stat
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from trietok.cli.output import on_terminal
+from trietok.worker_pool import interrupts_held
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -129,10 +131,6 @@ def said_regularly(line: Callable[[], str]) -> Iterator[None]:
     """While the body works, say every half minute how far it is: for logs, where nobody sees a
     bar.
     """
-    import threading
-
-    from trietok.worker_pool import interrupts_held  # most commands do without what it imports
-
     over = threading.Event()
 
     def say() -> None:

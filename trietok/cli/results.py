@@ -21,6 +21,7 @@ from trietok.cli.output import (
     write_line,
     writing,
 )
+from trietok.disk import replacing
 from trietok.errors import as_file_error
 
 if TYPE_CHECKING:
@@ -78,8 +79,6 @@ _PAGE = (
 
 def write_page(path: str, command: str, fragments: Iterable[str]) -> None:
     """Write what a command found as a page for a browser."""
-    from trietok.disk import replacing  # only where a file is written
-
     with as_file_error(f"cannot write {path!r}", path), replacing(path) as file:
         file.write(_PAGE.format(command, "".join(fragments)).encode("utf-8"))
 

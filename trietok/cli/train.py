@@ -19,13 +19,13 @@ from trietok.cli.options import FileOpener
 from trietok.cli.output import on_one_line
 from trietok.cli.progress import shown_bars
 from trietok.cli.results import write_result
+from trietok.cores import cores
 from trietok.files.texts import STANDARD_INPUT
 from trietok.showing.characters import number_of
 from trietok.tokenizer.auto import Choice
 from trietok.training import save_chinese_bpe, train_chinese_bpe
 from trietok.training.word_counts import MAX_WORDS, OnProgress
 from trietok.training.wordpiece import SPECIAL_TOKENS
-from trietok.worker_pool import cores
 
 _CHINESE = "chinese"
 

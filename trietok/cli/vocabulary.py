@@ -32,6 +32,7 @@ from trietok.workbench.adapting.add_terms import (
     require_same_tokens,
     way_to_add,
 )
+from trietok.workbench.suggesting.suggestions import HEAD_OF_SUGGESTIONS
 
 if TYPE_CHECKING:
     from trietok.cli.tables import Screen
@@ -365,8 +366,6 @@ def suggest(
 
 def _draw_suggestions(screen: Screen, suggestions: trietok.Suggestions, said: list[str]) -> None:
     """All suggestions, and the unknown words in red."""
-    from trietok.workbench.suggesting.suggestions import HEAD_OF_SUGGESTIONS
-
     if suggestions.suggestions:
         rows = [[(name, _PIECES) for name in HEAD_OF_SUGGESTIONS]]
         for suggestion, row in zip(suggestions.suggestions, suggestions.rows(), strict=True):

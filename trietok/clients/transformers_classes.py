@@ -11,6 +11,7 @@ name BertTokenizer that is registered would take over every BERT directory that 
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import re
 import tempfile
@@ -19,8 +20,7 @@ from types import SimpleNamespace, new_class
 from typing import TYPE_CHECKING, Any, Literal
 
 import trietok
-from trietok import log
-from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, brief, told_as
+from trietok.errors import InputTypeError, MissingDependencyError, NotSupportedError, errors_naming
 from trietok.files.formats import GENERIC_FAST, JAPANESE, TOKENIZER_FILE
 from trietok.files.save import save_files_of
 from trietok.files.tokenizer_json_content import WordPieceDecoder
@@ -122,59 +122,59 @@ def to_rust(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     >>> rust.encode("a text").ids == tokenizer.encode("a text")  # doctest: +SKIP
     True
     """
-    with brief:
-        if not isinstance(tokenizer, bert.BertTokenizer):
-            message = (
-                "to_rust takes a BertTokenizer of trietok or a relative of it, not"
-                f" {named_kind(tokenizer)}"
-            )
-            raise InputTypeError(message, value=tokenizer)
-        if has_methods_of_its_own(tokenizer):
-            message = (
-                f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer"
-                " would not call"
-            )
-            raise NotSupportedError(message, name="to_rust")
-        if not allow_differences:
-            refuse_what_no_file_says(tokenizer, "to_rust")
-        if tokenizer.profile == "slow" and not allow_differences:
-            fast = fast_class_of(class_of_ours(tokenizer))
-            if fast is None:
-                raise NotSupportedError(
-                    f"a {type(tokenizer).__name__} splits texts into words in ways that a Rust"
-                    " tokenizer does not have",
-                    name="to_rust",
-                )
+    if not isinstance(tokenizer, bert.BertTokenizer):
+        message = (
+            "to_rust takes a BertTokenizer of trietok or a relative of it, not"
+            f" {named_kind(tokenizer)}"
+        )
+        raise InputTypeError(message, value=tokenizer)
+    if has_methods_of_its_own(tokenizer):
+        message = (
+            f"this {type(tokenizer).__name__} has methods of its own, which a Rust tokenizer"
+            " would not call"
+        )
+        raise NotSupportedError(message, name="to_rust")
+    if not allow_differences:
+        refuse_what_no_file_says(tokenizer, "to_rust")
+    if tokenizer.profile == "slow" and not allow_differences:
+        fast = fast_class_of(class_of_ours(tokenizer))
+        if fast is None:
             raise NotSupportedError(
-                f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives"
-                " some texts other ids, such as those with characters newer than Unicode 9"
-                f" (docs/profiles.md lists all). Use the fast profile ({fast.__name__}), or"
-                " pass allow_differences=True",
+                f"a {type(tokenizer).__name__} splits texts into words in ways that a Rust"
+                " tokenizer does not have",
                 name="to_rust",
             )
-        problems = unsayable(tokenizer) if tokenizer.profile == "slow" else ()
-        if problems:
-            raise NotSupportedError(
-                f"a Rust tokenizer cannot be what this {type(tokenizer).__name__} is:"
-                f" {'; '.join(problems)}. Change that, or use the tokenizer as it is",
-                name="to_rust",
-            )
-        tokenizers = package("tokenizers", "to_rust")
-        with tempfile.TemporaryDirectory(prefix="trietok-") as folder, told_as(folder, ""):
+        raise NotSupportedError(
+            f"a {type(tokenizer).__name__} is of the slow profile, and a Rust tokenizer gives"
+            " some texts other ids, such as those with characters newer than Unicode 9"
+            f" (docs/profiles.md lists all). Use the fast profile ({fast.__name__}), or"
+            " pass allow_differences=True",
+            name="to_rust",
+        )
+    problems = unsayable(tokenizer) if tokenizer.profile == "slow" else ()
+    if problems:
+        raise NotSupportedError(
+            f"a Rust tokenizer cannot be what this {type(tokenizer).__name__} is:"
+            f" {'; '.join(problems)}. Change that, or use the tokenizer as it is",
+            name="to_rust",
+        )
+    tokenizers = package("tokenizers", "to_rust")
+    with tempfile.TemporaryDirectory(prefix="trietok-") as folder:
+        with errors_naming("", instead_of=folder):
             save_files_of(tokenizer, folder, tokenizer_json=True)
-            made = tokenizers.Tokenizer.from_file(os.path.join(folder, TOKENIZER_FILE))
-        if hasattr(made, "encode_special_tokens"):
-            made.encode_special_tokens = bool(tokenizer.split_special_tokens)
-        elif tokenizer.split_special_tokens:
-            raise NotSupportedError(
-                f"split_special_tokens is True, which a Tokenizer of tokenizers"
-                f" {tokenizers.__version__} does not keep: set it to False, and pass"
-                " encode_special_tokens=True to each encode; or install tokenizers 0.22 or 0.23",
-                name="split_special_tokens",
-            )
-        if allow_differences:
-            _warn_of_differences(tokenizer, made)
-        return made
+        made = tokenizers.Tokenizer.from_file(os.path.join(folder, TOKENIZER_FILE))
+    if hasattr(made, "encode_special_tokens"):
+        made.encode_special_tokens = bool(tokenizer.split_special_tokens)
+    elif tokenizer.split_special_tokens:
+        raise NotSupportedError(
+            f"split_special_tokens is True, which a Tokenizer of tokenizers"
+            f" {tokenizers.__version__} does not keep: set it to False, and pass"
+            " encode_special_tokens=True to each encode; or install tokenizers 0.22 or 0.23",
+            name="split_special_tokens",
+        )
+    if allow_differences:
+        _warn_of_differences(tokenizer, made)
+    return made
 
 
 def _warn_of_differences(tokenizer: Any, rust: Any) -> None:
@@ -185,7 +185,7 @@ def _warn_of_differences(tokenizer: Any, rust: Any) -> None:
         text for text in SENTENCES if rust.encode(text).ids != tokenizer.encode(text, verbose=False)
     ]
     if differing:
-        log.warning(
+        logger.warning(
             "the Rust tokenizer gives other ids to %d of %d sentences: %s",
             len(differing),
             len(SENTENCES),
@@ -200,6 +200,8 @@ if TYPE_CHECKING:
     _Ours = bert.BertTokenizer
 else:
     _Ours = object
+
+logger = logging.getLogger("trietok")
 
 # The class of transformers 5 with the ids of the slow profile. transformers 4 has none of that
 # name, and says so.
@@ -245,38 +247,35 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     ... )  # doctest: +SKIP
     (True, [None, 0, 1, 1, None])
     """
-    with brief:
-        if not isinstance(tokenizer, base.PreTrainedTokenizer):
-            message = (
-                f"to_transformers takes a tokenizer of trietok, not {named_kind(tokenizer)}; load"
-                " it with "
-            )
-            raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
-        if isinstance(tokenizer, ForTransformers):
-            return tokenizer
-        reader = _class_that_reads(tokenizer)
-        if not allow_differences:
-            if reader is None:
-                way_out = (
-                    "or pass allow_differences=True if transformers is not to read what you save"
-                )
-                raise NotSupportedError(f"{_why_not(tokenizer)}, {way_out}", name="to_transformers")
-            refuse_what_no_file_says(tokenizer, "to_transformers")
-        kind = class_for(type(tokenizer))
-        missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
-        if missed and not _is_four():
-            log.warning(
-                "what to_transformers gives cannot be saved: transformers would read it as a %s,"
-                " which finds the added token %s; whoever saves it, such as a Trainer at a"
-                " checkpoint, gets an error. Pass allow_differences=True to save it all the same,"
-                " or use the fast profile",
-                _LEGACY,
-                missed,
-            )
-        made = copy.deepcopy(tokenizer)
-        made.__class__ = kind
-        made.__dict__["allow_differences"] = allow_differences
-        return made
+    if not isinstance(tokenizer, base.PreTrainedTokenizer):
+        message = (
+            f"to_transformers takes a tokenizer of trietok, not {named_kind(tokenizer)}; load"
+            " it with "
+        )
+        raise InputTypeError(f"{message}trietok.AutoTokenizer.from_pretrained", value=tokenizer)
+    if isinstance(tokenizer, ForTransformers):
+        return tokenizer
+    reader = _class_that_reads(tokenizer)
+    if not allow_differences:
+        if reader is None:
+            way_out = "or pass allow_differences=True if transformers is not to read what you save"
+            raise NotSupportedError(f"{_why_not(tokenizer)}, {way_out}", name="to_transformers")
+        refuse_what_no_file_says(tokenizer, "to_transformers")
+    kind = class_for(type(tokenizer))
+    missed = None if allow_differences or reader != _LEGACY else _missed_by_legacy(tokenizer)
+    if missed and not _is_four():
+        logger.warning(
+            "what to_transformers gives cannot be saved: transformers would read it as a %s,"
+            " which finds the added token %s; whoever saves it, such as a Trainer at a"
+            " checkpoint, gets an error. Pass allow_differences=True to save it all the same,"
+            " or use the fast profile",
+            _LEGACY,
+            missed,
+        )
+    made = copy.deepcopy(tokenizer)
+    made.__class__ = kind
+    made.__dict__["allow_differences"] = allow_differences
+    return made
 
 
 def _class_that_reads(tokenizer: Any) -> str | None:

@@ -13,6 +13,7 @@ the directory has of its files.
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from trietok import log
+from trietok.cores import cores
 from trietok.corpus.encode_shard import (
     GOES_ON,
     Outcome,
@@ -49,7 +50,10 @@ from trietok.files.tables import import_pyarrow
 from trietok.files.text_files import TextFile
 from trietok.files.texts import DEFAULT_COLUMN
 from trietok.showing.characters import number_of
-from trietok.worker_pool import cores, refuse_while_starting
+from trietok.tokenizer.fingerprint import fingerprint
+from trietok.worker_pool import refuse_while_starting
+
+logger = logging.getLogger("trietok")
 
 _MOST_NAMED = 2  # rows, and files, where too many are set aside
 
@@ -166,7 +170,6 @@ def encode_files(
         refuse_while_starting()
     _check_columns(names, keep_columns)
     masks = [name for name in names if name in SMALL_COLUMNS]
-    from trietok.tokenizer.fingerprint import fingerprint
 
     job = ShardJob(
         tokenizer=tokenizer,
@@ -279,7 +282,7 @@ class _Run:
                     raise
                 self._aside[file.name] = error
         if self._job.column != DEFAULT_COLUMN and {file.kind for file in files} == {"txt"}:
-            log.warning(
+            logger.warning(
                 "the files have no column %r: each line of a .txt is a text", self._job.column
             )
         return self._not_aside(files)

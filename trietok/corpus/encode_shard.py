@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import trietok
 from trietok.corpus.row_encoder import ID_BYTES, SMALL_COLUMNS, EncodedRows, RowEncoder
 from trietok.corpus.shard_files import Content, ParquetShard
 from trietok.corpus.shard_plan import Shard
@@ -278,8 +279,6 @@ def advice_on(error: TrietokError) -> str:
 
 def versions_here() -> dict[str, str]:
     """The versions on which the bytes of shards depend, by package."""
-    import trietok
-
     return {"trietok": trietok.__version__, "pyarrow": import_pyarrow().__version__}
 
 

@@ -20,6 +20,8 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from inspect import signature
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -175,9 +177,6 @@ def may_mean_options_of(function: Callable[..., Any]) -> Iterator[None]:
     try:
         yield
     except OptionError as error:
-        from difflib import get_close_matches  # only where something is wrong
-        from inspect import signature
-
         known = () if error.name in OF_CALLS else signature(function).parameters
         near = get_close_matches(error.name, known, n=1, cutoff=0.75)
         if not near:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ThreadPoolExecutor, wait
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,6 @@ Finished = Callable[[Shard, Outcome], None]  # is told what has become of each s
 
 def run_in_threads(job: ShardJob, shards: Shards, workers: int, finished: Finished) -> None:
     """Encode shards on threads of this process; after Ctrl-C unfinished ones are abandoned."""
-    from concurrent.futures import ThreadPoolExecutor
-
     stop = threading.Event()
     encoder = ShardEncoder(job, stop.is_set)
     with submitting(ThreadPoolExecutor(workers), stop) as submit:
@@ -46,12 +45,10 @@ def run_in_threads(job: ShardJob, shards: Shards, workers: int, finished: Finish
 
 def run_in_pool(job: ShardJob, shards: Shards, workers: int, finished: Finished) -> None:
     """Encode shards on so many processes; after Ctrl-C unfinished ones are abandoned."""
-    from concurrent.futures.process import BrokenProcessPool
-
     try:
         with worker_pool(workers, start_worker, job, job.state) as submit:
             _hand_out(partial(submit, encode_in_worker), shards, workers, finished)
-    except BrokenProcessPool:
+    except BrokenExecutor:
         raise TrietokError(
             "a worker process has died, perhaps because memory ran out; fewer workers may do."
             f" Finished shards stay in {job.out}; --resume continues"
@@ -61,8 +58,6 @@ def run_in_pool(job: ShardJob, shards: Shards, workers: int, finished: Finished)
 def _hand_out(
     submit: Callable[[Shard], Future[Outcome]], shards: Shards, workers: int, finished: Finished
 ) -> None:
-    from concurrent.futures import FIRST_COMPLETED, wait
-
     pending: dict[Future[Outcome], Shard] = {}
 
     def collect(most: int) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import re
 import shutil
@@ -27,7 +28,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok import disk, log
+from trietok import disk
 from trietok.disk import (
     checked_name,
     checksum,
@@ -36,11 +37,13 @@ from trietok.disk import (
     is_running,
     process_number,
 )
-from trietok.errors import FileError, FileFormatError, as_file_error, told_as
+from trietok.errors import FileError, FileFormatError, as_file_error, errors_naming
 from trietok.files import directory_lock
 from trietok.files.directory_lock import DirectoryBusyError, alone
 from trietok.files.formats import JOURNAL, write_text
 from trietok.files.staging import STAGING, Staging, folders_of, telling_of
+
+logger = logging.getLogger("trietok")
 
 # ---- where the system has no symbolic links: renames, and a note to undo them --------------------
 #
@@ -209,7 +212,7 @@ def save_files(
         process = os.getpid()
         try:
             staging = Staging.make(directory)
-            with told_as(staging.new, directory):
+            with errors_naming(directory, instead_of=staging.new):
                 write(staging.new)
             names = sorted(path.name for path in staging.new.iterdir())
             gone = set(obsolete) - set(names)
@@ -285,7 +288,7 @@ def _tidy(staging: Staging) -> None:
         staging.settle()
         staging.remove()
     except OSError:  # the next save does it
-        log.warning(
+        logger.warning(
             "%s stays until the next save: files of the directory lead through it", staging.path
         )
 
@@ -356,10 +359,7 @@ def save_into(
     """
     if not os.path.exists(checked_name(directory)):
         try:
-            with (
-                told_as(os.path.realpath(directory), directory),
-                new_directory(directory) as staging,
-            ):
+            with new_directory(directory) as staging:
                 return [Path(directory, path.relative_to(staging)) for path in save(staging)]
         except FileError:
             # Another process has made the directory meanwhile, or the file system renames none;
@@ -392,7 +392,7 @@ def new_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
             with alone(staging):
                 new = staging / "new"  # a directory of its own: to save into it may need its lock
                 new.mkdir()
-                with told_as(new, target):
+                with errors_naming(path, instead_of=new):
                     yield new
                 if target.is_dir():
                     os.chmod(new, stat.S_IMODE(target.stat().st_mode))

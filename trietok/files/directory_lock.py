@@ -14,6 +14,11 @@ from collections.abc import Iterator
 
 from trietok.files.staging import Staging
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 # The lock belongs to an open directory, so it ends with its process, and a directory gets no file
 # for it. A forked process inherits what is open: there it is closed at once, so that a child that
 # goes on keeps nobody waiting.
@@ -43,9 +48,7 @@ def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) 
     some network file systems), the block is entered at once, and two at a time are the caller's to
     avoid.
     """
-    try:
-        import fcntl
-    except ImportError:  # not on every system
+    if fcntl is None:
         yield False
         return
     handle = os.open(directory, os.O_RDONLY)
@@ -62,8 +65,6 @@ def alone(directory: str | os.PathLike[str], longest_wait: float | None = None) 
 
 
 def _locked(handle: int, directory: str | os.PathLike[str], longest_wait: float) -> bool:
-    import fcntl
-
     end, pause = time.monotonic() + longest_wait, 0.001
     while True:
         try:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
-from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text
+from trietok.disk import LARGEST_FILE, Path_, checked_name, read_text, replacing
 from trietok.errors import (
     FileFormatError,
     InputError,
@@ -276,8 +276,6 @@ def write_json(path: Path_, value: Any) -> None:
 
 def write_text(path: Path_, text: str) -> None:
     """Replace a file by `text` in UTF-8, whole or not at all."""
-    from trietok.disk import replacing  # reading does without it
-
     checked_name(path)
     content = text.encode("utf-8")
     if len(content) > LARGEST_FILE:

@@ -16,6 +16,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from trietok.errors import FileError, installing
@@ -293,6 +294,7 @@ def _unreachable(hub: Any) -> str | None:
 
 def _takes_connection(endpoint: str, patience: float) -> bool:
     """Whether a server takes a direct connection."""
+    # A browser's Python lacks sockets, and urllib takes long to import.
     import socket
     from urllib.parse import urlsplit
     from urllib.request import getproxies
@@ -336,8 +338,6 @@ def _commit_of(file: str, path_in_repository: str) -> str | None:
     """The commit a file in the cache belongs to: the cache keeps it at
     `…/snapshots/<commit>/<path in repository>`.
     """
-    from pathlib import Path, PurePosixPath
-
     path = Path(file)
     snapshot = path.parents[len(PurePosixPath(path_in_repository).parts) - 1]
     return snapshot.name if snapshot.parent.name == "snapshots" else None

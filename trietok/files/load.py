@@ -11,12 +11,12 @@ and never followed, and no path written in a file is opened.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trietok import log
 from trietok.errors import (
     FileError,
     FileFormatError,
@@ -25,15 +25,7 @@ from trietok.errors import (
     TrietokError,
     VocabularyError,
 )
-from trietok.files import formats
-from trietok.files.doubts import doubts, near_names
-from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
-from trietok.files.json_files import read_json_object
-from trietok.files.model_files import ModelFiles, find_files, signature
-from trietok.text.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    pass  # takes longer to import than most modules that encode
+from trietok.files import formats, kinds
 from trietok.files.added_ids import (
     AddedIds,
     check_against_vocabulary,
@@ -45,6 +37,13 @@ from trietok.files.added_ids import (
     take_tokens,
     token_objects,
 )
+from trietok.files.doubts import doubts, near_names
+from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
+from trietok.files.json_files import read_json_object
+from trietok.files.model_files import ModelFiles, find_files, signature
+from trietok.text.vocabulary import Vocabulary
+
+logger = logging.getLogger("trietok")
 
 # Options that transformers takes, and that trietok ignores.
 _IGNORED_OPTIONS = ("resume_download", "proxies", "use_fast", "_from_auto", "_commit_hash")
@@ -139,7 +138,7 @@ def _take_options(
         kwargs.pop(key, None)
     for keyword, meant in cls.misspellings(kwargs, _OF_LOADING):
         if meant in _OF_LOADING:  # the tokenizer's own settings are looked at when it is made
-            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+            logger.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
     return subfolder, name_or_path
 
 
@@ -166,7 +165,7 @@ def say_once(message: str) -> None:
     """Log a warning about files; the same one is said once in a process."""
     if message not in _SAID:
         _SAID.add(message)
-        log.warning("%s", message)
+        logger.warning("%s", message)
 
 
 def _say_profile(cls: Any, directory: str, asks: str) -> None:
@@ -185,7 +184,7 @@ def _say_profile(cls: Any, directory: str, asks: str) -> None:
             "%s has a %s, whose ids are those of the fast profile; %s gives the slow one's, %s"
             " files ask for"
         )
-        log.warning(what, where, asks, cls.__name__, other)
+        logger.warning(what, where, asks, cls.__name__, other)
 
 
 def _load_once(
@@ -293,7 +292,6 @@ def _refuse_other_kind(cls: Any, path: str, place: str) -> None:
     is_for_it = (
         VOCAB_FILE not in cls.vocab_files_names.values() or cls.__name__ == formats.RECIPE_CLASS
     )
-    from trietok.files import kinds  # of what cannot be loaded
 
     message = None if is_for_it else kinds.other_kind(path if os.path.exists(path) else place)
     if message is not None:
@@ -361,7 +359,6 @@ def _elsewhere(name: str, names: Collection[str]) -> str:
     """The end of a message about a file that is missing: where another is that may be it."""
     for there, meant in near_names(name, names):
         return f"; {there} is not read: rename it to {meant}, if it is that"
-    from trietok.files import kinds
 
     for folder in kinds.tokenizer_folders(name):
         return f"; its folder {folder} has a tokenizer: subfolder={folder!r}"
@@ -520,8 +517,6 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         why += "tokenizer_class=None to load it all the same"
         raise FileFormatError(f"{source}: the tokenizer was saved as a {saved}, {why}", path=source)
     if saved.removesuffix("Tokenizer") not in formats.WORDPIECE_FAMILY:
-        from trietok.files import kinds
-
         family = kinds.family_of_name(saved_class)
         why = "which trietok does not have" + ("" if family is None else f": {family.advice}")
         if saved_class == formats.GENERIC_FAST:
@@ -530,7 +525,9 @@ def _check_class(cls: Any, saved_class: str, source: str) -> None:
         raise FileFormatError(
             f"{source}: the tokenizer was saved as a {saved_class:.80}, {why}", path=source
         )
-    log.warning("the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__)
+    logger.warning(
+        "the tokenizer was saved as a %s and is loaded as a %s", saved_class, cls.__name__
+    )
 
 
 def _own_names(cls: Any) -> Iterator[str]:

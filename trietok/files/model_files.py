@@ -6,21 +6,21 @@ says where it was looked for. No file is opened.
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from trietok.errors import (
     FileError,
 )
 from trietok.files import formats
+from trietok.files.atomic import files_of_interrupted_save
 from trietok.files.formats import TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
-
-if TYPE_CHECKING:
-    from pathlib import Path  # takes longer to import than most modules that encode
-
+from trietok.files.hub import download
 
 BUILT_IN_NAMES = ("trietok-en", "trietok-multi", "trietok-zh")
 
@@ -81,7 +81,6 @@ def find_files(
         return ModelFiles(current_files(directory, file_names))
     if not _may_be_a_hub_name(name):
         raise nothing_there(name, " or a name on the hub")
-    from trietok.files.hub import download  # few tokenizers come from there
 
     subfolder = (subfolder or "").strip("/")
     return ModelFiles(download(name, file_names, subfolder, hub_options, lambda: _suggestion(name)))
@@ -115,10 +114,6 @@ def current_files(directory: str, names: Iterable[str]) -> dict[str, str]:
         FileFormatError: a save was cut short and its files were changed or removed since.
     """
     if os.path.lexists(os.path.join(directory, formats.JOURNAL)):
-        from pathlib import Path
-
-        from trietok.files.atomic import files_of_interrupted_save
-
         return {
             name: str(path)
             for name, path in files_of_interrupted_save(Path(directory), names).items()
@@ -160,8 +155,6 @@ def built_in_directory(name: str) -> Path:
     >>> sorted(path.name for path in built_in_directory("trietok-en").glob("*.txt"))
     ['vocab.txt']
     """
-    from pathlib import Path
-
     return Path(_built_in_path(name))
 
 
@@ -194,8 +187,6 @@ def _suggestion(name: str) -> str:
     """The end of a message about a mistyped name: a similar built-in name or directory of a
     tokenizer.
     """
-    import difflib
-
     parent, own = os.path.split(name.rstrip(os.sep))
     try:
         with os.scandir(parent or ".") as entries:

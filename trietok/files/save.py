@@ -10,6 +10,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from trietok.disk import checked_name
@@ -30,6 +31,7 @@ from trietok.files.formats import (
     write_text,
 )
 from trietok.files.json_files import read_json_object
+from trietok.files.tokenizer_json import read_tokenizer_json
 from trietok.inputs.post_processors import shown_template, template_processing_of
 from trietok.text.added_tokens import AddedToken, convert_added_tokens
 from trietok.text.changes import is_ours, is_replaced
@@ -374,7 +376,6 @@ def _say_what_the_model_needs(tokenizer: Any, directory: str) -> None:
     has = tokenizer.config_rows if there is None else there
     if has is None or rows <= has:
         return
-    from shlex import quote  # seldom needed
 
     source = str(tokenizer.name_or_path)
     is_known = tokenizer.config_rows is not None and os.path.isdir(source)
@@ -418,7 +419,6 @@ def _bring_up_to_date(tokenizer: Any, there: Path, folder: Path) -> None:
                     " written anew",
                 )
             return
-        from trietok.files.tokenizer_json import read_tokenizer_json  # seldom needed
 
         kept = read_tokenizer_json(there)
         if {

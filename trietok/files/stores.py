@@ -8,6 +8,7 @@ themselves.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 import re
@@ -75,7 +76,6 @@ def _status_of(info: dict[str, Any]) -> Status | None:
     if info.get("size") is None:
         return None
     version = next((info[key] for key in (*_ETAGS, *_TIMES) if info.get(key)), "")
-    import hashlib  # 4 ms: only for URLs
 
     # Some lists have an ETag without the quotes that it has elsewhere.
     text = str(version).removeprefix("W/").strip('"')

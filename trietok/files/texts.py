@@ -9,11 +9,11 @@ In: paths and globs. Out: the texts, one after the other. A line is held at a ti
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from trietok import log
 from trietok.errors import (
     FileFormatError,
     InputError,
@@ -46,6 +46,8 @@ from trietok.files.text_rows import (
     object_of_json,
     text_in_object,
 )
+
+logger = logging.getLogger("trietok")
 
 STANDARD_INPUT = "-"
 DEFAULT_COLUMN = "text"
@@ -308,6 +310,6 @@ class TextReader:
             )
         if not self._has_skipped:
             self._has_skipped = True
-            log.warning(
+            logger.warning(
                 "%s: %s; it is left out, as are all texts that cannot be read", where, bad.reason
             )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
 from trietok.files import formats
+from trietok.files.components import pipeline_of
 from trietok.files.json_files import read_json_object
 from trietok.files.json_place import (
     BERT_NORMALIZER,
@@ -145,7 +146,6 @@ def _stages(
     if normalizer is not None and isinstance(said, dict) and said.get("type") == BERT_NORMALIZER:
         if splitting.value == {"type": BERT_PRE_TOKENIZER}:
             return bert_normalizer(normalizer), None
-    from trietok.files.components import pipeline_of
 
     of_bert, pipeline = pipeline_of(normalizer, splitting)
     return (of_bert, None) if pipeline is None else said_by(pipeline, of_bert)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.disk import Path_
 from trietok.errors import VocabularyError
+from trietok.files.components import pipeline_of
 from trietok.files.json_place import (
     BERT_NORMALIZER,
     BERT_PRE_TOKENIZER,
@@ -134,7 +135,6 @@ class TokenizerJson(NamedTuple):
         """
         if self.components is None and self.normalizer is not None:
             return None
-        from trietok.files.components import pipeline_of  # few files have other stages than BERT's
 
         said, pre_tokenizer = (
             JsonPlace(value, "", "") for value in self.components or _NOT_NORMALIZED

@@ -7,13 +7,13 @@ lists or tensors.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from trietok import log
-from trietok.errors import InputError, brief
+from trietok.errors import InputError
 from trietok.inputs.tensors import Tensors, TensorType, to_tensor
 from trietok.typing_compat import Self
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         @property
         def is_fast(self) -> bool: ...
         def encodings(self, given: Any, input_ids: Any) -> Any: ...
+
+
+logger = logging.getLogger("trietok")
 
 
 class CharSpan(NamedTuple):
@@ -145,7 +148,7 @@ class BatchEncoding(UserDict[str, Any]):
         """The tokens of each row, coloured, over the texts that they are of: how a notebook shows
         the result.
         """
-        from trietok.showing.html import html_of  # only where somebody looks
+        from trietok.showing.html import html_of  # it reads a style sheet, for notebooks only
 
         given = None if self._later is None else self._later[1]
         return html_of(self.data, self._encodings, self._later and self._later[0], given)
@@ -217,27 +220,23 @@ class BatchEncoding(UserDict[str, Any]):
         """
         if tensor_type is None:
             return self
-        with brief:
-            tensor_type = TensorType(tensor_type)
-            for key, value in self.data.items():
-                try:
-                    self.data[key] = to_tensor(
-                        [value] if prepend_batch_axis else value, tensor_type
+        tensor_type = TensorType(tensor_type)
+        for key, value in self.data.items():
+            try:
+                self.data[key] = to_tensor([value] if prepend_batch_axis else value, tensor_type)
+            except (ValueError, TypeError, RuntimeError) as error:
+                hint = "; ask for return_tensors=None"
+                # no option makes the rows of that one equally long
+                if key != "overflowing_tokens":
+                    hint = (
+                        " or its nesting is too deep; activate padding and truncation with"
+                        " padding=True, truncation=True"
                     )
-                except (ValueError, TypeError, RuntimeError) as error:
-                    hint = "; ask for return_tensors=None"
-                    # no option makes the rows of that one equally long
-                    if key != "overflowing_tokens":
-                        hint = (
-                            " or its nesting is too deep; activate padding and truncation with"
-                            " padding=True, truncation=True"
-                        )
-                    what = (
-                        f"unable to create a tensor of {key!r}: its rows have different"
-                        f" lengths{hint}"
-                    )
-                    raise InputError(what) from error
-            return self
+                what = (
+                    f"unable to create a tensor of {key!r}: its rows have different lengths{hint}"
+                )
+                raise InputError(what) from error
+        return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> Self:
         """Move every PyTorch tensor to a device, in place.
@@ -249,7 +248,7 @@ class BatchEncoding(UserDict[str, Any]):
         """
         torch = sys.modules.get("torch")  # nobody has a tensor without it
         if not isinstance(device, (str, int) if torch is None else (str, int, torch.device)):
-            log.warning("to(%s) was ignored: a BatchEncoding moves to devices only", device)
+            logger.warning("to(%s) was ignored: a BatchEncoding moves to devices only", device)
             return self
         self.data = {
             key: (

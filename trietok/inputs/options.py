@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trietok.errors import (
@@ -173,8 +174,6 @@ def reject_unknown(options: Mapping[str, Any], known: Sequence[str] = OF_CALLS) 
     """
     reject_replaced(options)
     for name in options:
-        from difflib import get_close_matches  # only where something is wrong
-
         near = [] if name in known else get_close_matches(name[:_LONGEST_NAME], known, n=1)
         repair = (
             f"did you mean {near[0]!r}?"

@@ -7,11 +7,11 @@ overflow or lengths. `InputBuilder` makes the plans.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from trietok import log
 from trietok.errors import NotSupportedError
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import has_spans, locate_input, spans_of
@@ -23,6 +23,7 @@ from trietok.inputs.options import (
     padded_length,
     warn_of_length,
 )
+from trietok.inputs.rows import Encoding, Row
 from trietok.inputs.template import require_ids, require_list
 from trietok.inputs.truncation import (
     Cutting,
@@ -36,10 +37,11 @@ from trietok.text.alignment import Ids
 
 if TYPE_CHECKING:
     from trietok.inputs.input_state import InputState
-    from trietok.inputs.rows import Encoding, Row
     from trietok.text.alignment import Span
     from trietok.text.stages import Located
     from trietok.text.text_encoder import TextEncoder
+
+logger = logging.getLogger("trietok")
 
 # one item of a call: one text or two, each of them a str, or a list of words, tokens or ids
 Texts = tuple[Any, ...]
@@ -249,7 +251,7 @@ class Plan:
             rules.check(self.options, self.strategies, len(sample) == 2)
             cut = self._cut(sample)
             if cut.problem:
-                log.error(cut.problem)
+                logger.error(cut.problem)
             groups.append(self._rows(number, sample, cut))
             if not rules.padding_counts:
                 self._warn_of(map(len, groups[-1]))
@@ -328,8 +330,6 @@ class Plan:
         self, number: int, sample: list[Ids], cut: ItemCut | None = None, every: bool = False
     ) -> list[Row]:
         """The rows of one item, those that are returned or every one, without padding."""
-        from trietok.inputs.rows import Row  # quick plans do without it, and without dataclasses
-
         cut = cut or self._cut(sample)
         pieces = self.state.pieces(len(sample) == 2, self.options.add_special_tokens)
         if self.state.lacks_ids:

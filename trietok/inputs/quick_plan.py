@@ -26,6 +26,7 @@ from trietok.inputs.tensors import FlatIds, TensorType, array_makers, int64_to_t
 from trietok.inputs.truncation import TruncationStrategy, padded
 from trietok.text.changes import cached_property
 from trietok.text.kernel.choosing import threads_allowed
+from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
 
 if TYPE_CHECKING:
     from trietok.text.alignment import Span
@@ -335,9 +336,6 @@ class QuickPlan(Plan):
         return leaves_room and not self._with_offsets and _has_numbers(pieces, 2, around)
 
     def _form_of_lists(self, is_pair: bool, one: bool, *, only_ids: bool = False) -> Form:
-        # a program that only calls `encode` needs no form
-        from trietok.text.kernel.plain import IDS_OF_TEXT, NOT_PADDED, TO_LONGEST, form_of
-
         pieces = self.state.pieces(is_pair, self.options.add_special_tokens)
         settings, options, (padding, _, max_length) = (
             self.state.settings,

@@ -9,10 +9,12 @@ fit. `padded` does the opposite: it fills a row up.
 
 from __future__ import annotations
 
+import logging
 from typing import Any, NamedTuple
 
-from trietok import log
 from trietok.errors import ExplicitEnum, InputError
+
+logger = logging.getLogger("trietok")
 
 Window = tuple[int, int]  # tokens of a text, half-open
 Windows = tuple[Window, ...]  # one for each text of a row
@@ -140,7 +142,7 @@ def truncate(
     sequences = [ids] if pair_ids is None else [ids, pair_ids]
     cut = remove(tuple(map(len, sequences)), num_tokens_to_remove, strategy, stride, side)
     if cut.problem:
-        log.error(cut.problem)
+        logger.error(cut.problem)
     kept = [
         list(sequence[start:end])
         for sequence, (start, end) in zip(sequences, cut.rows[0], strict=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
+from trietok.showing import html
 from trietok.showing.characters import aligned
 
 # Allowed in JSON as they are, yet some readers end a line at them, and lone surrogates have no
@@ -79,8 +80,6 @@ class Report:
         """What a notebook shows: one fragment of HTML, which needs no script and nothing from
         elsewhere.
         """
-        from trietok.showing import html  # only where somebody looks
-
         name = type(self).__name__
         return html.fragment(html.heading(name), *self._html(html), label=name)
 

@@ -7,9 +7,9 @@ after any of them changes. A change of any other object does not change the mark
 from __future__ import annotations
 
 import functools
-from _weakrefset import WeakSet  # of weakref, whose other classes take a while to import
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from weakref import WeakSet
 
 from trietok.forks import under_way
 from trietok.typing_compat import Self

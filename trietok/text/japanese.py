@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from trietok.errors import EXTRAS, InputError, MissingDependencyError, installing
@@ -235,8 +236,6 @@ class MecabTokenizer(Changeable):
 
 def _mecab_dictionary(name: str) -> str:
     """The folder of one of the dictionaries that are packages."""
-    from importlib import import_module
-
     if name not in MECAB_DICTIONARIES:
         known = ", ".join(MECAB_DICTIONARIES)
         raise InputError(

@@ -13,6 +13,7 @@ from trietok.text.alignment import Span
 from trietok.text.kernel.choosing import (
     threads_allowed,
 )
+from trietok.text.kernel.plain import ListRows
 from trietok.text.memory import CacheInfo
 from trietok.text.stages import Located
 
@@ -49,8 +50,6 @@ class TextEncoder:
         self, texts: list[str], threads: Callable[[int], int] | None = threads_allowed
     ) -> Rows:
         """The ids of each text; `threads` says how many threads may encode, None is for one."""
-        from trietok.text.kernel.plain import ListRows  # not needed where a kernel is
-
         return ListRows(map(self.ids, texts))
 
     def columns(
@@ -68,7 +67,6 @@ class TextEncoder:
         """
         if set(map(type, texts)) != {str}:
             return None
-        from trietok.text.kernel.plain import ListRows
 
         return ListRows(map(self.ids, texts)).columns_or_rows(form)
 

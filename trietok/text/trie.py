@@ -23,8 +23,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from trietok.collector import bulk
-
 END = ""  # the key that marks the end of a word: no character equals it
 _Span = tuple[int, int]
 _Link = tuple["TrieNode", tuple[_Span, ...]]
@@ -158,10 +156,9 @@ class Trie:
                 raise TypeError(f"a trie holds strings, not {type(word).__name__}: {word!r}")
         if not new:
             return
-        with bulk():
-            for word in new:
-                self._tokens[word] = None
-                self.data.insert(word, self._end_mark(word))
+        for word in new:
+            self._tokens[word] = None
+            self.data.insert(word, self._end_mark(word))
         self._changed()
 
     def discard(self, word: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trietok.disk import read_vocab_lines
-from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError, brief
+from trietok.errors import TokenIdError, UnknownTokenError, VocabularyError
 from trietok.text.changes import ReadOnlyDict
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     Raises:
         FileError, FileFormatError, VocabularyError: the file is missing, not UTF-8, or empty.
     """
-    with brief:
-        return dict(Vocabulary.from_file(vocab_file).token_to_id)
+    return dict(Vocabulary.from_file(vocab_file).token_to_id)
 
 
 class Vocabulary:

@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from trietok.collector import bulk
 from trietok.errors import InputTypeError
 from trietok.text.changes import Changeable, cached_property
 from trietok.text.trie import END, TrieNode
@@ -229,12 +228,11 @@ class _Tries(_Matcher):
         super().__init__(vocab, prefix)
         self.front = TrieNode()
         self.rest = TrieNode()
-        with bulk():
-            for entry in vocab:
-                if entry:
-                    self.front.insert(entry, entry)
-                if entry.startswith(prefix) and len(entry) > len(prefix):
-                    self.rest.insert(entry[len(prefix) :], entry)
+        for entry in vocab:
+            if entry:
+                self.front.insert(entry, entry)
+            if entry.startswith(prefix) and len(entry) > len(prefix):
+                self.rest.insert(entry[len(prefix) :], entry)
 
     def match(self, word: str) -> list[str] | None:
         pieces: list[str] = []

@@ -7,15 +7,13 @@ completely or not at all; a change that raises has no effect.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from trietok import log
-from trietok.collector import bulk
 from trietok.errors import (
     InputError,
     VocabularyError,
-    brief,
 )
 from trietok.files.formats import ADDITIONAL
 from trietok.inputs.options import (
@@ -27,6 +25,8 @@ from trietok.text.trie import Trie
 from trietok.tokenizer import token_table as editing
 from trietok.tokenizer.state import TokenizerState
 from trietok.tokenizer.token_table import Token, TokenTable
+
+logger = logging.getLogger("trietok")
 
 
 class AddedTokensMixin(TokenizerState):
@@ -120,8 +120,8 @@ class AddedTokensMixin(TokenizerState):
         What only the model's config.json says is logged for those who listen; saving warns of it,
         which is when it can be said what to do with which directories.
         """
-        if self.config_rows is not None and rows > self.config_rows and log.is_info_heard():
-            log.info(
+        if self.config_rows is not None and rows > self.config_rows:
+            logger.info(
                 "the new tokens need %d embedding rows, and the model's config.json says it has %d",
                 rows,
                 self.config_rows,
@@ -183,7 +183,7 @@ class AddedTokensMixin(TokenizerState):
         )
 
     def _add_tokens(self, new_tokens: Sequence[Token], special_tokens: bool = False) -> int:
-        with self._changes.changing(), bulk():
+        with self._changes.changing():
             table, lowers = self._table, bool(getattr(self, "do_lower_case", False))
             check = self._check_addable if table.assigned else None
             asked = editing.Asked(
@@ -230,7 +230,7 @@ class AddedTokensMixin(TokenizerState):
         >>> new_ids[8001], 8000 in new_ids, tokenizer.convert_tokens_to_ids("long-covid")
         (8000, False, 8000)
         """
-        with brief, self._changes.changing():
+        with self._changes.changing():
             known = self.get_vocab()
             table = self._table
             contents = editing.contents_to_remove(tokens, table, known)

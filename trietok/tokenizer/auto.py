@@ -10,7 +10,7 @@ import os
 from typing import Any, NamedTuple
 
 from trietok.disk import read_vocab_bytes
-from trietok.errors import InputError, InputTypeError, TokenizerClassError, brief
+from trietok.errors import InputError, InputTypeError, TokenizerClassError
 from trietok.files.formats import (
     ANY_KIND,
     CONFIG_FILE,
@@ -32,6 +32,8 @@ from trietok.files.load import loads_knowingly, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
 from trietok.text.changes import cached_property
+from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
+from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
 from trietok.tokenizer.relatives import CLASSES
 
@@ -74,8 +76,6 @@ class _Registry:
         """The fast classes by the names of the slow ones; imported only when a fast class is
         needed.
         """
-        from trietok.tokenizer.fast_relatives import FAST_CLASSES
-
         return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> TokenizerClass | None:
@@ -96,8 +96,6 @@ class _Registry:
 
     def _slow_of(self, name: str) -> TokenizerClass | None:
         if name == JAPANESE:  # few have it, and it brings stages of its own
-            from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
-
             return BertJapaneseTokenizer
         return self.slow.get(name)
 
@@ -216,30 +214,29 @@ class AutoTokenizer:
                 `OSError` and a `ValueError`.
             FileFormatError: a file does not hold what it should.
         """
-        with brief:
-            use_fast = bool(kwargs.pop("use_fast", True))
-            model_type = kwargs.pop("tokenizer_type", None)
-            config = kwargs.pop("config", None)
-            if model_type is not None:
-                kind = _registry.of_model_type(model_type, use_fast)
-                if kind is None:
-                    known, path = _registry.type_names(), str(pretrained_model_name_or_path)
-                    message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
-                    raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
-                choice = Choice(pretrained_model_name_or_path, kind, "")
-            else:
-                choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
-                if choice.why == _ASSUMED:
-                    what = (
-                        f"{choice.name}: no file says which tokenizer this is; its WordPiece"
-                        " vocabulary is loaded with"
-                    )
-                    say_once(
-                        f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
-                        " says so"
-                    )
-            tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
-            return tokenizer
+        use_fast = bool(kwargs.pop("use_fast", True))
+        model_type = kwargs.pop("tokenizer_type", None)
+        config = kwargs.pop("config", None)
+        if model_type is not None:
+            kind = _registry.of_model_type(model_type, use_fast)
+            if kind is None:
+                known, path = _registry.type_names(), str(pretrained_model_name_or_path)
+                message = f"tokenizer_type is {model_type!r}; trietok has {', '.join(known)}"
+                raise TokenizerClassError(message, path=path, name=str(model_type), known=known)
+            choice = Choice(pretrained_model_name_or_path, kind, "")
+        else:
+            choice = _class_of(pretrained_model_name_or_path, config, use_fast, kwargs)
+            if choice.why == _ASSUMED:
+                what = (
+                    f"{choice.name}: no file says which tokenizer this is; its WordPiece"
+                    " vocabulary is loaded with"
+                )
+                say_once(
+                    f"{what} {choice.kind.__name__}; tokenizer_type='bert', or another type,"
+                    " says so"
+                )
+        tokenizer: PreTrainedTokenizer = choice.load(*inputs, **kwargs)
+        return tokenizer
 
     @staticmethod
     def register(
@@ -349,7 +346,7 @@ def _holds_wordpiece(name: str, options: dict[str, Any]) -> bool:
 
 
 def _recipe_class() -> TokenizerClass:
-    from trietok.tokenizer.trained import ChineseBpeTokenizer  # few directories need it
+    from trietok.tokenizer.trained import ChineseBpeTokenizer  # it imports all of training
 
     return ChineseBpeTokenizer
 

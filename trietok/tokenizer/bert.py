@@ -20,6 +20,8 @@ from trietok.errors import (
 )
 from trietok.files.formats import RECORD, VOCAB_FILE
 from trietok.files.json_files import read_json_object
+from trietok.files.tokenizer_json import read_tokenizer_json, truncation_and_padding_of
+from trietok.files.tokenizer_json_writer import write_anew, write_slow
 from trietok.inputs.template import BERT, RowPiece, Template, input_ids
 from trietok.text.alignment import Ids
 from trietok.text.basic_tokenizer import BasicTokenizer
@@ -188,8 +190,6 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
             content = read_json_object(path) if content is None else content
             settings = {key: content.get(key) for key in ("truncation", "padding")}
             if any(value is not None for value in settings.values()):
-                from trietok.files.tokenizer_json import truncation_and_padding_of
-
                 self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(
                     settings, path
                 )
@@ -240,11 +240,6 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
                 path=vocab_file,
             )
         if os.fspath(vocab_file).endswith(".json"):
-            # few directories have no vocab.txt
-            from trietok.files.tokenizer_json import (
-                read_tokenizer_json,
-            )
-
             return Vocabulary.from_mapping(read_tokenizer_json(vocab_file).vocabulary)
         vocabulary = Vocabulary.from_file(vocab_file)
         holes = set((record or {}).get("vocab_holes", ()))
@@ -347,12 +342,6 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         self, path: str | os.PathLike[str], there: str | os.PathLike[str] | None = None
     ) -> bool:
         """Write the tokenizer.json; with `there`, that file as `write_anew` changes it."""
-        # not needed to encode
-        from trietok.files.tokenizer_json_writer import (
-            write_anew,
-            write_slow,
-        )
-
         if there is not None:
             return write_anew(path, self, there)
         write_slow(path, self)

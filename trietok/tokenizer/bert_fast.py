@@ -9,15 +9,21 @@ its slow class (roles, template, `model_input_names`) second.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trietok import log
-from trietok.errors import InputTypeError, NotSupportedError, VocabularyError, brief
+from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
+from trietok.files.tokenizer_json import (
+    added_tokens_of,
+    read_tokenizer_json,
+    tokenizer_json_of_object,
+)
 from trietok.files.tokenizer_json_content import WordPieceDecoder
+from trietok.files.tokenizer_json_writer import write_rust
 from trietok.inputs.call_inputs import pair_of
 from trietok.inputs.options import (
     OF_CALLS,
@@ -46,6 +52,8 @@ from trietok.typing_compat import Self, Unpack
 
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import TokenizerJson
+
+logger = logging.getLogger("trietok")
 
 
 class RustProfile(BertTokenizer):
@@ -101,10 +109,7 @@ class RustProfile(BertTokenizer):
             (name, kwargs.pop(name)) for name in self.options_of_slow if name in kwargs
         )
         self._without_basic = slow_options.get("do_basic_tokenize") is False
-        with brief:
-            super().__init__(
-                vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs
-            )
+        super().__init__(vocab_file or tokenizer_file or "", do_lower_case=do_lower_case, **kwargs)
         for name in self.options_of_slow:
             del self.init_kwargs[name]
         self.init_kwargs.update(slow_options)
@@ -127,12 +132,6 @@ class RustProfile(BertTokenizer):
         """What a tokenizer.json says, or a `tokenizers.Tokenizer` that is given; the keywords take
         from it what they do not say.
         """
-        from trietok.files.tokenizer_json import (
-            added_tokens_of,
-            read_tokenizer_json,
-            tokenizer_json_of_object,
-        )
-
         file = (
             read_tokenizer_json(tokenizer_file)
             if given is None
@@ -246,17 +245,16 @@ class RustProfile(BertTokenizer):
         Raises:
             InputError: an option is one that a call would refuse.
         """
-        with brief:
-            self(
-                "",
-                padding=padding_strategy,
-                truncation=truncation_strategy,
-                max_length=max_length,
-                stride=stride,
-                pad_to_multiple_of=pad_to_multiple_of,
-                padding_side=padding_side,
-                verbose=False,
-            )
+        self(
+            "",
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            max_length=max_length,
+            stride=stride,
+            pad_to_multiple_of=pad_to_multiple_of,
+            padding_side=padding_side,
+            verbose=False,
+        )
 
     def train_new_from_iterator(
         self,
@@ -292,12 +290,12 @@ class RustProfile(BertTokenizer):
         >>> small.tokenize("lower"), len(small), small.encode("low")[0] == small.cls_token_id
         (['lower'], 24, True)
         """
-        from trietok.tokenizer.train_new import train_new  # training is not needed to encode
+        # Training counts words in processes, which a browser's Python does not have.
+        from trietok.tokenizer.train_new import train_new
 
-        with brief:
-            made: Self = train_new(
-                self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
-            )
+        made: Self = train_new(
+            self, text_iterator, vocab_size, new_special_tokens, special_tokens_map, kwargs
+        )
         return made
 
     def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
@@ -339,16 +337,15 @@ class RustProfile(BertTokenizer):
         >>> tokenizer.tokenize("The people", "say", add_special_tokens=True)
         ['[CLS]', 'the', 'people', '[SEP]', 'say', '[SEP]']
         """
-        with brief:
-            if isinstance(text, str) and pair is None and not add_special_tokens:
-                keywords: dict[str, Any] = {**kwargs}
-                if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
-                    self, ("encode_plus",)
-                ):
-                    return super().tokenize(text, **keywords)
-            return self.encode_plus(
-                text, pair, add_special_tokens=add_special_tokens, **kwargs
-            ).tokens()
+        if isinstance(text, str) and pair is None and not add_special_tokens:
+            keywords: dict[str, Any] = {**kwargs}
+            if keywords.keys().isdisjoint(CallOptions._fields) and not is_replaced(
+                self, ("encode_plus",)
+            ):
+                return super().tokenize(text, **keywords)
+        return self.encode_plus(
+            text, pair, add_special_tokens=add_special_tokens, **kwargs
+        ).tokens()
 
     def _item(self, text: Any, text_pair: Any, is_split_into_words: bool) -> tuple[Any, Any]:
         """A list or tuple of two texts is a pair here, not a batch."""
@@ -402,7 +399,7 @@ class RustProfile(BertTokenizer):
         for token_id, token in saved.items():
             known = there.get(token_id, token)  # most are the same object
             if self._file is not None and known is not token and known != token:
-                log.warning(
+                logger.warning(
                     "tokenizer.json and tokenizer_config.json give the added token %r other flags"
                     " (%r and %r): those of tokenizer_config.json count, but texts are searched for"
                     " both until the tokenizer is saved",
@@ -485,9 +482,7 @@ class RustProfile(BertTokenizer):
     # ---- files -----------------------------------------------------------------------------------
 
     def _write_tokenizer_json(self, path: str | os.PathLike[str]) -> None:
-        from trietok.files.tokenizer_json_writer import write_rust as write  # not needed to encode
-
-        write(path, self)
+        write_rust(path, self)
 
     # ---- ids to text -----------------------------------------------------------------------------
 

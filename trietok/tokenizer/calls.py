@@ -15,10 +15,7 @@ from typing import Any
 from trietok.errors import (
     InputError,
     InputTypeError,
-    TrietokError,
-    brief,
     kind_of,
-    shorten_traceback,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.call_inputs import as_lists, is_text_input
@@ -122,57 +119,53 @@ class CallsMixin(TokenizerState):
         >>> [len(ids) for ids in batch.input_ids], batch.attention_mask[0]
         ([5, 5], [1, 1, 1, 1, 0])
         """
-        try:
-            values = (
-                add_special_tokens,
-                padding,
-                truncation,
-                max_length,
-                stride,
-                is_split_into_words,
-                pad_to_multiple_of,
-                padding_side,
-                return_tensors,
-                return_token_type_ids,
-                return_attention_mask,
-                return_overflowing_tokens,
-                return_special_tokens_mask,
-                return_offsets_mapping,
-                return_length,
-                verbose,
+        values = (
+            add_special_tokens,
+            padding,
+            truncation,
+            max_length,
+            stride,
+            is_split_into_words,
+            pad_to_multiple_of,
+            padding_side,
+            return_tensors,
+            return_token_type_ids,
+            return_attention_mask,
+            return_overflowing_tokens,
+            return_special_tokens_mask,
+            return_offsets_mapping,
+            return_length,
+            verbose,
+        )
+        moment = self._now()
+        if (
+            text_pair is None
+            and text_target is None
+            and moment.is_plain
+            and not (kwargs or is_split_into_words)
+        ):
+            types = (
+                type(padding),
+                type(truncation),
+                type(max_length),
+                type(stride),
+                type(pad_to_multiple_of),
             )
-            moment = self._now()
-            if (
-                text_pair is None
-                and text_target is None
-                and moment.is_plain
-                and not (kwargs or is_split_into_words)
-            ):
-                types = (
-                    type(padding),
-                    type(truncation),
-                    type(max_length),
-                    type(stride),
-                    type(pad_to_multiple_of),
-                )
-                if type(text) is str:
-                    return moment.plan(values, types).one(moment.call_encoder, text)
-                if type(text) is list and text and type(text[0]) is str:
-                    return moment.plan(values, types).batch(moment.call_encoder, text)
-            if text is None and text_target is None:
-                raise InputError("give text, text_target or both")
-            options = CallOptions(*values)
-            if text is None:
-                return self._call_any(moment, text_target, text_pair_target, options, kwargs)
-            encoding = self._call_any(moment, text, text_pair, options, kwargs)
-            if text_target is not None:
-                encoding["labels"] = self._call_any(
-                    moment, text_target, text_pair_target, options, kwargs
-                )["input_ids"]
-            return encoding
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+            if type(text) is str:
+                return moment.plan(values, types).one(moment.call_encoder, text)
+            if type(text) is list and text and type(text[0]) is str:
+                return moment.plan(values, types).batch(moment.call_encoder, text)
+        if text is None and text_target is None:
+            raise InputError("give text, text_target or both")
+        options = CallOptions(*values)
+        if text is None:
+            return self._call_any(moment, text_target, text_pair_target, options, kwargs)
+        encoding = self._call_any(moment, text, text_pair, options, kwargs)
+        if text_target is not None:
+            encoding["labels"] = self._call_any(
+                moment, text_target, text_pair_target, options, kwargs
+            )["input_ids"]
+        return encoding
 
     def _call_any(
         self,
@@ -264,9 +257,8 @@ class CallsMixin(TokenizerState):
         """Encode one text or pair; as a call, but a list is taken as tokens (str) or ids (int), not
         as a batch.
         """
-        with brief:
-            texts = as_lists(text), as_lists(text_pair)
-            return self._encode_item(self._now(), *texts, CallOptions.of(locals()), kwargs)
+        texts = as_lists(text), as_lists(text_pair)
+        return self._encode_item(self._now(), *texts, CallOptions.of(locals()), kwargs)
 
     def batch_encode_plus(
         self,
@@ -297,5 +289,4 @@ class CallsMixin(TokenizerState):
         if split_special_tokens is not None:
             keywords["split_special_tokens"] = split_special_tokens
         texts = as_lists(batch_text_or_text_pairs)
-        with brief:
-            return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)
+        return self._encode_batch(self._now(), texts, CallOptions.of(locals()), keywords)

@@ -11,10 +11,7 @@ from typing import Any, overload
 
 from trietok.errors import (
     InputTypeError,
-    TrietokError,
-    brief,
     kind_of,
-    shorten_traceback,
 )
 from trietok.files.formats import ADDITIONAL
 from trietok.inputs.options import OF_DECODING, DecodeKeywords, TokenIds, reject_unknown
@@ -54,16 +51,15 @@ class ConversionMixin(TokenizerState):
         ... ]
         True
         """
-        with brief:
-            if tokens is None:
-                return None
-            if isinstance(tokens, str):
-                return self._convert_token_to_id_with_added_voc(tokens)
-            if not isinstance(tokens, Iterable):
-                raise InputTypeError(
-                    f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens
-                )
-            return self._ids_of(self._table, tokens)
+        if tokens is None:
+            return None
+        if isinstance(tokens, str):
+            return self._convert_token_to_id_with_added_voc(tokens)
+        if not isinstance(tokens, Iterable):
+            raise InputTypeError(
+                f"tokens are a str or a list of str, not {kind_of(tokens)}", value=tokens
+            )
+        return self._ids_of(self._table, tokens)
 
     def _ids_of(self, table: TokenTable, tokens: Iterable[str]) -> list[Any]:
         """The ids of tokens, all from one state of the tokenizer if no method is overridden."""
@@ -113,8 +109,7 @@ class ConversionMixin(TokenizerState):
         Raises:
             TokenIdError: an id is negative or above `max_id`.
         """
-        with brief:
-            return self._converted(self._table, ids, skip_special_tokens)
+        return self._converted(self._table, ids, skip_special_tokens)
 
     def _converted(self, table: TokenTable, ids: Any, skip_special_tokens: bool) -> Any:
         """`convert_ids_to_tokens` by one state."""
@@ -171,16 +166,12 @@ class ConversionMixin(TokenizerState):
         >>> tokenizer.decode(tokenizer.encode("The people, united!"), skip_special_tokens=True)
         'the people, united!'
         """
-        try:
-            return self._decode(
-                token_ids if type(token_ids) is int else to_python(token_ids),
-                skip_special_tokens=skip_special_tokens,
-                clean_up_tokenization_spaces=clean_up_tokenization_spaces,
-                **kwargs,
-            )
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+        return self._decode(
+            token_ids if type(token_ids) is int else to_python(token_ids),
+            skip_special_tokens=skip_special_tokens,
+            clean_up_tokenization_spaces=clean_up_tokenization_spaces,
+            **kwargs,
+        )
 
     def batch_decode(
         self,
@@ -192,14 +183,11 @@ class ConversionMixin(TokenizerState):
         """`decode` for every sequence of a list, or every row of an array or tensor of shape
         (batch, sequence).
         """
-        with brief:
-            tokenizer = frozen(self, DECODE_HOOKS)
-            return [
-                tokenizer.decode(
-                    sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs
-                )
-                for sequence in sequences
-            ]
+        tokenizer = frozen(self, DECODE_HOOKS)
+        return [
+            tokenizer.decode(sequence, skip_special_tokens, clean_up_tokenization_spaces, **kwargs)
+            for sequence in sequences
+        ]
 
     clean_up_tokenization = staticmethod(clean_up_tokenization)
 

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from trietok.errors import (
     InputTypeError,
-    TrietokError,
-    brief,
-    shorten_traceback,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import (
@@ -35,6 +32,7 @@ from trietok.inputs.options import (
 from trietok.inputs.quick_plan import QuickPlan
 from trietok.inputs.tensors import FlatIds, Tensors, TensorType, flat_ids
 from trietok.text.stages import require_text
+from trietok.tokenizer.chunks import chunker
 from trietok.tokenizer.state import TokenizerState
 from trietok.typing_compat import Unpack
 
@@ -128,59 +126,55 @@ class EncodingMixin(TokenizerState):
         >>> tokenizer.convert_ids_to_tokens(tokenizer.encode("Hello!"))[-2:]
         ['!', '[SEP]']
         """
-        try:
-            if type(text) is str and text_pair is None and return_tensors is None and not kwargs:
-                moment = self._moment
-                if moment.mark is not moment.version.mark or moment.basic.never_split:
-                    moment = self._now()
-                if moment.chunk_ids is not None:
-                    if (
-                        add_special_tokens is True
-                        and padding is False
-                        and truncation is None
-                        and max_length is None
-                    ):
-                        # A copy of what a call does with a text alone: by its methods a short text
-                        # takes 15 % longer.
-                        kernel = moment.encoder.kernel
-                        if kernel is not None:
-                            ids = kernel.ids(text, moment.front, moment.back)
-                        elif len(text) > moment.longest_quick:
-                            ids = moment.encoder.ids_between(moment.front, text, moment.back)
-                        else:
-                            chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
-                            ids = [*moment.front, *chunks, *moment.back]
-                        if len(ids) > moment.limit:
-                            warn_of_length(moment.builder, len(ids))
-                        return ids
-                    options = (
-                        add_special_tokens,
-                        padding,
-                        truncation,
-                        max_length,
-                        stride,
-                        False,
-                        None,
-                        padding_side,
-                    )
-                    ids = moment.quick_ids(text, options)
-                    if ids is not None:
-                        return ids
-            return self.encode_plus(
-                text,
-                text_pair,
-                add_special_tokens=add_special_tokens,
-                padding=padding,
-                truncation=truncation,
-                max_length=max_length,
-                stride=stride,
-                padding_side=padding_side,
-                return_tensors=return_tensors,
-                **kwargs,
-            )["input_ids"]
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+        if type(text) is str and text_pair is None and return_tensors is None and not kwargs:
+            moment = self._moment
+            if moment.mark is not moment.version.mark or moment.basic.never_split:
+                moment = self._now()
+            if moment.chunk_ids is not None:
+                if (
+                    add_special_tokens is True
+                    and padding is False
+                    and truncation is None
+                    and max_length is None
+                ):
+                    # A copy of what a call does with a text alone: by its methods a short text
+                    # takes 15 % longer.
+                    kernel = moment.encoder.kernel
+                    if kernel is not None:
+                        ids = kernel.ids(text, moment.front, moment.back)
+                    elif len(text) > moment.longest_quick:
+                        ids = moment.encoder.ids_between(moment.front, text, moment.back)
+                    else:
+                        chunks = chain.from_iterable(map(moment.chunk_ids, text.split(" ")))
+                        ids = [*moment.front, *chunks, *moment.back]
+                    if len(ids) > moment.limit:
+                        warn_of_length(moment.builder, len(ids))
+                    return ids
+                options = (
+                    add_special_tokens,
+                    padding,
+                    truncation,
+                    max_length,
+                    stride,
+                    False,
+                    None,
+                    padding_side,
+                )
+                ids = moment.quick_ids(text, options)
+                if ids is not None:
+                    return ids
+        return self.encode_plus(
+            text,
+            text_pair,
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
+            **kwargs,
+        )["input_ids"]
 
     @overload
     def count(  # type: ignore[overload-overlap]
@@ -247,32 +241,28 @@ class EncodingMixin(TokenizerState):
         ... )
         (4, [2, 1])
         """
-        try:
-            moment = self._moment
-            if moment.mark is not moment.version.mark or moment.basic.never_split:
-                moment = self._now()
-            plan = moment.default_plan
-            if plan is not None and text_pair is None and not (is_split_into_words or kwargs):
-                around = plan.around if add_special_tokens else 0
-                if type(text) is str:
-                    kernel = moment.encoder.kernel
-                    return (
-                        moment.encoder.count(text) if kernel is None else kernel.count(text)
-                    ) + around
-                if type(text) is list and set(map(type, text)) == {str}:
-                    return moment.encoder.counts(text, around)
-            options = CallOptions(
-                add_special_tokens,
-                is_split_into_words=is_split_into_words,
-                return_token_type_ids=False,
-                return_attention_mask=False,
-                verbose=False,
-            )
-            ids = self._call_any(moment, text, text_pair, options, kwargs)["input_ids"]
-            return list(map(len, ids)) if ids and isinstance(ids[0], list) else len(ids)
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+        moment = self._moment
+        if moment.mark is not moment.version.mark or moment.basic.never_split:
+            moment = self._now()
+        plan = moment.default_plan
+        if plan is not None and text_pair is None and not (is_split_into_words or kwargs):
+            around = plan.around if add_special_tokens else 0
+            if type(text) is str:
+                kernel = moment.encoder.kernel
+                return (
+                    moment.encoder.count(text) if kernel is None else kernel.count(text)
+                ) + around
+            if type(text) is list and set(map(type, text)) == {str}:
+                return moment.encoder.counts(text, around)
+        options = CallOptions(
+            add_special_tokens,
+            is_split_into_words=is_split_into_words,
+            return_token_type_ids=False,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        ids = self._call_any(moment, text, text_pair, options, kwargs)["input_ids"]
+        return list(map(len, ids)) if ids and isinstance(ids[0], list) else len(ids)
 
     def chunks(
         self,
@@ -317,20 +307,18 @@ class EncodingMixin(TokenizerState):
         >>> [(chunk.text, chunk.tokens) for chunk in tokenizer.chunks(text, 8, at="sentence")]
         [('The people are many. ', 7), ('They are here!  ', 6), ('Now they say no.', 7)]
         """
-        with brief:
-            require_text(text)
-            from trietok.tokenizer.chunks import chunker  # not needed to encode
+        require_text(text)
 
-            pinned = self._pinned()
+        pinned = self._pinned()
 
-            def count(part: str) -> int:
-                return EncodingMixin.count(
-                    pinned, part, add_special_tokens=add_special_tokens, **kwargs
-                )
+        def count(part: str) -> int:
+            return EncodingMixin.count(
+                pinned, part, add_special_tokens=add_special_tokens, **kwargs
+            )
 
-            spans = pinned._now().encoder_for(kwargs).spans
-            limit = self.model_max_length if max_tokens is None else max_tokens
-            return list(chunker(limit, overlap, at, count, spans).chunks(text))
+        spans = pinned._now().encoder_for(kwargs).spans
+        limit = self.model_max_length if max_tokens is None else max_tokens
+        return list(chunker(limit, overlap, at, count, spans).chunks(text))
 
     def encode_flat(
         self,
@@ -369,45 +357,39 @@ class EncodingMixin(TokenizerState):
         >>> flat.ids.tolist(), flat.cu_seqlens.tolist(), flat.max_seqlen, flat.position_ids.tolist()
         ([2, 134, 289, 3, 2, 289, 3], [0, 4, 7], 4, [0, 1, 2, 3, 0, 1, 2])
         """
-        try:
-            moment = self._now()
-            is_plain = moment.is_plain and text_pair is None and not kwargs
-            if (
-                is_plain
-                and type(texts) is list
-                and return_tensors == "np"
-                and not return_token_type_ids
-            ):
-                flat = moment.flat(texts, (add_special_tokens, truncation, max_length))
-                if flat is not None:
-                    return flat
-            options = CallOptions(add_special_tokens, False, truncation, max_length)
-            options = options._replace(
-                return_token_type_ids=return_token_type_ids, return_attention_mask=False
-            )
-            if isinstance(texts, str):
-                raise InputTypeError(
-                    "texts is a str; encode_flat takes a list of them", value=texts
-                )
-            tensors = TensorType(return_tensors)
-            plan = moment.builder.plan(options)
-            if (
-                is_plain
-                and isinstance(plan, QuickPlan)
-                and type(texts) is list
-                and set(map(type, texts)) == {str}
-            ):
-                lengths, ids, columns = plan.byte_rows(moment.call_encoder.rows(texts))
-                return flat_ids(lengths, ids, columns.get("token_type_ids"), tensors)
-            rows = self._call_any(moment, texts, text_pair, options, kwargs)
-            numbers = array.array("i", chain(*rows["input_ids"]))
-            types = bytes(chain(*rows["token_type_ids"])) if return_token_type_ids else None
-            return flat_ids(
-                array.array("i", map(len, rows["input_ids"])), numbers.tobytes(), types, tensors
-            )
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+        moment = self._now()
+        is_plain = moment.is_plain and text_pair is None and not kwargs
+        if (
+            is_plain
+            and type(texts) is list
+            and return_tensors == "np"
+            and not return_token_type_ids
+        ):
+            flat = moment.flat(texts, (add_special_tokens, truncation, max_length))
+            if flat is not None:
+                return flat
+        options = CallOptions(add_special_tokens, False, truncation, max_length)
+        options = options._replace(
+            return_token_type_ids=return_token_type_ids, return_attention_mask=False
+        )
+        if isinstance(texts, str):
+            raise InputTypeError("texts is a str; encode_flat takes a list of them", value=texts)
+        tensors = TensorType(return_tensors)
+        plan = moment.builder.plan(options)
+        if (
+            is_plain
+            and isinstance(plan, QuickPlan)
+            and type(texts) is list
+            and set(map(type, texts)) == {str}
+        ):
+            lengths, ids, columns = plan.byte_rows(moment.call_encoder.rows(texts))
+            return flat_ids(lengths, ids, columns.get("token_type_ids"), tensors)
+        rows = self._call_any(moment, texts, text_pair, options, kwargs)
+        numbers = array.array("i", chain(*rows["input_ids"]))
+        types = bytes(chain(*rows["token_type_ids"])) if return_token_type_ids else None
+        return flat_ids(
+            array.array("i", map(len, rows["input_ids"])), numbers.tobytes(), types, tensors
+        )
 
     _of_tokenize: tuple[str, ...] = OF_TEXTS
 
@@ -427,12 +409,8 @@ class EncodingMixin(TokenizerState):
         >>> trietok.BertTokenizer.from_pretrained("trietok-en").tokenize("The people, united!")
         ['the', 'people', ',', 'united', '!']
         """
-        try:
-            require_text(text)
-            return self._now().encoder_for(kwargs, known=self._of_tokenize).tokens(text)
-        except TrietokError as error:
-            shorten_traceback(error)
-            raise
+        require_text(text)
+        return self._now().encoder_for(kwargs, known=self._of_tokenize).tokens(text)
 
     def _tokenize(self, text: str, **kwargs: Any) -> list[str]:
         """Split a text that holds no added token into tokens. A subclass fills it in."""

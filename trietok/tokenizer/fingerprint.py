@@ -6,6 +6,7 @@ SHA-256 of the state.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Set
 from itertools import chain
@@ -68,8 +69,6 @@ def fingerprint(tokenizer: Any) -> str:
 
 def digest(state: State) -> str:
     """The fingerprint of a state."""
-    import hashlib  # 4 ms: only where a fingerprint is asked for
-
     ids_by_content: dict[str, list[int]] = {}
     for token_id, content, _ in state.added:
         ids_by_content.setdefault(content, []).append(token_id)

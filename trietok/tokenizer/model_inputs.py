@@ -11,7 +11,6 @@ from typing import Any
 
 from trietok.errors import (
     InputError,
-    brief,
 )
 from trietok.inputs.batch_encoding import BatchEncoding
 from trietok.inputs.options import (
@@ -24,6 +23,7 @@ from trietok.inputs.options import (
     reject_replaced,
     resolve_strategies,
 )
+from trietok.inputs.pad import pad, pad_one
 from trietok.inputs.template import BERT, Template
 from trietok.inputs.tensors import Tensors
 from trietok.inputs.truncation import TruncationStrategy, truncate
@@ -70,11 +70,10 @@ class ModelInputsMixin(TokenizerState):
         """
         reject_replaced(kwargs)
         options = CallOptions.of({**locals(), "is_split_into_words": False})
-        with brief:
-            moment = self._now()
-            if moment.prepares_by_methods:
-                return moment.by_methods(self).prepare(ids, pair_ids, options, prepend_batch_axis)
-            return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
+        moment = self._now()
+        if moment.prepares_by_methods:
+            return moment.by_methods(self).prepare(ids, pair_ids, options, prepend_batch_axis)
+        return moment.builder_of_ids.plan(options).from_ids(ids, pair_ids, prepend_batch_axis)
 
     def truncate_sequences(
         self,
@@ -89,11 +88,8 @@ class ModelInputsMixin(TokenizerState):
         Returns:
             ids, pair_ids, and the overflowing ids.
         """
-        with brief:
-            strategy = TruncationStrategy(truncation_strategy)
-            return truncate(
-                ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side
-            )
+        strategy = TruncationStrategy(truncation_strategy)
+        return truncate(ids, pair_ids, num_tokens_to_remove, strategy, stride, self.truncation_side)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens the template puts around one sequence, or around a pair."""
@@ -192,21 +188,18 @@ class ModelInputsMixin(TokenizerState):
         Raises:
             InputError: the main input is missing, or values have different batch sizes.
         """
-        from trietok.inputs.pad import pad  # not needed to encode
-
-        with brief:
-            return pad(
-                frozen(self, PAD_HOOKS),
-                encoded_inputs,
-                padding,
-                max_length,
-                pad_to_multiple_of,
-                padding_side,
-                return_attention_mask,
-                return_tensors,
-                verbose,
-                pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
-            )
+        return pad(
+            frozen(self, PAD_HOOKS),
+            encoded_inputs,
+            padding,
+            max_length,
+            pad_to_multiple_of,
+            padding_side,
+            return_attention_mask,
+            return_tensors,
+            verbose,
+            pad_row=self._pad if is_replaced(self, ("_pad",)) else None,
+        )
 
     def _pad(
         self,
@@ -223,8 +216,6 @@ class ModelInputsMixin(TokenizerState):
         Unlike that of transformers it returns another dict, and does not change the one that it is
         given.
         """
-        from trietok.inputs.pad import pad_one
-
         return pad_one(
             frozen(self),
             encoded_inputs,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.inputs.builder import MOST_PLANS, InputBuilder
 from trietok.inputs.input_state import InputSettings
@@ -27,6 +27,7 @@ from trietok.text.changes import Changeable, Version, is_replaced
 from trietok.text.chunk_encoder import ChunkEncoder
 from trietok.text.stages import Stages
 from trietok.text.text_encoder import TextEncoder
+from trietok.tokenizer.by_methods import OfOneState, pieces_by_methods
 from trietok.tokenizer.hooks import (
     CALL_HOOKS,
     INPUT_HOOKS,
@@ -37,12 +38,6 @@ from trietok.tokenizer.hooks import (
     HookEncoder,
 )
 from trietok.tokenizer.token_table import CurrentTable, TokenTable
-
-if TYPE_CHECKING:
-    from trietok.tokenizer.by_methods import OfOneState
-
-    pass
-
 
 _OPTIONS = ("do_basic_tokenize", "do_subword_tokenize", "lower_case", "cache_limit")
 DEFAULTS = CallOptions()
@@ -289,8 +284,6 @@ class Moment:
         """The tokenizer for `methods`, which call what the user has replaced, and take all else
         from this moment.
         """
-        from trietok.tokenizer.by_methods import OfOneState  # few classes have methods of their own
-
         return OfOneState(self.__dict__.get("_itself", tokenizer), self._state, self.builder.plan)
 
     def _new_builder(self, tokenizer: Any, before: InputBuilder | None) -> InputBuilder:
@@ -308,8 +301,6 @@ class Moment:
             rules=state._input_rules,
         )
         if self.builds_by_methods:
-            from trietok.tokenizer.by_methods import pieces_by_methods
-
             pieces = pieces_by_methods(tokenizer, False), pieces_by_methods(tokenizer, True)
         else:
             pieces = state._input_pieces(table)

@@ -7,26 +7,25 @@ back, and decoding), `added`; its settings and its moment are in `state`.
 
 from __future__ import annotations
 
-import importlib
 import os
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trietok.collector import bulk
 from trietok.errors import (
     InputError,
     InputTypeError,
     NotSupportedError,
-    brief,
     kind_of,
 )
+from trietok.files.load import load
+from trietok.files.save import save
 from trietok.inputs.options import CallKeywords, CallOptions, Text
 from trietok.text.added_tokens import convert_added_tokens
 from trietok.tokenizer.added import AddedTokensMixin
 from trietok.tokenizer.calls import CallsMixin
 from trietok.tokenizer.conversion import ConversionMixin
 from trietok.tokenizer.encoding import EncodingMixin
+from trietok.tokenizer.fingerprint import fingerprint
 from trietok.tokenizer.model_inputs import ModelInputsMixin
 from trietok.typing_compat import Self, Unpack
 
@@ -129,40 +128,36 @@ class PreTrainedTokenizer(
         >>> token.token, token.match.entries
         ('##aff', ('##a', '##af', '##aff'))
         """
-        with brief:
-            if text_pair is not None:
-                if pair is not None:
-                    raise InputError("pair and text_pair are the same; give one of them")
-                pair = text_pair
-            pinned = self._pinned()
-            moment = pinned._now()
-            input_ids = pinned(text, pair, **options)["input_ids"]
-            words = bool(options.get("is_split_into_words"))
-            for given in (text, pair):
-                if isinstance(given, (list, tuple)) and (
-                    not words or isinstance(next(iter(given), ""), (list, tuple))
-                ):
-                    raise InputTypeError(
-                        f"explain takes one text, or two as a pair, not {kind_of(given)}; call it"
-                        " for each text",
-                        value=given,
-                    )
-            # not needed to encode
-            from trietok.explaining.explanation import (
-                ONLY_WORDPIECE,
-                explain,
-            )
+        if text_pair is not None:
+            if pair is not None:
+                raise InputError("pair and text_pair are the same; give one of them")
+            pair = text_pair
+        pinned = self._pinned()
+        moment = pinned._now()
+        input_ids = pinned(text, pair, **options)["input_ids"]
+        words = bool(options.get("is_split_into_words"))
+        for given in (text, pair):
+            if isinstance(given, (list, tuple)) and (
+                not words or isinstance(next(iter(given), ""), (list, tuple))
+            ):
+                raise InputTypeError(
+                    f"explain takes one text, or two as a pair, not {kind_of(given)}; call it"
+                    " for each text",
+                    value=given,
+                )
+        # Explanations and their views take a tenth of the time to import all else.
+        from trietok.explaining.explanation import ONLY_WORDPIECE, explain
 
-            others: dict[str, Any] = {**options, "return_tensors": None}
-            named = {name: others.pop(name) for name in CallOptions._fields if name in others}
-            plan = moment.builder.plan(CallOptions(**named))
-            first, second = self._item(text, pair, words)
-            vocabulary = moment.table.vocabulary
-            if vocabulary is None:
-                raise NotSupportedError(ONLY_WORDPIECE, name="explain")
-            of = type(self).__name__, self.name_or_path, self.profile, vocabulary
-            texts = (first,) if second is None else (first, second)
-            return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
+        others: dict[str, Any] = {**options, "return_tensors": None}
+        named = {name: others.pop(name) for name in CallOptions._fields if name in others}
+        plan = moment.builder.plan(CallOptions(**named))
+        first, second = self._item(text, pair, words)
+        vocabulary = moment.table.vocabulary
+        if vocabulary is None:
+            raise NotSupportedError(ONLY_WORDPIECE, name="explain")
+        of = type(self).__name__, self.name_or_path, self.profile, vocabulary
+        texts = (first,) if second is None else (first, second)
+        return explain(*of, plan, moment.stages_for(others, words), texts, input_ids)
 
     # ---- files -----------------------------------------------------------------------------------
 
@@ -209,12 +204,10 @@ class PreTrainedTokenizer(
             "token": token,
             "revision": revision,
         }
-        with brief, bulk():
-            from trietok.files.load import load  # not needed to encode
 
-            tokenizer: Self = load(
-                cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs
-            )
+        tokenizer: Self = load(
+            cls, pretrained_model_name_or_path, *init_inputs, hub_options=hub_options, **kwargs
+        )
         return tokenizer
 
     def class_to_save(self) -> dict[str, Any]:
@@ -263,18 +256,15 @@ class PreTrainedTokenizer(
                 cannot hold all of the tokenizer: such as `continuing_subword_prefix` in the slow
                 profile. Nothing is written.
         """
-        from trietok.files.save import save  # not needed to encode
-
-        with brief:
-            return save(
-                self,
-                save_directory,
-                legacy_format,
-                filename_prefix,
-                push_to_hub,
-                tokenizer_json=tokenizer_json,
-                **kwargs,
-            )
+        return save(
+            self,
+            save_directory,
+            legacy_format,
+            filename_prefix,
+            push_to_hub,
+            tokenizer_json=tokenizer_json,
+            **kwargs,
+        )
 
     convert_added_tokens = staticmethod(convert_added_tokens)
 
@@ -312,21 +302,4 @@ class PreTrainedTokenizer(
         >>> tokenizer.add_tokens(["covid-19"]), tokenizer.fingerprint() == before
         (1, False)
         """
-        from trietok.tokenizer.fingerprint import fingerprint  # hashing is not needed to encode
-
         return fingerprint(self)
-
-
-def _import_for_child() -> None:
-    """Import what saving and other methods than encoding need: a child that is forked while another
-    thread imports it would wait for that for ever.
-    """
-    needed = "trietok.files.save trietok.inputs.rows trietok.tokenizer.by_methods hashlib fcntl"
-    for name in needed.split():
-        with suppress(ImportError):  # not every system has all
-            importlib.import_module(name)
-
-
-# not when trietok is imported: few programs fork, and fewer save
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_import_for_child)

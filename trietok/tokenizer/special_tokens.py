@@ -8,11 +8,11 @@ sets the token, `cls_token_id` its id, and `special_tokens_map` shows them all.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from trietok import log
-from trietok.errors import NotSupportedError, OptionError, SpecialTokenError, brief
+from trietok.errors import NotSupportedError, OptionError, SpecialTokenError
 from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
@@ -109,6 +109,9 @@ if TYPE_CHECKING:
 
         def __get__(self, tokenizer: object, kind: type | None = None) -> list[str]: ...
         def __set__(self, tokenizer: object, tokens: Sequence[Token] | None) -> None: ...
+
+
+logger = logging.getLogger("trietok")
 
 
 class SpecialTokensMixin(metaclass=ChangeableType):
@@ -225,7 +228,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
                 value = table.roles[role]
                 if value is None:
                     if self.verbose and not is_id:
-                        log.error("Using %s, but it is not set yet.", role)
+                        logger.error("Using %s, but it is not set yet.", role)
                     return None
                 tokens = [str(token) for token in value] if role == ADDITIONAL else str(value)
                 return self._ids_of_roles(table, tokens) if is_id else tokens
@@ -397,7 +400,7 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         dropped = [old for old in self.additional_special_tokens if old not in kept]
         if dropped:
             is_one = len(dropped) == 1
-            log.warning(
+            logger.warning(
                 "%s %s; pass replace_additional_special_tokens=False to extend the list",
                 ", ".join(map(repr, dropped)),
                 (
@@ -446,13 +449,16 @@ class SpecialTokensMixin(metaclass=ChangeableType):
             return 0
         if not isinstance(new_tokens, (list, tuple)):
             new_tokens = [new_tokens]  # type: ignore[list-item]
-        known = self.known_tokens(new_tokens, special_tokens) if log.is_info_heard() else []
-        with brief:
-            number = self._add_tokens(new_tokens, special_tokens=special_tokens)
+        known = (
+            self.known_tokens(new_tokens, special_tokens)
+            if logger.isEnabledFor(logging.INFO)
+            else []
+        )
+        number = self._add_tokens(new_tokens, special_tokens=special_tokens)
         if known:
             named = ", ".join(map(repr, known[:_MOST_NAMED]))
             more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-            log.info(
+            logger.info(
                 "add_tokens: %s of %s tokens got no new id, for they have one or stand in the list"
                 " before: %s%s",
                 *(len(known), len(new_tokens), named, more),

@@ -8,11 +8,12 @@ ids alone, model inputs, conversions, and changes of the added tokens.
 from __future__ import annotations
 
 import copy
+import difflib
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from trietok import log
 from trietok.errors import (
     InputError,
     NotSupportedError,
@@ -32,6 +33,8 @@ from trietok.tokenizer.moment import NEVER, Derived, Moment
 from trietok.tokenizer.special_tokens import SpecialTokensMixin
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, TokenTable
 from trietok.typing_compat import Self
+
+logger = logging.getLogger("trietok")
 
 _SETTINGS = tuple(
     """name_or_path model_max_length max_len padding_side truncation_side model_input_names
@@ -111,7 +114,7 @@ class TokenizerState(SpecialTokensMixin):
         self._set_model_specific_special_tokens(self.extra_special_tokens)
         # any keyword is kept and saved, as in transformers
         for keyword, meant in self.misspellings(kwargs):
-            log.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
+            logger.warning("the keyword %r changes nothing; did you mean %r?", keyword, meant)
         self._load_added_tokens(editing.all_as_added(decoder))
         self._restore(record)
         # A role's token that neither a file nor the vocabulary holds is added now; any other is
@@ -147,7 +150,6 @@ class TokenizerState(SpecialTokensMixin):
         unknown = [keyword for keyword in keywords if keyword not in known][:_UNKNOWN_KEYWORDS]
         if not unknown:
             return []
-        import difflib  # 2 ms: only where a keyword is unknown
 
         squeezed = {name.replace("_", ""): name for name in sorted(known)}
         pairs = []
@@ -263,7 +265,7 @@ class TokenizerState(SpecialTokensMixin):
         """Log a warning, unless one with the same key has been logged."""
         if not self.deprecation_warnings.get(key):
             self.deprecation_warnings[key] = True
-            log.warning(message)
+            logger.warning(message)
 
     def holding(self) -> AbstractContextManager[None]:
         """A context for reading several parts of the tokenizer: changes by other threads wait until

@@ -7,10 +7,10 @@ threads see a change only when all its steps are done.
 
 from __future__ import annotations
 
-from _thread import get_ident
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.errors import (
@@ -22,6 +22,7 @@ from trietok.errors import (
     one_column,
 )
 from trietok.forks import ForkableLock
+from trietok.inputs.post_processors import bare_pieces
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
 from trietok.text.changes import Version, cached_property
@@ -144,8 +145,6 @@ class TokenTable:
     @cached_property
     def pieces_around(self) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
         """In the fast profile, the pieces of a row of one text, and of two."""
-        from trietok.inputs.post_processors import bare_pieces  # the slow profile does without it
-
         pieces = bare_pieces if self.post_processor is None else self.post_processor.pieces
         return pieces(False), pieces(True)
 

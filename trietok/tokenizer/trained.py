@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from trietok.errors import FileFormatError, VocabularyError, told_as
+from trietok.errors import FileFormatError, VocabularyError, errors_naming
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
 from trietok.inputs.post_processors import bare_pieces
 from trietok.inputs.template import RowPiece
@@ -182,7 +182,7 @@ def save_tokenizer(
         )
     tokens = [token or "" for token in vocabulary.tokens]
     require_utf8(tokens)
-    with tempfile.TemporaryDirectory() as folder, told_as(folder, ""):
+    with tempfile.TemporaryDirectory() as folder, errors_naming("", instead_of=folder):
         path = Path(folder, VOCAB_FILE)
         write_vocab_lines(path, tokens)
         tokenizer = BertTokenizer(path, **options)

@@ -19,7 +19,6 @@ from trietok.errors import (
     SpecialTokenError,
     TokenIdError,
     VocabularyError,
-    brief,
     one_column,
 )
 from trietok.files.formats import VOCAB_FILE, write_vocab_lines
@@ -239,8 +238,7 @@ class WordpieceVocabulary(ConversionMixin, AddedTokensMixin):
             tokens += [None] * (table.max_id + 1 - len(tokens))
         for token_id in [*self.vocabulary.holes, *range(len(self.vocabulary.tokens), len(tokens))]:
             tokens[token_id] = _filled(table, token_id, include_added)
-        with brief:
-            write_vocab_lines(path, tokens)
+        write_vocab_lines(path, tokens)
         return (path,)
 
     # ---- changing the vocabulary -----------------------------------------------------------------

@@ -37,7 +37,6 @@ from operator import add, neg
 from pathlib import Path
 from typing import NamedTuple
 
-from trietok.collector import bulk
 from trietok.errors import InputError, InputTypeError
 from trietok.files.atomic import save_files, save_into
 from trietok.files.formats import (
@@ -151,19 +150,18 @@ def train_chinese_bpe(
     if vocab_size is None and num_merges is None:
         vocab_size = VOCAB_SIZE
     texts = require_texts(texts, "texts", "sentence")
-    with bulk():
-        read = _Sentences(texts, report)
-        chains = read.chains
-        characters: Mapping[str, int] = characters_of(chains)
-        if limit_alphabet is not None and len(characters) > limit_alphabet:
-            kept = set(alphabet(characters, limit_alphabet, ()))
-            chains = _between(chains, characters.keys() - kept)
-            characters = {char: count for char, count in characters.items() if char in kept}
-        if vocab_size is not None:
-            require_room(vocab_size, len(characters), "different characters of the texts")
-        merging = _ChineseMerging(chains, characters)
-        del chains, read.chains
-        merges = merging.run(vocab_size, num_merges, report, log)
+    read = _Sentences(texts, report)
+    chains = read.chains
+    characters: Mapping[str, int] = characters_of(chains)
+    if limit_alphabet is not None and len(characters) > limit_alphabet:
+        kept = set(alphabet(characters, limit_alphabet, ()))
+        chains = _between(chains, characters.keys() - kept)
+        characters = {char: count for char, count in characters.items() if char in kept}
+    if vocab_size is not None:
+        require_room(vocab_size, len(characters), "different characters of the texts")
+    merging = _ChineseMerging(chains, characters)
+    del chains, read.chains
+    merges = merging.run(vocab_size, num_merges, report, log)
     return ChineseBpe(merging.subwords(), read.punctuation(), merges, read.number)
 
 

@@ -24,7 +24,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from trietok.collector import bulk
 from trietok.disk import LONGEST_LINE
 from trietok.errors import InputError, VocabularyError
 from trietok.text.kernel import choosing
@@ -240,8 +239,7 @@ def learnt(
     """
     options.check()
     spelling = spell(as_word_counts(texts, progress=on_progress, **counting), options)
-    with bulk():
-        return spelling, _Merging(spelling, options, on_progress or (lambda progress: None)).run()
+    return spelling, _Merging(spelling, options, on_progress or (lambda progress: None)).run()
 
 
 class _Merging:

@@ -11,9 +11,11 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from concurrent.futures import BrokenExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trietok.cores import cores
 from trietok.errors import (
     InputError,
     InputTypeError,
@@ -23,7 +25,7 @@ from trietok.errors import (
 from trietok.showing.characters import number_of
 from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.characters import CHINESE_CLASS
-from trietok.worker_pool import cores, worker_pool
+from trietok.worker_pool import worker_pool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -306,7 +308,6 @@ def _counted(
         for batch in batches:
             yield len(batch), count(batch)
         return
-    from concurrent.futures.process import BrokenProcessPool
 
     try:
         with worker_pool(workers, _begin_process, count) as submit:
@@ -319,7 +320,7 @@ def _counted(
                 waiting.append((len(batch), submit(_count_in_process, batch)))
             for size, future in waiting:
                 yield size, future.result()
-    except BrokenProcessPool:
+    except BrokenExecutor:
         raise TrietokError(
             "a process that counts words has died, perhaps because memory ran out; try fewer"
             " processes (--workers)"

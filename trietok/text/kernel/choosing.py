@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trietok.cores import cores
 from trietok.forks import ForkableLock
 from trietok.text.basic_tokenizer import MARKS, PUNCTUATION
 from trietok.text.characters import (
@@ -186,7 +187,6 @@ def threads_allowed(forks: int = 0) -> int:
     is_child = forks or (process and process.parent_process())
     if is_child if wanted is None else wanted.lower() in _OFF:
         return 1
-    from trietok.worker_pool import cores  # it takes milliseconds to import
 
     return min(int(wanted), cores()) if wanted and wanted.isdecimal() else cores()
 

@@ -37,6 +37,8 @@ from trietok.workbench.adapting.add_terms import (
 )
 from trietok.workbench.adapting.apply_rows import OnStep, check_saving, write_rows
 from trietok.workbench.adapting.checkpoint import checked_model
+from trietok.workbench.adapting.distil import distil_rows
+from trietok.workbench.adapting.encoder import checked_parts
 from trietok.workbench.adapting.row_initialization import (
     Initializer,
     check_initialization,
@@ -127,8 +129,6 @@ def adapt(
     planned = "length" if fits else initialization
     check_initialization(before, planned)
     if fits:
-        from trietok.workbench.adapting.encoder import checked_parts  # only where a model runs
-
         checked_parts(checkpoint)
     base = copy.deepcopy(before)
     removed = remove_terms(base, remove)
@@ -164,8 +164,6 @@ def adapt(
         # once more: the texts may have taken hours
         checkpoint, axes = checked_model(checkpoint.directory, staging, also, leave)
         if fits:
-            from trietok.workbench.adapting.distil import distil_rows
-
             fitted = distil_rows(
                 plan,
                 checkpoint,

@@ -11,6 +11,7 @@ written, so that two programs agree on what it holds.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import shutil
@@ -29,13 +30,13 @@ from trietok.errors import (
     TokenizerClassError,
     VocabularyError,
     as_file_error,
+    errors_naming,
 )
 from trietok.files.atomic import new_directory
 from trietok.files.formats import CONFIG_FILE, write_json
 from trietok.files.json_files import read_json_object
 from trietok.files.safetensors import ELEMENT_BYTES, Header, header_bytes, size_of
 from trietok.files.save import save_files_of
-from trietok.log import warning
 from trietok.tokenizer.auto import AutoTokenizer
 from trietok.tokenizer.bert import BertTokenizer
 from trietok.tokenizer.bert_fast import BertTokenizerFast
@@ -52,6 +53,8 @@ from trietok.workbench.adapting.token_tensors import moved_ids
 
 if TYPE_CHECKING:
     from trietok.workbench.adapting.distil import FittedRows
+
+logger = logging.getLogger("trietok")
 
 OnStep = Callable[[int, int], None]
 _COPY_BYTES = 1 << 22
@@ -134,7 +137,9 @@ def write_rows(
     is tied to them.
     """
     if plan.replaces_vocabulary:
-        warning("%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan)
+        logger.warning(
+            "%s is written with the rows of another vocabulary: %s", os.fspath(out_dir), plan
+        )
     for_model = plan.for_model(checkpoint.rows, multiple_of)
     ids = moved_ids(checkpoint.config, for_model, where=CONFIG_FILE, tokenizer=tokenizer)
     blocks = RowBlocks(for_model)
@@ -217,13 +222,9 @@ def check_saving(tokenizer: PreTrainedTokenizer) -> None:
     """Raise what saving it would raise in the end, or loading it, before rows are fitted for hours;
     it is tried.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            save_files_of(tokenizer, folder)
-            loaded = type(tokenizer).from_pretrained(folder)
-        except VocabularyError as error:
-            error.args = (str(error).replace(f"{folder}{os.sep}", ""),)  # of which nothing is left
-            raise
+    with tempfile.TemporaryDirectory() as folder, errors_naming("", instead_of=folder):
+        save_files_of(tokenizer, folder)
+        loaded = type(tokenizer).from_pretrained(folder)
     if loaded.fingerprint() != tokenizer.fingerprint():
         raise VocabularyError(
             "the tokenizer would give other ids when it is saved and loaded:"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trietok.errors import InputError, InputTypeError
 from trietok.showing.characters import aligned
 from trietok.showing.report import Report, Table
+from trietok.workbench.adapting.rows_in_memory import ModelInMemory
 from trietok.workbench.adapting.token_tensors import Sum
 from trietok.workbench.comparing.compare import short_fingerprint
 
@@ -261,9 +262,6 @@ class RowPlan(Report):
                 is known has as many rows as there are tokens; or a new row would be made of rows
                 that are not finite.
         """
-        # numpy and torch: only where a model is changed
-        from trietok.workbench.adapting.rows_in_memory import ModelInMemory
-
         there = ModelInMemory(model, also, leave)
         fitted = self.for_model(there.rows, multiple_of)
         return AppliedRows(self, there.rows, fitted.rows_after, *there.give(fitted))

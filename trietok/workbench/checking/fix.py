@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from trietok.disk import read_text
-from trietok.errors import FileFormatError, TrietokError, told_as
+from trietok.errors import FileFormatError, TrietokError, errors_naming
 from trietok.files.atomic import checked_new, save_files, save_into
 from trietok.files.formats import (
     ADDITIONAL,
@@ -294,13 +294,14 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
     files = repair.files
     kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
-    with tempfile.TemporaryDirectory() as folder, told_as(folder, files.path):
+    with tempfile.TemporaryDirectory() as folder:
         loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
             entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
         else:  # with the ids that tokens are given on loading
-            loaded.save_pretrained(folder, save_jinja_files=False)
+            with errors_naming(files.path, instead_of=folder):
+                loaded.save_pretrained(folder, save_jinja_files=False)
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
             entries = list(loaded.added_tokens_decoder.items())
         added = _new_ids(repair, entries, id_map)

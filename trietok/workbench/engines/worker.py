@@ -16,7 +16,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib import import_module
+from importlib import import_module, metadata
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -185,8 +185,6 @@ def _version_of(package: Any, name: str) -> str:
     """The version that a package says, or that pip knows it by; empty where neither does."""
     version: str = getattr(package, "__version__", None) or ""
     if not version:
-        from importlib import metadata  # slow to import, and not needed to know who there is
-
         with contextlib.suppress(metadata.PackageNotFoundError):
             version = metadata.version(name)
     return version

@@ -14,6 +14,7 @@ import platform
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -410,8 +411,6 @@ def versions_now() -> dict[str, str]:
     """The versions of trietok, of Python and its Unicode tables, and of the tokenizers' libraries
     that are there.
     """
-    from importlib import metadata  # slow to import
-
     here = platform.python_version(), unicodedata.unidata_version
     versions = {"trietok": __version__, "python": here[0], "unicode": here[1]}
     for name in _LIBRARIES:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from itertools import tee
 from typing import Any
 
-from trietok.errors import TrietokError, told_as
+from trietok.errors import TrietokError
 from trietok.explaining.values import TITLES
 from trietok.files.save import save_files_of
 from trietok.inputs.profiles import Profile
@@ -215,7 +215,7 @@ def _in_other_profile(tokenizer: Any) -> Any:
     )
     if kind is None:
         raise TrietokError(f"{type(tokenizer).__name__} has no other profile")
-    with tempfile.TemporaryDirectory(prefix="trietok-") as directory, told_as(directory, ""):
+    with tempfile.TemporaryDirectory(prefix="trietok-") as directory:
         save_files_of(
             tokenizer, directory, legacy_format=True if tokenizer.profile == "fast" else None
         )
