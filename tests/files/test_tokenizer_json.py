@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pathlib
 import pickle
 
