@@ -463,7 +463,7 @@ def test_killed_while_it_fits_and_writes(make, tmp_path, signal_):
     assert adapted() == 0
     seconds, tally = time.monotonic() - began, {"nothing": 0, "all": 0}
     expected = {path.name: path.read_bytes() for path in (place / "out").iterdir()}
-    for number in range(often(10, nightly=40)):
+    for number in range(often(10, nightly=20)):
         shutil.rmtree(place)
         # Of three, one is stopped before the directory gets its name, one after that, one at any
         # moment.

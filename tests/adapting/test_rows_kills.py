@@ -29,7 +29,7 @@ pytestmark = [
     posix,
 ]
 
-KILLS = often(10, nightly=200)
+KILLS = often(10, nightly=40)
 
 
 def contents(directory) -> dict[str, str]:

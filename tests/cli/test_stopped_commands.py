@@ -242,7 +242,7 @@ def test_at_each_step(given, tmp_path, monkeypatch, name, way):
     """All of them at night, else two."""
 
     def choose(moments):
-        return random.sample(moments, min(often(2, nightly=100_000), len(moments)))
+        return random.sample(moments, min(often(2, nightly=20), len(moments)))
 
     _check(given, tmp_path, monkeypatch, name, way, choose)
 

@@ -20,7 +20,7 @@ from tests.corpus.shards import contents, finished, manifest_in, write
 
 pytestmark = [pytest.mark.faults, posix]
 
-KILLS = often(2, nightly=30)
+KILLS = often(2, nightly=12)
 
 
 @pytest.fixture

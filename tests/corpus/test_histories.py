@@ -17,7 +17,7 @@ from tests.conftest import often
 from tests.corpus.shards import contents, manifest_in, write
 from trietok import encode_files
 
-CASES = often(30, nightly=500)
+CASES = often(30, nightly=120)
 
 
 class Killed(BaseException):

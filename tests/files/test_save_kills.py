@@ -24,7 +24,7 @@ from trietok import BertTokenizer, check
 
 pytestmark = pytest.mark.faults
 
-KILLS = often(20, 300)
+KILLS = often(20, 100)
 LONGEST = 300  # seconds; what does not come until then, never comes
 
 

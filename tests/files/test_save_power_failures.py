@@ -26,7 +26,7 @@ from trietok import BertTokenizer
 
 pytestmark = pytest.mark.faults
 
-FAILURES = often(15, 60)
+FAILURES = often(15, 40)
 # ioctl of ext4 and xfs: no more is written, not even the log
 _SHUT_DOWN, _WITHOUT_FLUSH = 0x8004587D, 2
 

@@ -615,4 +615,4 @@ def test_some_calls() -> None:
 
 @pytest.mark.parity
 def test_many_calls() -> None:
-    assert_no_difference(often(5_000, nightly=60_000))
+    assert_no_difference(often(5_000, nightly=20_000))

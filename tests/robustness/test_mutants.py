@@ -48,7 +48,7 @@ def test_mutants_load_consistently_or_are_refused(tmp_path):
 @pytest.mark.faults
 def test_many_mutants_load_consistently_or_are_refused_in_a_moment(tmp_path):
     start = random.randrange(2**32)
-    for seed in range(start, start + often(200, 20_000)):
+    for seed in range(start, start + often(200, 3_000)):
         before = time.process_time()
         assert failures(tmp_path, range(seed, seed + 1)) == {}
         assert time.process_time() - before < 5, seed

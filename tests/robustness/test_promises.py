@@ -21,7 +21,7 @@ from tests.conftest import often
 from tests.robustness.mutants import ENTRIES
 
 ATTEMPTS = 2_500  # of one seed
-ROUNDS = often(1, 20)  # of the marked run
+ROUNDS = often(1, 5)  # of the marked run
 READ = {
     *(
         "vocab.txt",

@@ -23,9 +23,9 @@ needs_compiler = pytest.mark.skipif(
     or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
     reason="needs cc: and a Python that can load the kernel",
 )
-FUZZED = str(often(5, 60))  # seconds of each run of random texts
+FUZZED = str(often(5, 30))  # seconds of each run of random texts
 STRESSED = str(often(10, 20))  # seconds of threads
-APART = str(often(12, 1))  # how many allocations lie between two that fail
+APART = str(often(12, 4))  # how many allocations lie between two that fail
 STRICT = ("-Werror",)
 SANITIZERS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 FAILING = ("-DTRIETOK_FAILING_ALLOCATOR",)
@@ -80,6 +80,18 @@ def test_sanitizers_find_nothing_in_random_texts(tmp_path):
     compile_kernel(library, [*STRICT, *SANITIZERS])
     shown = run(library, "tests.text.fuzz_kernel", FUZZED, **with_sanitizers())
     assert " 0 differ; kernels were made: True" in shown
+
+
+@needs_compiler
+@pytest.mark.faults
+def test_sanitizers_find_nothing_in_the_tests_of_the_kernel(tmp_path):
+    library = tmp_path / build_kernel.LIBRARY
+    compile_kernel(library, [*STRICT, *SANITIZERS])
+    files = ("text/test_kernel.py", "text/test_terms.py", "inputs", "tokenizer/test_threads.py")
+    options = ("-q", "-n", "0", "-p", "tests.text.kernel_from_the_start")
+    paths = [f"tests/{path}" for path in files]
+    environment = {**with_sanitizers(), "HYPOTHESIS_PROFILE": "ci"}
+    assert " passed" in run(library, "pytest", *options, *paths, **environment)
 
 
 @needs_compiler

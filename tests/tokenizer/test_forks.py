@@ -12,7 +12,7 @@ from tests.conftest import often
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-FORKS = often(4, nightly=200)
+FORKS = often(4, nightly=30)
 PROGRAM = """
 import itertools, os, signal, sys, threading
 import trietok

@@ -27,8 +27,8 @@ Read = Callable[[Any], Any]
 Change = Callable[[Any], Any]
 
 SOURCES = os.path.dirname(trietok.__file__)
-LINES = often(4, nightly=100)  # at which each read and change is stopped
-READ_OFTEN = often(3_000, nightly=100_000)
+LINES = often(4, nightly=12)  # at which each read and change is stopped
+READ_OFTEN = often(3_000, nightly=20_000)
 # seconds: a thread that has to wait for the one that is stopped is not waited for any longer
 STOP_AT_MOST = 0.005
 ENTRIES = "[unused1] a b c ##b ##c ab new york < > p q x ##x".split()
