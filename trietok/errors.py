@@ -7,7 +7,6 @@ error are attributes.
 
 from __future__ import annotations
 
-import copy
 import copyreg
 import importlib
 import os
@@ -94,20 +93,22 @@ class TrietokError(Exception):
 def errors_naming(
     directory: str | os.PathLike[str], *, instead_of: str | os.PathLike[str]
 ) -> Iterator[None]:
-    """Replace an error about a temporary folder by one about the directory that the user knows.
+    """Name the directory that the user knows in errors about a temporary folder.
 
-    If `directory` is "", the new error has only the names of files in the folder.
+    If `directory` is "", errors name only the files in the folder.
     """
+    temporary, known = os.path.join(instead_of, ""), os.path.join(directory, "")
+
+    def renamed(value: Any) -> Any:
+        return value.replace(temporary, known) if isinstance(value, str) else value
+
     try:
         yield
     except TrietokError as error:
-        temporary, known = os.path.join(instead_of, ""), os.path.join(directory, "")
-        renamed = copy.copy(error)
-        renamed.args = (str(error).replace(temporary, known),)
-        path = getattr(error, "path", None)
-        if path is not None:
-            vars(renamed)["path"] = path.replace(temporary, known)
-        raise renamed from error
+        error.args = tuple(map(renamed, error.args))
+        if hasattr(error, "path"):
+            error.path = renamed(error.path)
+        raise
 
 
 class FileError(TrietokError, OSError, ValueError):

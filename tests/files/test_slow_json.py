@@ -430,3 +430,13 @@ def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_befo
                 == slow.encode("")
                 == [piece.token_id for piece in alone.pieces() if piece.token]
             )
+
+
+def test_a_damaged_tokenizer_json_is_named_and_its_lengths_are_lost(tmp_path, vocab_file, caplog):
+    fast = BertTokenizerFast(vocab_file("a", "b"))
+    fast.save_pretrained(tmp_path / "model")
+    path = tmp_path / "model" / "tokenizer.json"
+    path.write_text(path.read_text(encoding="utf-8") + "x", encoding="utf-8")
+    tokenizer = BertTokenizer.from_pretrained(tmp_path / "model")
+    assert tokenizer.encode("a b") == fast.encode("a b")
+    assert str(path) in caplog.text

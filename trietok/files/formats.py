@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trietok.disk import HALF_PAIR as HALF_PAIR
 from trietok.disk import HIGHEST_ID as HIGHEST_ID
@@ -25,9 +25,6 @@ from trietok.errors import (
     VocabularyError,
     as_file_error,
 )
-
-if TYPE_CHECKING:
-    pass
 
 Check = Callable[[Any], bool]
 

@@ -73,9 +73,7 @@ class _Registry:
 
     @cached_property
     def fast(self) -> dict[str, TokenizerClass]:
-        """The fast classes by the names of the slow ones; imported only when a fast class is
-        needed.
-        """
+        """The fast classes by the names of the slow ones."""
         return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> TokenizerClass | None:
@@ -95,9 +93,7 @@ class _Registry:
         return next(filter(None, (_choose(*pair, use_fast) for pair in pairs)), None)
 
     def _slow_of(self, name: str) -> TokenizerClass | None:
-        if name == JAPANESE:  # few have it, and it brings stages of its own
-            return BertJapaneseTokenizer
-        return self.slow.get(name)
+        return BertJapaneseTokenizer if name == JAPANESE else self.slow.get(name)
 
     def of_model_type(self, model_type: str, use_fast: bool) -> TokenizerClass | None:
         if model_type in self.registered:

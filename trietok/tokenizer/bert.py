@@ -6,7 +6,7 @@ the departures in `docs/hf_compatibility.md`.
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,8 @@ from trietok.tokenizer.wordpiece_vocabulary import ID_HOOKS, WordpieceVocabulary
 if TYPE_CHECKING:
     from trietok.files.tokenizer_json_content import JsonPadding as FilePadding
     from trietok.files.tokenizer_json_content import JsonTruncation as FileTruncation
+
+logger = logging.getLogger("trietok")
 
 
 def given(arguments: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
@@ -185,14 +187,15 @@ class BertTokenizer(WordpieceVocabulary, PreTrainedTokenizer):
         """Keep what a tokenizer.json beside the vocabulary says of truncation and padding, for the
         files of a save; `content` is its object, if it was read before.
         """
-        # the slow profile takes nothing else of it that could be wrong
-        with contextlib.suppress(TrietokError):
+        try:
             content = read_json_object(path) if content is None else content
             settings = {key: content.get(key) for key in ("truncation", "padding")}
             if any(value is not None for value in settings.values()):
                 self.truncation_in_file, self.padding_in_file = truncation_and_padding_of(
                     settings, path
                 )
+        except TrietokError as error:  # a slow tokenizer needs nothing else of this file
+            logger.warning("%s; a save will not have its truncation and padding", error)
 
     def _input_pieces(self, table: TokenTable) -> tuple[tuple[RowPiece, ...], tuple[RowPiece, ...]]:
         """The pieces of a row of one text, and of two, in a call."""

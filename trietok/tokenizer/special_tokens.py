@@ -17,7 +17,7 @@ from trietok.files.formats import ADDITIONAL
 from trietok.forks import under_way
 from trietok.text.added_search import AddedTokens
 from trietok.text.added_tokens import AddedToken
-from trietok.text.changes import ChangeableType, Version, is_replaced
+from trietok.text.changes import ChangeableType, Version, is_ours, is_replaced
 from trietok.tokenizer.roles import Roles, checked_role, role_of
 from trietok.tokenizer.token_table import SPECIAL_HOOKS, CurrentTable, Token, TokenTable
 
@@ -170,8 +170,8 @@ class SpecialTokensMixin(metaclass=ChangeableType):
         for kind in cls.__mro__:
             if kind.__module__.partition(".")[0] in ("trietok", "transformers"):
                 continue
-            for name in vars(kind):
-                if name in LEFT_OUT:
+            for name, method in vars(kind).items():
+                if name in LEFT_OUT and not is_ours(getattr(method, "__func__", method)):
                     raise NotSupportedError(
                         f"{cls.__name__} defines {name}, which trietok never calls;"
                         f" {LEFT_OUT[name]}",

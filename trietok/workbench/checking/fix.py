@@ -294,14 +294,16 @@ def _write(repair: _Repair, target: Path, renumber: bool) -> dict[int, int] | No
     files = repair.files
     kind = repair.facts.kind
     id_map = dict(zip(repair.old_ids, range(len(repair.lines)), strict=True)) if renumber else None
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        errors_naming(files.path, instead_of=folder),
+    ):
         loaded = load_quietly(files.path, kind)
         if isinstance(loaded, Exception):
             config = _config_of_files(repair)
             entries = [(token_id, token) for token_id, token, _ in repair.facts.added]
         else:  # with the ids that tokens are given on loading
-            with errors_naming(files.path, instead_of=folder):
-                loaded.save_pretrained(folder, save_jinja_files=False)
+            loaded.save_pretrained(folder, save_jinja_files=False)
             config = read_json_object(Path(folder, TOKENIZER_CONFIG_FILE))
             entries = list(loaded.added_tokens_decoder.items())
         added = _new_ids(repair, entries, id_map)
