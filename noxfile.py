@@ -88,7 +88,7 @@ def random(session: nox.Session) -> None:
 @nox.session
 def torch(session: nox.Session) -> None:
     """What needs torch, and comparisons with transformers on the models of `TRIETOK_DATA`."""
-    _install(session, "[test]", TORCH)
+    _install(session, "[test]", TORCH, "sentence-transformers", "peft", "accelerate")
     folders = "adapting batches inputs parity tokenizer".split()
     _pytest(session, *(f"tests/{folder}" for folder in folders))
     _pytest(session, "-m", "parity", "tests/adapting")
