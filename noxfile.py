@@ -19,6 +19,9 @@ LIBRARIES_OF_4 = (
     "transformers==4.57.6 model2vec[distill] optimum-onnx[onnxruntime] peft adapters chonkie spacy"
     " spacy-alignments fastapi uvicorn[standard] gunicorn uvicorn-worker httpx"
 ).split()
+# their tests run only by hand, or only with transformers 4
+UNTRIED = "FlagEmbedding,txtai,bertopic,flair,llama_index.core,shap,skeletoken"
+UNTRIED_WITH_5 = f"{UNTRIED},transformers 4,peft,adapters,chonkie,optimum.onnxruntime,spacy"
 OTHERS = ("--ignore=tests/clients", "--ignore=tests/corpus/test_s3.py")  # need more packages
 DATA = os.environ.get("TRIETOK_DATA")  # published models and large texts
 WITH_DATA = {"TRIETOK_MODELS": f"{DATA}/hf", "TRIETOK_CORPORA": f"{DATA}/corpora"} if DATA else {}
@@ -42,17 +45,14 @@ def _pytest(session: nox.Session, *options: str, **env: str) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, and the files of GitHub, pre-commit and packagers by their schemas."""
-    session.install(
-        "ruff>=0.9", "check-jsonschema", "pre-commit", "validate-pyproject", "cffconvert"
-    )
+    """Style, and the files of GitHub, pre-commit and pyproject.toml by their schemas."""
+    session.install("ruff>=0.9", "check-jsonschema", "pre-commit", "validate-pyproject")
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     workflows = sorted(map(str, pathlib.Path(".github/workflows").glob("*.yml")))
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
     session.run("pre-commit", "validate-config", ".pre-commit-config.yaml")
     session.run("validate-pyproject", "pyproject.toml")
-    session.run("cffconvert", "--validate")
 
 
 @nox.session
@@ -105,10 +105,11 @@ def clients(session: nox.Session, transformers: int) -> None:
         _install(session, "[ja]", *LIBRARIES, *LIBRARIES_OF_4, TORCH)
         # it asks for an older transformers, and works with this one
         session.install("--no-deps", "spacy-transformers")
-        more = ("tests/parity/test_japanese_live.py", "tests/test_services_page.py")
+        more = ["tests/parity/test_japanese_live.py", "tests/test_services_page.py"]
+        more += ["--may-skip", UNTRIED]
     else:
         _install(session, "", *LIBRARIES, "transformers>=5,<6", "model2vec", TORCH)
-        more = ()
+        more = ["--may-skip", UNTRIED_WITH_5]
     _pytest(session, "-m", "clients", "tests/clients", *more, **WITH_DATA)
 
 
@@ -129,7 +130,7 @@ def interop(session: nox.Session) -> None:
 @nox.session
 def engines(session: nox.Session) -> None:
     """Ray, Spark, datasets, Dask, Polars, S3 by a server of moto; other libraries on a lock."""
-    more = ("dask", "polars", "moto[server]", "boto3")
+    more = ("dask", "polars", "moto[server]", "boto3", "flash-tokenizer")
     _install(session, "[ray,spark,datasets,s3,test]", TORCH, *more)
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Spark starts in half the time
     _pytest(session, "-m", "engines", "tests/corpus", "tests/locking", JAVA_TOOL_OPTIONS=java)
