@@ -80,12 +80,12 @@ def of_root(markdown: str) -> str:
 
     A link to a file that is no page of the site becomes its text.
 
-    >>> of_root("[saving](docs/saving.md), [how](vocab/README.md), [ids](SECURITY.md)")
-    '[saving](saving.md), how, [ids](security.md)'
+    >>> of_root("[saving](docs/saving.md), [help](CONTRIBUTING.md), [ids](SECURITY.md)")
+    '[saving](saving.md), help, [ids](security.md)'
     >>> of_root('<img src="docs/pictures/reason.png">')
     '<img src="pictures/reason.png">'
     """
-    markdown = re.sub(r"\[([^\]]*)\]\(vocab/[^)]*\)", r"\1", markdown)
+    markdown = re.sub(r"\[([^\]]*)\]\(CONTRIBUTING.md\)", r"\1", markdown)
     return re.sub(r'(\]\(|(?:src|srcset)=")docs/', r"\1", markdown).replace(
         "](SECURITY.md", "](security.md"
     )

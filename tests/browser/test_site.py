@@ -168,7 +168,7 @@ def test_axe_finds_no_serious_fault(browser, served, axe, scheme, width, page):
         ("lstrip", {"guides/add_tokens.html"}),
         ("[UNK]", {"explaining.html"}),
         ("install", {"get_started.html"}),
-        ("licence", {"index.html"}),
+        ("license", {"index.html"}),
         ("remove tokens", {"guides/add_tokens.html", "reference/tokenizers.html"}),
     ],
 )
