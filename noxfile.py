@@ -139,8 +139,8 @@ def engines(session: nox.Session) -> None:
 @nox.session
 def faults(session: nox.Session) -> None:
     """Killed processes, damaged directories, full disks, kernels with ASan, UBSan and TSan."""
-    _install(session, "[test]", "ziglang")
-    _pytest(session, "-m", "faults", "-n", "2")
+    _install(session, "[test]", TORCH, "ziglang")
+    _pytest(session, "-m", "faults", "-n", "2", *OTHERS)
 
 
 @nox.session

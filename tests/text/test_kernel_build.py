@@ -87,7 +87,7 @@ def test_sanitizers_find_nothing_in_random_texts(tmp_path):
 def test_sanitizers_find_nothing_in_the_tests_of_the_kernel(tmp_path):
     library = tmp_path / build_kernel.LIBRARY
     compile_kernel(library, [*STRICT, *SANITIZERS])
-    options = ("-q", "-n", "0", "-p", "tests.text.kernel_from_the_start")
+    options = ("-q", "-n", "0", "-m", "not parity", "-p", "tests.text.kernel_from_the_start")
     paths = ("tests/text/test_kernel.py", "tests/inputs")
     environment = {**with_sanitizers(), "HYPOTHESIS_PROFILE": "dev"}
     assert " passed" in run(library, "pytest", *options, *paths, **environment)

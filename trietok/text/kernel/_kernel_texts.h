@@ -330,7 +330,8 @@ static inline int may_begin_term(const AsciiWord *word, const Entry *entry)
 {
     uint32_t bytes, behind = entry->behind;
     memcpy(&bytes, word->at + word->length + 1, EDGE);
-    return ((behind & behind_bit(bytes)) != 0) | ((behind != 0) & !are_printable(bytes));
+    int is_behind = (behind & behind_bit(bytes)) != 0, is_unsure = behind != 0 && !are_printable(bytes);
+    return is_behind | is_unsure;
 }
 
 /* Walk on behind a word of ASCII, by the starts that `find_starts` has put. */
