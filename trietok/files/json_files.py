@@ -65,9 +65,9 @@ def check_depth(value: Any) -> None:
     """Raise RecursionError for containers that are nested more deeply than `DEEPEST`."""
     level = [value]
     for _ in range(DEEPEST + 1):
-        containers = [item for item in level if isinstance(item, (dict, list))]
-        if not containers:
+        if {dict, list}.isdisjoint(map(type, level)):
             return
+        containers = [item for item in level if isinstance(item, (dict, list))]
         level = []
         for container in containers:
             level.extend(container.values() if isinstance(container, dict) else container)

@@ -103,13 +103,16 @@ class Vocabulary:
             VocabularyError: an id is negative or no int, two tokens have one id, or there is no
                 token.
         """
-        for token, token_id in token_to_id.items():
-            if type(token_id) is not int or token_id < 0:
-                raise VocabularyError(
-                    f"token {token!r} has the id {token_id!r}; an id is a whole number from 0",
-                    token=token,
-                )
-        tokens: list[str | None] = [None] * (max(token_to_id.values(), default=-1) + 1)
+        ids = token_to_id.values()
+        if not {int}.issuperset(map(type, ids)) or min(ids, default=0) < 0:
+            token = next(
+                token
+                for token, token_id in token_to_id.items()
+                if type(token_id) is not int or token_id < 0
+            )
+            message = f"token {token!r} has the id {token_to_id[token]!r}"
+            raise VocabularyError(f"{message}; an id is a whole number from 0", token=token)
+        tokens: list[str | None] = [None] * (max(ids, default=-1) + 1)
         for token, token_id in token_to_id.items():
             if tokens[token_id] is not None:
                 raise VocabularyError(
