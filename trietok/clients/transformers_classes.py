@@ -266,8 +266,8 @@ def to_transformers(tokenizer: Any, *, allow_differences: bool = False) -> Any:
     if missed and not _is_four():
         logger.warning(
             "what to_transformers gives cannot be saved: transformers would read it as a %s,"
-            " which finds the added token %s; whoever saves it, such as a Trainer at a"
-            " checkpoint, gets an error. Pass allow_differences=True to save it all the same,"
+            " which finds the added token %s. Saving it raises an error, also when a Trainer"
+            " saves a checkpoint. Pass allow_differences=True to save it all the same,"
             " or use the fast profile",
             _LEGACY,
             missed,

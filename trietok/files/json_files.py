@@ -1,7 +1,4 @@
-"""JSON files, read within limits and without doubled keys.
-
-In: a file. Out: its value, or an error that says where the file is wrong.
-"""
+"""Read JSON files within limits and without doubled keys. An error names the place in the file."""
 
 from __future__ import annotations
 
@@ -11,9 +8,7 @@ from collections import Counter
 from typing import Any
 
 from trietok.disk import Path_, read_text
-from trietok.errors import (
-    FileFormatError,
-)
+from trietok.errors import FileFormatError
 
 # Of a JSON file: a million added tokens have fewer.
 MOST_VALUES = 8_000_000

@@ -31,7 +31,6 @@ from trietok.files.kinds import (
 from trietok.files.load import loads_knowingly, say_once
 from trietok.files.model_files import BUILT_IN_NAMES, find_files
 from trietok.inputs.profiles import Profile
-from trietok.text.changes import cached_property
 from trietok.tokenizer.bert_japanese import BertJapaneseTokenizer
 from trietok.tokenizer.fast_relatives import FAST_CLASSES
 from trietok.tokenizer.pretrained import PreTrainedTokenizer
@@ -69,12 +68,11 @@ class _Registry:
 
     def __init__(self) -> None:
         self.slow: dict[str, TokenizerClass] = {kind.__name__: kind for kind in CLASSES}
+        # by the names of the slow classes
+        self.fast: dict[str, TokenizerClass] = {
+            kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES
+        }
         self.registered: dict[str, tuple[TokenizerClass | None, TokenizerClass | None]] = {}
-
-    @cached_property
-    def fast(self) -> dict[str, TokenizerClass]:
-        """The fast classes by the names of the slow ones."""
-        return {kind.__name__.removesuffix("Fast"): kind for kind in FAST_CLASSES}
 
     def of_class(self, name: str, use_fast: bool) -> TokenizerClass | None:
         """The class of a name, with or without `Fast`."""
