@@ -89,10 +89,10 @@ def often(count: int, nightly: int | None = None) -> int:
     return max(1, int(count * _FACTORS[PROFILE]))
 
 
-def examples(count: int, nightly: int | None = None) -> settings:
-    """Return Hypothesis' settings with `often(count, nightly)` examples."""
+def examples(count: int) -> settings:
+    """Return Hypothesis' settings with `often(count)` examples."""
     return settings(
-        max_examples=often(count, nightly),
+        max_examples=often(count),
         deadline=None,
         print_blob=True,
         suppress_health_check=[
@@ -130,11 +130,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _is_expected(reason: str, config: pytest.Config) -> bool:
     """Whether a skip for this reason passes: each has the form "needs NAME" or "needs NAME: why"."""
-    name = reason.removeprefix("Skipped: ").removeprefix("needs ").partition(":")[0]
-    if not reason.removeprefix("Skipped: ").startswith("needs "):
-        return False
+    reason = reason.removeprefix("Skipped: ")
+    name = reason.removeprefix("needs ").partition(":")[0]
     allowed = config.getoption("--may-skip")
-    return allowed is None or name in allowed.split(",")
+    return reason.startswith("needs ") and (allowed is None or name in allowed.split(","))
 
 
 def _fail_unexpected_skips(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config):
