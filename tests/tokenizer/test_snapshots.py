@@ -113,11 +113,11 @@ class Stopped:
         place: where the first thread was stopped; None if it was not.
     """
 
-    def __init__(self, at: int = 0, change: Callable[[], Any] = lambda: None) -> None:
+    def __init__(self, at: int = 0, other: Callable[[], Any] = lambda: None) -> None:
         self.lines = 0
         self.place: str | None = None
         self._at = at
-        self._other = threading.Thread(target=change)
+        self._other = threading.Thread(target=other)
 
     def run(self, action: Callable[[], Any]) -> Any:
         before = sys.gettrace()
@@ -169,7 +169,7 @@ def wrong_results(tokenizer: Any, read: Read, change: str, in_a_change: bool) ->
         def ask(found: list[Any] = found) -> None:
             found.append(result(read, tokenizer))
 
-        traced, change = (step, ask) if in_a_change else (ask, step)
+        traced, other = (step, ask) if in_a_change else (ask, step)
         counting = Stopped()
         counting.run(traced)
         if not in_a_change:
@@ -177,10 +177,10 @@ def wrong_results(tokenizer: Any, read: Read, change: str, in_a_change: bool) ->
         for line in some_of(counting.lines, LINES):
             to_and_fro[later](tokenizer)
             found.clear()
-            stopped = Stopped(line, change)
+            stopped = Stopped(line, other)
             stopped.run(traced)
             if stopped.place is None:  # fewer lines this time: more is cached
-                change()
+                other()
             if found[0] not in results:
                 wrong.append(f"stopped at {stopped.place}: {found[0]!r:.150}")
             if result(read, tokenizer) != results[later]:
