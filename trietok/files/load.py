@@ -41,6 +41,7 @@ from trietok.files.doubts import doubts, near_names
 from trietok.files.formats import ADDITIONAL, TOKENIZER_CONFIG_FILE, TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_files import read_json_object
 from trietok.files.model_files import ModelFiles, find_files, signature
+from trietok.files.tokenizer_json import ReadFile
 from trietok.text.vocabulary import Vocabulary
 
 logger = logging.getLogger("trietok")
@@ -209,6 +210,9 @@ def _load_once(
     ).items():
         arguments.setdefault(argument, vocabulary_path)
     if "tokenizer_file" in cls.vocab_files_names:
+        if ids.tokenizer_json is not None and cls.profile == "fast":
+            read = ReadFile(files.found[TOKENIZER_FILE], ids.tokenizer_json)
+            arguments.setdefault("tokenizer_object", read)
         has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")
         if arguments.get("from_slow") or not has_json:
             arguments = cls.settled_by_slow(arguments)

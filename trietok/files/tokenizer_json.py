@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trietok.disk import MOST_ENTRIES, Path_
 from trietok.errors import InputTypeError, VocabularyError
@@ -401,10 +401,19 @@ _ROBERTA = _BERT | {"trim_offsets": JsonPlace.flag, "add_prefix_space": JsonPlac
 # ---- from other objects --------------------------------------------------------------------------
 
 
+class ReadFile(NamedTuple):
+    """A tokenizer.json whose JSON has been read already."""
+
+    path: str
+    value: dict[str, Any]
+
+
 def tokenizer_json_of_object(value: Any) -> TokenizerJson:
     """What a `tokenizers.Tokenizer` would save to its tokenizer.json."""
     if isinstance(value, TokenizerJson):
         return value
+    if isinstance(value, ReadFile):
+        return tokenizer_json_from_object(value.value, value.path)
     if not callable(getattr(value, "to_str", None)):
         raise InputTypeError(
             f"tokenizer_object is a {type(value).__name__} and should be a tokenizers.Tokenizer"

@@ -18,6 +18,7 @@ from trietok.errors import InputTypeError, NotSupportedError, VocabularyError
 from trietok.files.formats import TOKENIZER_FILE, VOCAB_FILE
 from trietok.files.json_place import NO_NORMALIZER
 from trietok.files.tokenizer_json import (
+    ReadFile,
     added_tokens_of,
     read_tokenizer_json,
     tokenizer_json_of_object,
@@ -91,7 +92,10 @@ class RustProfile(BertTokenizer):
         given = kwargs.pop("tokenizer_object", None)
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
-        if given is not None:
+        if isinstance(given, ReadFile):
+            # a subclass may have chosen another file since `from_pretrained` read this one
+            given = given if given.path == tokenizer_file else None
+        elif given is not None:
             tokenizer_file = "tokenizer_object"  # what errors call it
         if tokenizer_file is not None:
             self._file = self._read_file(tokenizer_file, given, kwargs)
