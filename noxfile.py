@@ -94,7 +94,7 @@ def torch(session: nox.Session) -> None:
     _pytest(session, "-m", "parity", "tests/adapting")
     if WITH_DATA:
         parity = ("-m", "parity", "--ignore=tests/adapting", *OTHERS)
-        _pytest(session, *parity, USE_TORCH="0", **WITH_DATA)
+        _pytest(session, *parity, **WITH_DATA)
 
 
 @nox.session

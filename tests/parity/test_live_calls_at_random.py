@@ -553,6 +553,7 @@ def is_departure(call: Call, ours: Any, their: BaseException | None, our: BaseEx
         )
         or "among strs" in said  # 12
         or "among ints" in said
+        or "a pair whose second text is None" in said
         or ("is str " in said and "it should be a list of words" in said)
         or ("a text is a str, not" in said and call.method in ("tokenize", "convert_tokens_to_ids"))
         or any(name in said for name in mistakes)  # 26
