@@ -5,6 +5,8 @@ steps.
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -48,3 +50,37 @@ def test_one_that_cannot_be_added_keeps_all_of_many_out(wrong):
         tokenizer.add_tokens([*(f"zq{number}" for number in range(MANY)), wrong])
     assert len(tokenizer) == before
     assert "zq7" not in tokenizer.get_added_vocab()
+
+
+def steps_of(action: Callable[[], object]) -> int:
+    """How many lines of Python an action runs."""
+    steps = 0
+
+    def count(frame, event, argument):
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+@pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
+def test_one_more_token_takes_no_longer_among_many(kind):
+    def steps_among(many):
+        tokenizer = kind.from_pretrained("trietok-en")
+        tokenizer.add_tokens([f"zq{number}" for number in range(many)])
+        tokenizer.encode("the people zq7")
+
+        def add_and_encode():
+            tokenizer.add_tokens(["one-more"])
+            tokenizer.encode("the one-more people")
+
+        return steps_of(add_and_encode)
+
+    assert steps_among(5_000) < 2 * steps_among(500)
