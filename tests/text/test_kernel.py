@@ -36,7 +36,9 @@ from tests.text.kernel_cases import (
     random_text,
     write_vocabulary_of_characters,
 )
+from trietok.text.basic_tokenizer import BasicTokenizer
 from trietok.text.kernel import choosing as kernel
+from trietok.text.kernel.blocks import BLOCK_SIZE
 from trietok.text.word_search import WordSearch
 
 pytestmark = pytest.mark.kernel
@@ -146,6 +148,15 @@ def test_every_code_point_in_every_context(pairs, profile, variant, step):
     # surrogates too, and planes of which nothing is assigned
     for codes in in_steps(range(0x110000), step):
         assert_same(plain, compiled, [f"a{chr(code)}" for code in codes])
+
+
+def test_few_characters_are_asked_for_by_themselves():
+    """The kernel learns of 256 characters at a time, since each question is a call of Python."""
+    with kernel.using_kernel("compiled", text_before_kernel=0):
+        blocks = kernel.SlowClassifier(BasicTokenizer(), [], True).blocks()
+    firsts = [*range(BLOCK_SIZE, 0xD800, BLOCK_SIZE), *range(0xE000, 0x33000, BLOCK_SIZE)]
+    by_themselves = sum(blocks.ask(first)[1].count(0) for first in firsts)
+    assert by_themselves < 0.005 * BLOCK_SIZE * len(firsts)
 
 
 def in_steps(values, step, at_once=5000):
