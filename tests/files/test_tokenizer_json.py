@@ -637,3 +637,40 @@ def test_the_file_of_every_class_gives_the_ids_of_the_fast_profile(vocab_file, t
     rust = tokenizers.Tokenizer.from_file(str(path))
     for text in (*PROFILES, "hello [QUESTION]"):
         assert rust.encode(text).ids == reader.encode(text)
+
+
+# ---- a directory that says its added tokens in tokenizer.json alone ------------------------------
+
+
+@pytest.fixture
+def without_config(tmp_path):
+    """A directory without tokenizer_config.json, and the vocabulary of another file."""
+    directory, other = tmp_path / "saved", tmp_path / "other.json"
+    BertTokenizerFast(tokenizer_object=TokenizerJson(VOCABULARY)).save_pretrained(directory)
+    (directory / "tokenizer_config.json").unlink()
+    write_tokenizer_json(other, TokenizerJson({**VOCABULARY, "other": len(VOCABULARY)}))
+    return directory, other
+
+
+def test_the_file_that_the_caller_names_is_read_instead(without_config):
+    directory, other = without_config
+    tokenizer = BertTokenizerFast.from_pretrained(directory, tokenizer_file=str(other))
+    assert "other" in tokenizer.vocab
+    assert "other" not in BertTokenizerFast.from_pretrained(directory).vocab
+    (directory / TOKENIZER_FILE).write_text("{}")
+    with pytest.raises(trietok.FileFormatError):
+        BertTokenizerFast.from_pretrained(directory)
+
+
+def test_the_own_init_of_a_class_gets_paths(without_config):
+    directory, other = without_config
+    seen = {}
+
+    class Mine(BertTokenizerFast):
+        def __init__(self, *args, tokenizer_object=None, **kwargs):
+            seen.update(kwargs, tokenizer_object=tokenizer_object)
+            super().__init__(*args, **{**kwargs, "tokenizer_file": str(other)})
+
+    assert "other" in Mine.from_pretrained(directory).vocab
+    assert seen["tokenizer_object"] is None
+    assert seen["tokenizer_file"] == str(directory / TOKENIZER_FILE)

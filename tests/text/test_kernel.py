@@ -140,7 +140,7 @@ def test_any_tokenizer_gives_the_ids_of_plain_python(characters, seed):
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("step", [389, pytest.param(11, marks=pytest.mark.parity)])
-def test_every_code_point_in_every_context(pairs, profile, variant, step):
+def test_code_points_in_every_context(pairs, profile, variant, step):
     plain, compiled = pairs(profile, variant, directory="trietok-multi")
     for context in CONTEXTS:
         for chars in in_steps(CHARACTERS, step):

@@ -210,7 +210,8 @@ def _load_once(
     ).items():
         arguments.setdefault(argument, vocabulary_path)
     if "tokenizer_file" in cls.vocab_files_names:
-        if ids.tokenizer_json is not None and cls.profile == "fast":
+        own_init = cls.__init__.__module__ == "trietok.tokenizer.bert_fast"
+        if ids.tokenizer_json is not None and own_init:  # a user's would pass it on, or refuse it
             read = ReadFile(files.found[TOKENIZER_FILE], ids.tokenizer_json)
             arguments.setdefault("tokenizer_object", read)
         has_json = TOKENIZER_FILE in files.found or (files.single_file or "").endswith(".json")

@@ -409,7 +409,7 @@ class ReadFile(NamedTuple):
 
 
 def tokenizer_json_of_object(value: Any) -> TokenizerJson:
-    """What a `tokenizers.Tokenizer` would save to its tokenizer.json."""
+    """What a `tokenizers.Tokenizer` would save to its tokenizer.json, or a `ReadFile` holds."""
     if isinstance(value, TokenizerJson):
         return value
     if isinstance(value, ReadFile):

@@ -93,7 +93,7 @@ class RustProfile(BertTokenizer):
         if kwargs.pop("from_slow", False):
             tokenizer_file = None
         if isinstance(given, ReadFile):
-            # a subclass may have chosen another file since `from_pretrained` read this one
+            # the caller may have named another file than the one that `from_pretrained` read
             given = given if given.path == tokenizer_file else None
         elif given is not None:
             tokenizer_file = "tokenizer_object"  # what errors call it
