@@ -5,12 +5,11 @@ steps.
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Callable
 
 import pytest
 
 import trietok
+from tests.tokenizer.test_snapshots import Stopped
 
 FEW, MANY = 300, 1_500  # strings: so many are added one after the other, or all at once
 LETTERS = "abcXYZ09-é世İΣ"
@@ -52,27 +51,9 @@ def test_one_that_cannot_be_added_keeps_all_of_many_out(wrong):
     assert "zq7" not in tokenizer.get_added_vocab()
 
 
-def steps_of(action: Callable[[], object]) -> int:
-    """How many lines of Python an action runs."""
-    steps = 0
-
-    def count(frame, event, argument):
-        nonlocal steps
-        steps += event == "line"
-        return count
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        action()
-    finally:
-        sys.settrace(before)
-    return steps
-
-
 @pytest.mark.parametrize("kind", [trietok.BertTokenizer, trietok.BertTokenizerFast])
 def test_one_more_token_takes_no_longer_among_many(kind):
-    def steps_among(many):
+    def lines_among(many):
         tokenizer = kind.from_pretrained("trietok-en")
         tokenizer.add_tokens([f"zq{number}" for number in range(many)])
         tokenizer.encode("the people zq7")
@@ -81,6 +62,8 @@ def test_one_more_token_takes_no_longer_among_many(kind):
             tokenizer.add_tokens(["one-more"])
             tokenizer.encode("the one-more people")
 
-        return steps_of(add_and_encode)
+        counting = Stopped()
+        counting.run(add_and_encode)
+        return counting.lines
 
-    assert steps_among(5_000) < 2 * steps_among(500)
+    assert 0 < lines_among(5_000) < 2 * lines_among(500)
