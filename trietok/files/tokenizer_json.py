@@ -49,12 +49,6 @@ from trietok.text.added_tokens import LONGEST_TOKEN, AddedToken
 if TYPE_CHECKING:
     from trietok.text.pipeline import Pipeline
 
-# ---- what a file says, as plain values -----------------------------------------------------------
-
-
-# ---- tokens and ids ------------------------------------------------------------------------------
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 
