@@ -22,7 +22,7 @@ LIBRARIES_OF_4 = (
 # their tests run only by hand, or only with transformers 4
 UNTRIED = "FlagEmbedding,txtai,bertopic,flair,llama_index.core,shap,skeletoken"
 UNTRIED_WITH_5 = f"{UNTRIED},transformers 4,peft,adapters,chonkie,optimum.onnxruntime,spacy"
-OTHERS = ("--ignore=tests/clients", "--ignore=tests/corpus/test_s3.py")  # need more packages
+OTHERS = ("--ignore=tests/integrations", "--ignore=tests/batches/test_s3.py")  # need more packages
 DATA = os.environ.get("TRIETOK_DATA")  # published models and large texts
 WITH_DATA = {"TRIETOK_MODELS": f"{DATA}/hf", "TRIETOK_CORPORA": f"{DATA}/corpora"} if DATA else {}
 
@@ -74,7 +74,7 @@ def tests(session: nox.Session) -> None:
 def sanitizers(session: nox.Session) -> None:
     """The kernel with ASan and UBSan on random texts: a minute's look."""
     _install(session, "[test]")
-    _pytest(session, "tests/text/test_kernel_build.py", "-k", "sanitizers and texts", "-n", "0")
+    _pytest(session, "tests/kernel/test_kernel_build.py", "-k", "sanitizers and texts", "-n", "0")
 
 
 @nox.session
@@ -82,18 +82,18 @@ def random(session: nox.Session) -> None:
     """The tests that draw their cases at random; then two minutes in which memory stays level."""
     _install(session, "[test]", TORCH)
     _pytest(session, "-m", "hypothesis", *OTHERS)
-    session.run("python", "-m", "tests.tokenizer.soak", "120")
+    session.run("python", "-m", "tests.core.soak", "120")
 
 
 @nox.session
 def torch(session: nox.Session) -> None:
     """What needs torch, and comparisons with transformers on the models of `TRIETOK_DATA`."""
     _install(session, "[test]", TORCH, "sentence-transformers", "peft", "accelerate")
-    folders = "adapting batches inputs parity tokenizer".split()
+    folders = "vocabulary batches core parity".split()
     _pytest(session, *(f"tests/{folder}" for folder in folders))
-    _pytest(session, "-m", "parity", "tests/adapting")
+    _pytest(session, "-m", "parity", "tests/vocabulary")
     if WITH_DATA:
-        parity = ("-m", "parity", "--ignore=tests/adapting", *OTHERS)
+        parity = ("-m", "parity", "--ignore=tests/vocabulary", *OTHERS)
         _pytest(session, *parity, **WITH_DATA)
 
 
@@ -105,12 +105,12 @@ def clients(session: nox.Session, transformers: int) -> None:
         _install(session, "[ja]", *LIBRARIES, *LIBRARIES_OF_4, TORCH)
         # it asks for an older transformers, and works with this one
         session.install("--no-deps", "spacy-transformers")
-        more = ["tests/parity/test_japanese_live.py", "tests/test_services_page.py"]
+        more = ["tests/parity/test_japanese_live.py", "tests/meta/test_services_page.py"]
         more += ["--may-skip", UNTRIED]
     else:
         _install(session, "", *LIBRARIES, "transformers>=5,<6", "model2vec", TORCH)
         more = ["--may-skip", UNTRIED_WITH_5]
-    _pytest(session, "-m", "clients", "tests/clients", *more, **WITH_DATA)
+    _pytest(session, "-m", "clients", "tests/integrations", *more, **WITH_DATA)
 
 
 @nox.session
@@ -124,7 +124,7 @@ def interop(session: nox.Session) -> None:
     tests = ("tests/parity/test_interop.py", "tests/parity/test_transformers5.py")
     _pytest(session, *tests, TRIETOK_TRANSFORMERS5_PYTHON=str(python))
     session.install("tokenizers==1.0.0rc3")  # last: this transformers does not work with it
-    _pytest(session, "tests/clients/test_to_rust.py", "-k", "every_supported_version")
+    _pytest(session, "tests/integrations/test_to_rust.py", "-k", "every_supported_version")
 
 
 @nox.session
@@ -133,7 +133,7 @@ def engines(session: nox.Session) -> None:
     more = ("dask", "polars", "moto[server]", "boto3", "flash-tokenizer")
     _install(session, "[ray,spark,datasets,s3,test]", TORCH, *more)
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Spark starts in half the time
-    _pytest(session, "-m", "engines", "tests/corpus", "tests/locking", JAVA_TOOL_OPTIONS=java)
+    _pytest(session, "-m", "engines", "tests/batches", "tests/vocabulary", JAVA_TOOL_OPTIONS=java)
 
 
 @nox.session

@@ -12,7 +12,7 @@ import pytest
 collect_ignore = [
     "site/docstrings.py",  # needs the extra `docs`
     "site/hooks.py",
-    "studies/new_rows.py",  # tests/clients/test_studies.py
+    "studies/new_rows.py",  # tests/integrations/test_studies.py
     "studies/small_bert.py",
     "training_batches.md",  # tests/batches/test_training_batches.py
 ]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.text import installed_kernel  # first, before anything asks for a kernel
+from tests.kernel import installed_kernel  # first, before anything asks for a kernel
 from trietok import BertTokenizer
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

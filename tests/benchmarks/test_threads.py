@@ -18,7 +18,7 @@ import sys
 import pytest
 import transformers
 
-from tests.tokenizer.thread_calls import OFTEN
+from tests.core.thread_calls import OFTEN
 from trietok.files.model_files import built_in_directory
 
 pytestmark = pytest.mark.benchmark

@@ -14,13 +14,13 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 
 
 def lines() -> list[str]:
-    """Every different line of the pages in docs/ and of the texts in tests/golden/, in one order.
+    """Every different line of the pages in docs/ and of the texts in tests/parity/golden/, in one order.
 
     Those that are no UTF-8 are left out: not every tokenizer takes them.
     """
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     found = [line for page in pages for line in page.read_text(encoding="utf-8").split("\n")]
-    for golden in sorted((ROOT / "tests" / "golden").glob("*.jsonl")):
+    for golden in sorted((ROOT / "tests" / "parity" / "golden").glob("*.jsonl")):
         found += [
             json.loads(line)["text"] for line in golden.read_text(encoding="ascii").splitlines()
         ]

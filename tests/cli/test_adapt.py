@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from tests.adapting.models import bert, save_model
 from tests.cli.commands import error, out, run, usage_error
+from tests.vocabulary.models import bert, save_model
 from trietok import AutoTokenizer, BertTokenizer
 
 TEXTS = "Vaccines protect from covid.\nLong covid is real, and mRNA vaccines help.\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.checking.directories import CONFIG, decoder, make, vocab
 from tests.cli.commands import COLOURS, error, on_terminal, out, posix, run
+from tests.vocabulary.directories import CONFIG, decoder, make, vocab
 from trietok import check
 
 

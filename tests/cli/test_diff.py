@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cli.commands import WHY, on_terminal, posix, run
-from tests.comparing.parts import WORDS
+from tests.vocabulary.parts import WORDS
 from trietok import BertTokenizerFast, compare
 
 

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from tests.batches.shards import TEXTS, contents, finished, ids_of, rows_in, table_in, write
 from tests.cli.commands import (
     WHY_OF_CLASS,
     environment,
@@ -22,7 +23,6 @@ from tests.cli.commands import (
     run,
     usage_error,
 )
-from tests.corpus.shards import TEXTS, contents, finished, ids_of, rows_in, table_in, write
 from trietok import encode_files
 
 

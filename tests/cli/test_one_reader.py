@@ -9,8 +9,8 @@ import gzip
 import pytest
 import zstandard
 
+from tests.batches.shards import ids_of, rows_in, write
 from tests.cli.commands import error, out, process
-from tests.corpus.shards import ids_of, rows_in, write
 
 TEXTS = ["the people 東", "of the ☃ United States", "the people of the people", "in order, snow ☃☃"]
 NAMES = ["a.jsonl", "a.parquet", "a.txt.gz", "a.jsonl.zst"]

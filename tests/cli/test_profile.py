@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tests.batches.shards import rows_in
 from tests.cli.commands import run_saying_all, usage_error
-from tests.corpus.shards import rows_in
 from trietok import AutoTokenizer, BertTokenizer, BertTokenizerFast
 
 TEXT = "cafe\u0301 hello"  # of which only the slow profile composes a character

@@ -8,8 +8,8 @@ import json
 import pytest
 
 import trietok
-from tests.adapting.models import bert, numbers, read_tensors, save_model, two_tokenizers
 from tests.cli.commands import error, out, run, usage_error
+from tests.vocabulary.models import bert, numbers, read_tensors, save_model, two_tokenizers
 from trietok import AutoTokenizer, BertTokenizer
 
 ROWS, AFTER = 11, 13

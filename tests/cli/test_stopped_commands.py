@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.adapting.models import bert, save_model
 from tests.cli.commands import posix, run
 from tests.conftest import often
 from tests.files.saving import without_flushing
+from tests.vocabulary.models import bert, save_model
 from trietok import BertTokenizer
 from trietok.cli.app import app
 

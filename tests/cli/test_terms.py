@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from tests.batches.shards import write
 from tests.cli.commands import error, out, run
-from tests.corpus.shards import write
 from trietok import AutoTokenizer
 
 TERMS = ["Zoology", "myocardial  infarction", "c, d", " new \u00a0 york ", "people", ""]

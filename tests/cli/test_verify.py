@@ -9,7 +9,7 @@ import pytest
 
 import trietok
 from tests.cli.commands import out, run, usage_error
-from tests.locking.engines import write_flash, write_package
+from tests.vocabulary.engines import write_flash, write_package
 from trietok import BertTokenizer, BertTokenizerFast, Lock, lock, verify
 
 WORDS = ("hello", "world", "hel", "##lo")  # ids from 5

@@ -13,7 +13,7 @@ from itertools import product
 
 import pytest
 
-from tests.checking.faults import FAULTS
+from tests.vocabulary.faults import FAULTS
 from trietok import (
     AutoTokenizer,
     BertTokenizer,

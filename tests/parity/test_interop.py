@@ -36,7 +36,7 @@ ODD_BUT_VALID = HERE.parent / "data" / "odd_but_valid"
 
 GOLDEN = [
     json.loads(line)["text"]
-    for line in (HERE.parent / "golden" / "trietok-en.jsonl").open(encoding="ascii")
+    for line in (HERE / "golden" / "trietok-en.jsonl").open(encoding="ascii")
 ]
 TOKENS = [
     "covid-19",

@@ -11,8 +11,8 @@ import sys
 import pytest
 import transformers
 
+from tests.core.test_google_bert import SENTENCE
 from tests.parity.conftest import directory_named
-from tests.tokenizer.test_google_bert import SENTENCE
 from trietok import AutoTokenizer, BertTokenizer, google_bert
 from trietok.workbench.comparing.compare import SENTENCES
 
@@ -60,8 +60,8 @@ def test_a_corpus_has_the_ids_of_transformers_auto_tokenizer(multilingual, tmp_p
     """`trietok encode-files`, `AutoTokenizer` and transformers' of that name, on each model and
     with `--profile`.
     """
+    from tests.batches.shards import rows_in
     from tests.cli.commands import run_saying_all
-    from tests.corpus.shards import rows_in
 
     texts = tmp_path / "texts.txt"
     texts.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """What transformers 5 makes of directories that hold more than BERT's own settings, beside
 trietok's fast profile.
 
-The directories are those of tests/checking/variants.py, which says of each what transformers 5
+The directories are those of tests/vocabulary/variants.py, which says of each what transformers 5
 leaves out. Needs TRIETOK_TRANSFORMERS5_PYTHON, as test_interop.py does.
 """
 
@@ -18,7 +18,7 @@ import pytest
 import tokenizers
 
 import trietok
-from tests.checking.variants import VARIANTS, write_variant
+from tests.vocabulary.variants import VARIANTS, write_variant
 from trietok.tokenizer.fast_relatives import FAST_CLASSES
 
 from .transformers5 import sample

@@ -410,7 +410,7 @@ def _has_same_parts(char: str) -> bool:
 
 
 # What `regex` of 2026 counts as well: characters of Unicode 18 that the table of the Rust
-# tokenizers does not have yet. `tests/text/test_word_characters.py` holds both equal.
+# tokenizers does not have yet. `tests/core/test_word_characters.py` holds both equal.
 _NEWER = """
     558 58b-58c 5c8-5c9 88f b53-b54 c5c cdc 1acf-1af0 208f 209d-209f a7ce-a7cf a7d2 a7d4 a7dd
     a7e2 a7f1 ab6c-ab6d 107bb-107bf 10940-10959 10ec5-10ec7 10ecb-10ecf 10ed9-10eee 10ef0-10efb

@@ -1,0 +1,398 @@
+"""Directories of models: their folders, the modules of sentence-transformers, and files that are
+other things.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import socket
+import struct
+
+import pytest
+
+from tests.vocabulary.faults import FAULTS
+from trietok import AutoTokenizer, BertTokenizerFast, TrietokError, check, fix
+
+BASE = FAULTS / "base"
+TYPE = "sentence_transformers.models."
+TOKENIZER = ("vocab.txt", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+
+
+def tensors(**shapes: tuple[int, ...]) -> bytes:
+    """A .safetensors file of zeros; `linear_weight` is linear.weight."""
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        size = 4
+        for number in shape:
+            size *= number
+        header[name.replace("_", ".")] = {
+            "dtype": "F32",
+            "shape": shape,
+            "data_offsets": [end, end + size],
+        }
+        end += size
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(end)
+
+
+def module(number: int, kind: str, path: str | None = None) -> dict[str, object]:
+    place = path if path is not None else f"{number}_{kind}"
+    return {"idx": number, "name": str(number), "path": place, "type": TYPE + kind}
+
+
+MODULES = [
+    module(0, "Transformer", ""),
+    module(1, "Pooling"),
+    module(2, "Dense"),
+    module(3, "Normalize"),
+]
+DENSE = {
+    "in_features": 32,
+    "out_features": 8,
+    "bias": True,
+    "activation_function": "torch.nn.modules.activation.Tanh",
+}
+SENTENCES = {
+    "modules.json": MODULES,
+    "1_Pooling/config.json": {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True},
+    "2_Dense/config.json": DENSE,
+    "2_Dense/model.safetensors": tensors(linear_weight=(8, 32), linear_bias=(8,)),
+    "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": False},
+    "config_sentence_transformers.json": {
+        "prompts": {"query": "query: "},
+        "default_prompt_name": None,
+    },
+}
+
+
+def write(folder, files):
+    """Put files into a directory: None takes one out, dicts and lists are written as JSON."""
+    for name, content in files.items():
+        path = folder / name
+        if content is None:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(content) if isinstance(content, (dict, list)) else content
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder
+
+
+@pytest.fixture
+def sentence_model(tmp_path):
+    """A function that makes a healthy directory of sentence-transformers, with changes."""
+
+    def made(changes=None):
+        folder = shutil.copytree(BASE, tmp_path / "model")
+        config = json.loads((BASE / "config.json").read_text())
+        write(folder, {"config.json": {**config, "hidden_size": 32}, **SENTENCES})
+        return write(folder, changes or {})
+
+    return made
+
+
+def found(folder) -> list[tuple[str, str, str, str]]:
+    report = check(folder)
+    return [(f.severity, f.code, f.file or "", f.message) for f in report.errors + report.warnings]
+
+
+def copied(folder: str, *names: str) -> dict[str, bytes]:
+    return {f"{folder}/{name}": (BASE / name).read_bytes() for name in names or TOKENIZER}
+
+
+# What is healthy, as it is published: what is added to the directory of sentence-transformers
+# above.
+HEALTHY = {
+    "as it is": {},
+    "with a copy for another runtime": {**copied("onnx"), "onnx/model.onnx": b"\x08\x07\x12", "onnx/config.json": {}},
+    "former weights": {"2_Dense/model.safetensors": None, "2_Dense/pytorch_model.bin": b"\x80\x02}q\0."},
+    "a folder of nothing": {"3_Normalize/.keep": ""},
+    "pooled twice": {
+        "1_Pooling/config.json": {"pooling_mode_cls_token": True, "pooling_mode_max_tokens": True},
+        "2_Dense/config.json": {**DENSE, "in_features": 64, "bias": False},
+        "2_Dense/model.safetensors": tensors(linear_weight=(8, 64)),
+    },
+    "of tokens": {
+        "modules.json": [MODULES[0], module(1, "Dense", "2_Dense"), module(2, "Pooling", "1_Pooling")],
+        "2_Dense/config.json": {**DENSE, "module_input_name": "token_embeddings"},
+        "1_Pooling/config.json": {"word_embedding_dimension": 8, "pooling_mode": "mean"},
+    },
+    "of a later version": {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.base.modules.transformer.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": TYPE + "Pooling"},
+        ]
+    },
+    "sparse": {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.sparse_encoder.models.MLMTransformer"},
+            {"idx": 1, "name": "1", "path": "1_SpladePooling", "type": TYPE + "SpladePooling"},
+        ],
+        "1_SpladePooling/config.json": {"pooling_strategy": "max", "word_embedding_dimension": 161},
+    },
+    "a prompt": {"config_sentence_transformers.json": {"prompts": {"q": "q: "}, "default_prompt_name": "q"}},
+    "no prompts": {"config_sentence_transformers.json": {"__version__": {"pytorch": "2.0"}}},
+    "a module of one's own": {"modules.json": [*MODULES, {"idx": 4, "name": "4", "path": "", "type": "own.Module"}]},
+    "of transformers 5": {"tokenizer_config.json": {"tokenizer_class": "TokenizersBackend"}},
+    "a tokenizer of another kind in a folder": {"clip/vocab.json": {"a": 0}, "clip/merges.txt": "#version: 0.2\n"},
+    "copies": {"vocab.txt.bak": "x", "tokenizer.json.orig": "{", "README.md": "<html><title>x</title>"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HEALTHY)
+def test_a_healthy_directory_has_no_finding(sentence_model, what, caplog):
+    folder = sentence_model(HEALTHY[what])
+    assert found(folder) == []
+    AutoTokenizer.from_pretrained(folder)
+    assert not caplog.records
+
+
+def test_an_older_layout_is_healthy_and_its_tokenizer_is_checked(sentence_model):
+    names = (*TOKENIZER, "config.json", "sentence_bert_config.json")
+    moved = {f"0_Transformer/{name}": (BASE / name).read_bytes() for name in TOKENIZER}
+    config = {**json.loads((BASE / "config.json").read_text()), "hidden_size": 32}
+    moved |= {
+        "0_Transformer/config.json": config,
+        "0_Transformer/sentence_bert_config.json": {"max_seq_length": 128},
+    }
+    modules = [module(0, "Transformer"), *MODULES[1:]]
+    folder = sentence_model({**moved, **dict.fromkeys(names), "modules.json": modules})
+    assert found(folder) == []
+    assert [(note.code, note.file) for note in check(folder).notes][:1] == [
+        ("tokenizer-in-folder", "0_Transformer")
+    ]
+    write(folder, {"0_Transformer/sentence_bert_config.json": {"max_seq_length": 1000}})
+    ((*place, _),) = found(folder)
+    assert place == ["warning", "model-too-short", "0_Transformer/sentence_bert_config.json"]
+    write(
+        folder, {"0_Transformer/vocab.txt": POINTER, "0_Transformer/sentence_bert_config.json": {}}
+    )
+    ((*place, _),) = found(folder)
+    assert place == ["error", "not-that-file", "0_Transformer/vocab.txt"]
+
+
+# What is wrong with the modules: the changes, the file and a part of the message.
+WRONG = {
+    "modules are an object": ({"modules.json": {"0": MODULES[0]}}, "modules.json", "no list of modules"),
+    "modules of names": ({"modules.json": ["Transformer"]}, "modules.json", "no list of modules"),
+    "no modules": ({"modules.json": []}, "modules.json", "begins with no Transformer"),
+    "no Transformer": ({"modules.json": MODULES[1:]}, "modules.json", "begins with no Transformer"),
+    "a module without a type": ({"modules.json": [MODULES[0], {"idx": 1}]}, "modules.json", "has no path and type"),
+    "a folder outside": ({"modules.json": [MODULES[0], module(1, "CNN", "../x")]}, "modules.json", "and there is no"),
+    "a folder that is not there": ({"2_Dense": None}, "modules.json", "names the folder '2_Dense'"),
+    "a Dense without weights": ({"2_Dense/model.safetensors": None}, "2_Dense", "holds no model.safetensors"),
+    "a Dense without a config": ({"2_Dense/config.json": None}, "2_Dense/config.json", "there is no such file"),
+    "a Dense of another size": (
+        {
+            "2_Dense/config.json": {**DENSE, "in_features": 64},
+            "2_Dense/model.safetensors": tensors(linear_weight=(8, 64), linear_bias=(8,)),
+        },
+        "2_Dense/config.json",
+        "in_features is 64, and hidden_size is 32",
+    ),
+    "a Dense of other weights": (
+        {"2_Dense/model.safetensors": tensors(linear_weight=(8, 16), linear_bias=(8,))},
+        "2_Dense/model.safetensors",
+        "says",
+    ),
+    "a second Dense of another size": (
+        {
+            "modules.json": [*MODULES[:3], module(3, "Dense")],
+            "3_Dense/config.json": {**DENSE, "in_features": 7, "bias": False},
+            "3_Dense/model.safetensors": tensors(linear_weight=(8, 7)),
+        },
+        "3_Dense/config.json",
+        "in_features is 7, and what comes before it has 8 values",
+    ),
+    "weights that are cut off": ({"2_Dense/model.safetensors": "12345678"}, "2_Dense/model.safetensors", "copy it"),
+    "a pooling of another size": (
+        {"1_Pooling/config.json": {"word_embedding_dimension": 768, "pooling_mode_mean_tokens": True}},
+        "1_Pooling/config.json",
+        "word_embedding_dimension is 768, and hidden_size is 32",
+    ),
+    "an unknown prompt": (
+        {"config_sentence_transformers.json": {"prompts": {"query": "q"}, "default_prompt_name": "passage"}},
+        "config_sentence_transformers.json",
+        "default_prompt_name is 'passage', and the prompts are 'query'",
+    ),
+    "a prompt and no prompts": (
+        {"config_sentence_transformers.json": {"default_prompt_name": "query"}},
+        "config_sentence_transformers.json",
+        "the prompts are none",
+    ),
+    "prompts in a list": (
+        {"config_sentence_transformers.json": {"prompts": ["query: "]}},
+        "config_sentence_transformers.json",
+        "an object name -> text",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_fault_of_the_modules_is_found_and_nothing_else(sentence_model, what):
+    changes, file, message = WRONG[what]
+    findings = found(sentence_model(changes))
+    assert [(severity, code, where) for severity, code, where, _ in findings] == [
+        ("warning", "sentence-module", file)
+    ]
+    assert message in findings[0][3]
+
+
+def test_modules_are_looked_at_where_the_tokenizer_does_not_load(sentence_model):
+    folder = sentence_model(
+        {"modules.json": {}, "vocab.txt": "<!DOCTYPE html>\n", "tokenizer.json": None}
+    )
+    assert {code for _, code, *_ in found(folder)} == {"not-that-file", "sentence-module"}
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 4\n"
+CONTENTS = {
+    "pointer": POINTER,
+    "page": b"<!doctype html>\n<html>",
+    "gzip": gzip.compress(b"{}"),
+    "error": b'{"error": "Invalid username or password."}',
+}
+
+
+@pytest.mark.parametrize("what", CONTENTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *TOKENIZER,
+        *(
+            "config.json",
+            "added_tokens.json",
+            "modules.json",
+            "1_Pooling/config.json",
+            "onnx/tokenizer.json",
+        ),
+        "2_Dense/model.safetensors",
+        *("chat_template.jinja", "generation_config.json", "pytorch_model.bin", "onnx/model.onnx"),
+    ],
+)
+def test_a_file_that_is_another_thing_is_named_wherever_it_is(sentence_model, name, what):
+    folder = sentence_model({**copied("onnx"), name: CONTENTS[what]})
+    findings = [each for each in found(folder) if each[2] == name]
+    assert [code for _, code, *_ in findings] == ["not-that-file"]
+    is_read = name in (*TOKENIZER, "config.json", "added_tokens.json")
+    assert {severity for severity, *_ in findings} == {"error" if is_read else "warning"}
+
+
+@pytest.mark.parametrize(
+    "name", ["modules.json", "1_Pooling/config.json", "2_Dense/model.safetensors", "onnx/m.onnx"]
+)
+def test_a_link_that_leads_nowhere_is_named_wherever_it_is(sentence_model, name):
+    folder = sentence_model(copied("onnx"))
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to("blobs/0123")
+    ((severity, code, file, message),) = found(folder)
+    assert (severity, code, file) == ("warning", "not-that-file", name)
+    assert message.startswith("it is a link that leads nowhere")
+
+
+def test_a_tokenizer_in_a_folder_that_is_a_link_to_nowhere_is_named(sentence_model):
+    folder = sentence_model(copied("onnx"))
+    (folder / "onnx" / "added_tokens.json").symlink_to("blobs/0123")
+    assert ("unreadable-file", "onnx/added_tokens.json") in [each[1:3] for each in found(folder)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX: links, sockets and pipes")
+@pytest.mark.parametrize("kind", ["a link to itself", "a socket", "a pipe"])
+@pytest.mark.parametrize("name", ["README.md", "onnx", "vocab.txt"])
+def test_what_is_no_file_is_no_obstacle(tmp_path, monkeypatch, kind, name):
+    folder = tmp_path / "model"
+    shutil.copytree(BASE, folder)
+    (folder / name).unlink(missing_ok=True)
+    monkeypatch.chdir(folder)  # the name of a socket is short
+    if kind == "a link to itself":
+        os.symlink(name, name)
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(name)
+    else:
+        os.mkfifo(name)
+    report = check(folder)
+    if name == "vocab.txt":
+        assert not report.ok
+        with pytest.raises(TrietokError):
+            fix(folder, tmp_path / "fixed")
+    else:
+        assert report.ok
+        fix(folder, tmp_path / "fixed")
+        assert check(tmp_path / "fixed").ok
+
+
+# Tokenizers in folders, and names.
+FOLDERS = {
+    "onnx with other ids": (
+        {**copied("onnx"), "onnx/tokenizer.json": None, "onnx/vocab.txt": None}
+        | {"onnx/vocab.txt": "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "a"]) + "\n"},
+        "folder-differs",
+        "onnx",
+    ),
+    "onnx that keeps capitals": (
+        {
+            **copied("onnx", "vocab.txt", "special_tokens_map.json"),
+            "onnx/tokenizer_config.json": {"do_lower_case": False},
+        },
+        "folder-differs",
+        "onnx",
+    ),
+    "onnx with a damaged file": ({**copied("onnx"), "onnx/tokenizer.json": "{"}, "not-json", "onnx/tokenizer.json"),
+    "two vocabularies": ({"Vocab.txt": "[UNK]\n"}, "name-not-read", "Vocab.txt"),
+    "a download beside nothing": (
+        {"special_tokens_map (1).json": "{}", "special_tokens_map.json": None},
+        "name-not-read",
+        "special_tokens_map (1).json",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FOLDERS)
+def test_folders_and_names(sentence_model, what):
+    changes, code, file = FOLDERS[what]
+    folder = sentence_model(
+        {name: content for name, content in changes.items() if content is not None}
+    )
+    for name in [name for name, content in changes.items() if content is None]:
+        (folder / name).unlink(missing_ok=True)
+    findings = found(folder)
+    assert ("warning", code, file) in [each[:3] for each in findings]
+    assert {severity for severity, *_ in findings} == {"warning"}
+
+
+def test_a_vocabulary_by_another_name_alone(sentence_model):
+    folder = sentence_model({"tokenizer.json": None})
+    (folder / "vocab.txt").rename(folder / "Vocab.txt")
+    assert {each[:3] for each in found(folder)} == {
+        ("error", "missing-vocabulary", "vocab.txt"),
+        ("warning", "name-not-read", "Vocab.txt"),
+    }
+
+
+@pytest.mark.parametrize("files", [(), ("vocab.txt",), ("tokenizer.json",)])
+def test_a_tokenizer_of_a_general_class_loads_and_has_no_error(sentence_model, files):
+    """`PreTrainedTokenizerFast` says that tokenizer.json is all there is; trietok's class reads a
+    vocab.txt too.
+    """
+    config = {
+        **json.loads((BASE / "tokenizer_config.json").read_text()),
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    }
+    folder = sentence_model({"tokenizer_config.json": config, **dict.fromkeys(files)})
+    assert found(folder) == []
+    assert type(AutoTokenizer.from_pretrained(folder)) is BertTokenizerFast
+    write(
+        folder,
+        (
+            {"tokenizer.json": "{", "vocab.txt": None}
+            if "vocab.txt" not in files
+            else {"tokenizer.json": "{"}
+        ),
+    )
+    assert not check(folder).ok
+    with pytest.raises(TrietokError):
+        AutoTokenizer.from_pretrained(folder)
