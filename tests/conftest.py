@@ -6,7 +6,8 @@ import gc
 import os
 import pathlib
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -170,13 +171,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(slow))
 
 
+@contextmanager
+def using_kernel(name: str) -> Iterator[None]:
+    """Encoders that are made in the block have the compiled kernel from their first text on
+    (`"compiled"`), or none (`"plain"`).
+    """
+    from trietok.text.kernel import choosing
+
+    with choosing.using_kernel(name, text_before_kernel=0):
+        yield
+
+
+@pytest.fixture(params=[pytest.param("compiled", marks=pytest.mark.kernel), "plain"])
+def kernel(request):
+    """The test runs with the compiled kernel and in plain Python."""
+    with using_kernel(request.param):
+        yield request.param
+
+
 @pytest.fixture
 def plain_kernel():
-    """For tests of what the plain encoder remembers: no encoder that is made here has a compiled
-    kernel.
-    """
-    from trietok.text.kernel.choosing import using_kernel
-
+    """The test runs in plain Python only."""
     with using_kernel("plain"):
         yield
 
