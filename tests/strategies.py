@@ -160,31 +160,53 @@ def is_valid(text: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
+CHARACTERS = [
+    chr(code)
+    for code in (*range(0xD800), *range(0xE000, 0x33480), *range(0xE0000, 0xE0200), 0x10FFFF)
+]
+SCRIPTS = (
+    "abcdefgh THE ing.,!?[]()'-#_ 0123456789 ",
+    "αβγδεάέὰ ́̈̀Σςσ",
+    "কেি\u09be\u09d7যোৌ\u0bbe\u0b94ெகெ\u0bd7ం",
+    "世界中文字、。豈丽",
+    "aeE=<!\u0301\u0316\u0323\u0302\u0338\u200b\0\ufffdᄀ\u1161\u11a8가ê",
+)
+
+
+@functools.cache
+def _pools() -> tuple[Sequence[str], ...]:
+    """What texts are made of: parts, and characters by what they do to each other."""
+    marks = [char for char in CHARACTERS if unicodedata.category(char)[0] == "M"]
+    changing = [
+        char
+        for char in CHARACTERS
+        if any(unicodedata.normalize(form, char) != char for form in ("NFC", "NFD"))
+        or char.lower() != char
+    ]
+    words = (WORDS, WHITESPACE, NASTY, ROLE_TEXTS, LONG, MARKS, SENTENCES)
+    return (*words, *SCRIPTS, *SCRIPTS, marks, changing, CHARACTERS)
+
+
 def random_text(rng: random.Random, tokens: Sequence[str]) -> str:
-    """A text of the same parts, without Hypothesis: for programs that run for as long as they are
-    given. `tokens` are added tokens, which it has as they are, cut off, in other case and with
-    marks in them.
+    """A text of the same parts and of characters of a few kinds, without Hypothesis: for programs
+    that run for as long as they are given. `tokens` are added tokens, which it has as they are, cut
+    off, in other case and with marks in them.
     """
-    pools = rng.choices((WORDS, WHITESPACE, NASTY, ROLE_TEXTS, LONG, MARKS, SENTENCES), k=3)
+    pools = rng.choices(_pools(), k=rng.randrange(1, 4))
     parts: list[str] = []
     for _ in range(rng.randrange(1, 24)):
-        token = rng.choice(tokens) if tokens else ""
+        if rng.random() < 0.8:
+            parts.append(rng.choice(rng.choice(pools)))
+            continue
+        token = rng.choice(tokens)
         place = rng.randrange(len(token) + 1)
-        part = rng.choice(rng.choice(pools))
-        parts.append(
-            rng.choice(
-                (
-                    *[part] * 12,
-                    chr(rng.choice((rng.randrange(0x3000), rng.randrange(0x110000)))),
-                    " ",
-                    token,
-                    token.swapcase(),
-                    token[:place],
-                    token[:place] + rng.choice("\u200b\0\u0308\u0323\ufffd\xad") + token[place:],
-                    unicodedata.normalize("NFD", token),
-                )
-            )
+        mark = rng.choice("\u200b\0\u0308\u0301\u0323\ufffd\xad")
+        forms = (
+            *(" ", token, token, token.swapcase(), token[:place]),
+            token[:place] + mark + token[place:],
+            unicodedata.normalize("NFD", token) + mark,
         )
+        parts.append(rng.choice(forms))
     return "".join(parts)
 
 
