@@ -178,7 +178,8 @@ def using_kernel(name: str) -> Iterator[None]:
     """
     from trietok.text.kernel import choosing
 
-    with choosing.using_kernel(name, text_before_kernel=0):
+    with choosing.using_kernel(name, text_before_kernel=0) as is_there:
+        assert is_there, f"no {name} kernel"
         yield
 
 

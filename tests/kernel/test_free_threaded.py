@@ -62,7 +62,7 @@ def test_the_gil_stays_off():
 @pytest.mark.clients
 @pytest.mark.skipif(not FREE_THREADED, reason="needs TRIETOK_FREE_THREADED_PYTHON")
 @pytest.mark.parametrize("engine", ["trietok", "trietok-fast"])
-def test_threads_at_once(engine):
-    program = str(ROOT / "tests" / "tokenizer" / "thread_calls.py")
+def test_sixteen_free_threads_get_the_results_of_one(engine):
+    program = str(ROOT / "tests" / "core" / "thread_calls.py")
     found = json.loads(run(FREE_THREADED, program, engine, "trietok-en", "8000", "0.005"))
     assert (found["calls"], found["errors"], found["wrong"]) == (8000, {}, 0)
