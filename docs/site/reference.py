@@ -1,7 +1,7 @@
 """The pages of the reference: which public name is on which page, and the pages' text.
 
 Out: Markdown, in which mkdocstrings puts signature, docstring and source at each `:::`. A name that
-is public and on no page fails a test (tests/meta/test_site_pages.py). Nothing here needs more than
+is public and on no page fails a test (tests/meta/test_pages.py). Nothing here needs more than
 trietok.
 """
 
