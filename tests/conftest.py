@@ -6,6 +6,7 @@ import gc
 import os
 import pathlib
 import signal
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -129,12 +130,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _missing(reason: str) -> str:
+    """NAME of a skip whose reason is "needs NAME" or "needs NAME: why"."""
+    return reason.removeprefix("Skipped: ").removeprefix("needs ").partition(":")[0]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what tests were skipped for."""
+    reasons = Counter(
+        _missing(report.longrepr[2])
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    )
+    for name, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: needs {name}")
+
+
 def _is_expected(reason: str, config: pytest.Config) -> bool:
     """Whether a skip for this reason passes: each has the form "needs NAME" or "needs NAME: why"."""
-    reason = reason.removeprefix("Skipped: ")
-    name = reason.removeprefix("needs ").partition(":")[0]
     allowed = config.getoption("--may-skip")
-    return reason.startswith("needs ") and (allowed is None or name in allowed.split(","))
+    is_named = reason.removeprefix("Skipped: ").startswith("needs ")
+    return is_named and (allowed is None or _missing(reason) in allowed.split(","))
 
 
 def _fail_unexpected_skips(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config):
