@@ -18,22 +18,12 @@ from trietok import (
     AddedToken,
     BertTokenizer,
     BertTokenizerFast,
-    InputError,
     NotSupportedError,
-    VocabularyError,
 )
 from trietok.tokenizer_json import read_tokenizer_json
-from trietok.training import save_chinese_bpe
 
 
-class Shouting(BertTokenizer):
-    """A stage of its own."""
-
-    def prepare_for_tokenization(self, text, is_split_into_words=False, **kwargs):
-        return text.upper(), kwargs
-
-
-def test_both_profiles_load_what_is_saved(small, tmp_path):
+def test_slow_and_fast_tokenizers_load_the_same_from_a_slow_save(small, tmp_path):
     tokenizer = small("a", "new", "york")
     tokenizer.add_tokens(["New York", AddedToken("<m>", lstrip=True)])
     files = tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
@@ -46,21 +36,36 @@ def test_both_profiles_load_what_is_saved(small, tmp_path):
     assert again.fingerprint() == tokenizer.fingerprint()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"do_basic_tokenize": False}, "do_basic_tokenize=False"),
-        ({"never_split": ["x", "a-b"]}, r"never_split \('a-b', 'x'\)"),
-        ({"split_special_tokens": True}, "split_special_tokens=True"),
-        ({"cls_token": None}, "cls_token None"),
-        (
-            {"additional_special_tokens": ["<e>"]},
-            "special token '<e>', which here is found in '<E>' too",
-        ),
-    ],
-)
-def test_what_cannot_be_said(small, tmp_path, options, message):
-    tokenizer = small("a", **options)
+class Shouting(BertTokenizer):
+    """A stage of its own."""
+
+    def prepare_for_tokenization(self, text, is_split_into_words=False, **kwargs):
+        return text.upper(), kwargs
+
+
+UNSAYABLE = {  # what no tokenizer.json can say: a tokenizer, a part of the message
+    "no basic tokenization": (lambda make: make("a", do_basic_tokenize=False), "do_basic_tokenize"),
+    "never_split": (
+        lambda make: make("a", never_split=["x", "a-b"]),
+        r"never_split \('a-b', 'x'\)",
+    ),
+    "split special tokens": (lambda make: make("a", split_special_tokens=True), "split_special"),
+    "no cls_token": (lambda make: make("a", cls_token=None), "cls_token None"),
+    "a special token of small letters": (
+        lambda make: make("a", additional_special_tokens=["<e>"]),
+        "special token '<e>', which here is found in '<E>' too",
+    ),
+    "code": (
+        lambda make: Shouting.from_pretrained(make("A").save_pretrained(make.folder)[0]),
+        "Shouting",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNSAYABLE)
+def test_a_tokenizer_json_is_refused_for_what_it_cannot_say(small, tmp_path, what):
+    make, message = UNSAYABLE[what]
+    tokenizer = make(small)
     with pytest.raises(NotSupportedError, match=message):
         tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
     assert not (tmp_path / "saved" / "vocab.txt").exists()
@@ -73,18 +78,6 @@ def test_a_special_token_that_is_normalized_can_be_said(small, tmp_path):
     tokenizer.save_pretrained(tmp_path, tokenizer_json=True)
     read = BertTokenizerFast(tokenizer_file=tmp_path / "tokenizer.json")
     assert read.encode("<E><e>") == tokenizer.encode("<E><e>")
-
-
-def test_stages_of_ones_own_cannot_be_said(vocab_file, tmp_path):
-    with pytest.raises(NotSupportedError):
-        Shouting(vocab_file("A")).save_pretrained(tmp_path / "saved", tokenizer_json=True)
-
-
-def test_ids_that_the_file_cannot_keep(small, tmp_path):
-    tokenizer = small("a", "b", "a")
-    tokenizer.add_tokens(["new"])
-    with pytest.raises(VocabularyError):
-        tokenizer.save_pretrained(tmp_path / "saved", tokenizer_json=True)
 
 
 # ---- a tokenizer.json that is there already ------------------------------------------------------
@@ -197,7 +190,7 @@ def test_a_tokenizer_json_that_agrees_stays_byte_for_byte(model):
 
 
 @pytest.mark.parametrize("prefix", [None, "my"])
-def test_a_tokenizer_json_that_agrees_with_a_prefix(model, prefix):
+def test_a_tokenizer_json_with_a_prefix_is_kept_up_to_date(model, prefix):
     tokenizer = BertTokenizer.from_pretrained(model)
     tokenizer.save_pretrained(model, filename_prefix=prefix, tokenizer_json=True)
     path = model / ("my-tokenizer.json" if prefix else "tokenizer.json")
@@ -209,7 +202,7 @@ def test_a_tokenizer_json_that_agrees_with_a_prefix(model, prefix):
     assert "new" in {token.content for token in read_tokenizer_json(path).added_tokens.values()}
 
 
-def test_a_save_of_other_settings(model, caplog):
+def test_other_settings_are_written_with_one_warning(model, caplog):
     tokenizer = BertTokenizer.from_pretrained(model, do_lower_case=False)
     caplog.clear()  # of what loading said of the profile
     with caplog.at_level(logging.WARNING, "trietok"):
@@ -218,16 +211,6 @@ def test_a_save_of_other_settings(model, caplog):
     path = model / "tokenizer.json"
     assert [str(path) in record.getMessage() for record in caplog.records] == [True]
     assert_one_tokenizer(model)
-
-
-def test_a_template_that_follows_a_role(model):
-    tokenizer = BertTokenizer.from_pretrained(model, cls_token="[MASK]")
-    tokenizer.save_pretrained(model)
-    assert (
-        read_tokenizer_json(model / "tokenizer.json").pieces()[0].token_id
-        == tokenizer.mask_token_id
-    )
-    assert BertTokenizerFast.from_pretrained(model).encode("hello") == tokenizer.encode("hello")
 
 
 def test_ids_that_move_move_in_the_template_and_the_padding_too(model, vocab_file):
@@ -315,38 +298,6 @@ def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small
     assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
     Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
     assert not (tmp_path / "model" / "tokenizer.json").exists()
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"legacy_format": True}, {"legacy_format": False}, {"tokenizer_json": False}]
-)
-def test_a_fast_save_leaves_no_file_of_other_tokens(model, vocab_file, options):
-    slow = BertTokenizer.from_pretrained(model)
-    slow.add_tokens(["covid-19"])
-    slow.save_pretrained(model)
-    fast = BertTokenizerFast(vocab_file("other", "words", name="other.txt"))
-    fast.add_tokens(["<new>"])
-    fast.save_pretrained(model, **options)
-    for kind in (BertTokenizer, BertTokenizerFast, trietok.AutoTokenizer):
-        assert kind.from_pretrained(model).get_vocab() == fast.get_vocab()
-    assert (model / "tokenizer.json").exists() == (options in ({}, {"legacy_format": False}))
-    with pytest.raises(InputError):
-        fast.save_pretrained(model, legacy_format=False, tokenizer_json=False)
-
-
-def test_a_trained_encoding_leaves_no_file_of_other_tokens(model):
-    slow = BertTokenizer.from_pretrained(model)
-    slow.add_tokens(["covid-19"])
-    slow.save_pretrained(model)
-    trietok.train_bpe(["low lower lowest"], vocab_size=12, unk_token="<unk>").save(model)
-    assert "covid-19" not in trietok.Bpe.from_directory(model).vocab
-    assert not (model / "added_tokens.json").exists()
-    with pytest.raises(trietok.FileError):
-        BertTokenizer.from_pretrained(model)
-    slow.save_pretrained(model, tokenizer_json=True)
-    save_chinese_bpe(trietok.train_chinese_bpe(["处处闻啼鸟", "处处风雨声", "夜来风雨声"]), model)
-    assert "covid-19" not in trietok.AutoTokenizer.from_pretrained(model).get_vocab()
-    assert not (model / "tokenizer.json").exists()
 
 
 CONTENTS = st.sampled_from(["<e>", "covid-19", "wor", "É", "é", "hello", "New", "[X]"])
