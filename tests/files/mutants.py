@@ -9,7 +9,6 @@ import json
 import logging
 import pathlib
 import random
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -43,48 +42,31 @@ BYTES = [b"\0", b"\xff", b"\xc3", b"\n", b"\r", b"\r\n", b"\xef\xbb\xbf", b'"', 
 BYTES += [b"\\ud800", b" " * 50]
 
 
-def sound_directories(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Directories as the classes save them: slow, fast, with tokenizer.json beside, with added
-    tokens, without.
-    """
-    vocab = folder / "vocab.txt"
-    vocab.write_text("".join(entry + "\n" for entry in ENTRIES), encoding="utf-8")
-    made = []
-    for name, kind in (("slow", trietok.BertTokenizer), ("fast", trietok.BertTokenizerFast)):
-        plain = kind(str(vocab), do_lower_case=name == "fast")
-        plain.save_pretrained(folder / f"{name}-plain")
-        grown = kind(str(vocab))
-        grown.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
-        grown.add_tokens(
-            ["new york", trietok.AddedToken("<ent>", lstrip=True, rstrip=True, single_word=True)]
-        )
-        grown.save_pretrained(folder / f"{name}-grown", tokenizer_json=True)
-        made += [folder / f"{name}-plain", folder / f"{name}-grown"]
-    old = folder / "old"  # as before transformers 4.34: no added_tokens_decoder
-    shutil.copytree(made[1], old)
-    config = json.loads((old / "tokenizer_config.json").read_text(encoding="utf-8"))
-    config.pop("added_tokens_decoder")
-    (old / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    (old / "tokenizer.json").unlink()
-    bare = folder / "bare"
-    bare.mkdir()
-    shutil.copy(vocab, bare)
-    made += [old, bare]
-    for directory in made:
-        (directory / "config.json").write_text(
-            json.dumps({"model_type": "bert", "vocab_size": 40}), encoding="utf-8"
-        )
-    return made
-
-
 @functools.cache
 def sound() -> tuple[tuple[str, Files], ...]:
-    """The sound directories: name and files of each."""
-    with tempfile.TemporaryDirectory() as folder:
-        return tuple(
-            (made.name, {path.name: path.read_bytes() for path in sorted(made.iterdir())})
-            for made in sound_directories(pathlib.Path(folder))
-        )
+    """Directories as the classes save them: name and files of each."""
+    made = []
+    with tempfile.TemporaryDirectory() as root:
+        vocab = pathlib.Path(root, "vocab.txt")
+        vocab.write_text("".join(entry + "\n" for entry in ENTRIES), encoding="utf-8")
+        config = json.dumps({"model_type": "bert", "vocab_size": 40}).encode()
+        made.append(("bare", {"vocab.txt": vocab.read_bytes(), "config.json": config}))
+        for name, kind in (("slow", trietok.BertTokenizer), ("fast", trietok.BertTokenizerFast)):
+            plain, grown = kind(str(vocab), do_lower_case=name == "fast"), kind(str(vocab))
+            grown.add_special_tokens({"additional_special_tokens": ["[SUBJ]", "[OBJ]"]})
+            flags = {"lstrip": True, "rstrip": True, "single_word": True}
+            grown.add_tokens(["new york", trietok.AddedToken("<ent>", **flags)])
+            for size, tokenizer in (("plain", plain), ("grown", grown)):
+                folder = pathlib.Path(root, f"{name}-{size}")
+                tokenizer.save_pretrained(folder, tokenizer_json=size == "grown" or None)
+                files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+                made.append((folder.name, {**files, "config.json": config}))
+    older = dict(dict(made)["slow-grown"])  # as before transformers 4.34
+    older.pop("tokenizer.json")
+    settings = json.loads(older["tokenizer_config.json"])
+    settings.pop("added_tokens_decoder")
+    older["tokenizer_config.json"] = json.dumps(settings).encode()
+    return (*made, ("older", older))
 
 
 def mutant(seed: int) -> tuple[Files, list[str]]:

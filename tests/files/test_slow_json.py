@@ -222,31 +222,6 @@ def test_an_added_token_that_the_file_has_already_is_no_reason_to_refuse(vocab_f
     assert trietok.AutoTokenizer.from_pretrained(tmp_path / "model").get_vocab() == slow.get_vocab()
 
 
-class Letters(trietok.PreTrainedTokenizer):
-    """A class that writes no tokenizer.json."""
-
-    vocab_size = 1
-
-    def get_vocab(self):
-        return {"[UNK]": 0, **self.added_tokens_encoder}
-
-    def _convert_token_to_id(self, token):
-        return 0
-
-    def save_vocabulary(self, save_directory, filename_prefix=None):
-        return ()
-
-
-def test_a_class_that_writes_no_tokenizer_json_does_not_leave_another_ones(small, tmp_path):
-    small("a").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    for options in ({}, {"tokenizer_json": True}):
-        with pytest.raises(NotSupportedError):
-            Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", **options)
-    assert BertTokenizer.from_pretrained(tmp_path / "model").get_vocab() == small("a").get_vocab()
-    Letters(unk_token="[UNK]").save_pretrained(tmp_path / "model", tokenizer_json=False)
-    assert not (tmp_path / "model" / "tokenizer.json").exists()
-
-
 CONTENTS = st.sampled_from(["<e>", "covid-19", "wor", "É", "é", "hello", "New", "[X]"])
 TOKENS = st.builds(
     lambda content, special, lstrip: AddedToken(content, special=special, lstrip=lstrip),
