@@ -51,26 +51,16 @@ def test_a_line_is_a_text_and_ends_at_a_line_feed_only(file):
     assert list(TextFiles(file("c.txt", ""))) == []
 
 
-def test_gzip_files_are_read_with_their_progress(file):
-    path = file("a.txt.gz", gzip.compress("\n".join(TEXTS).encode()))
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.txt.zst", "a.jsonl.gz", "a.JSONL.zst", "a.ndjson"])
+def test_packed_files_are_read_with_their_progress(file, name):
+    """Also where a line is longer than a block."""
+    wanted = [*TEXTS, "a" * 3_000_000, "", "b" * 1_500_000]
+    text = json_lines(wanted) if "json" in name.lower() else "\n".join(wanted)
+    pack = {"gz": gzip.compress, "zst": zstandard.compress}.get(name.rpartition(".")[2], bytes)
+    path = file(name, pack(text.encode()))
     texts = TextFiles(path)
-    assert list(texts) == TEXTS
+    assert list(texts) == wanted
     assert texts.bytes_read == texts.total_bytes == path.stat().st_size
-    assert list(TextFiles(file("a.jsonl.gz", gzip.compress(json_lines(TEXTS).encode())))) == TEXTS
-
-
-def test_files_packed_by_zstd_and_other_names_of_json_lines(file):
-    packed = zstandard.compress("\n".join(TEXTS).encode())
-    assert list(TextFiles(file("a.txt.zst", packed))) == TEXTS
-    json_packed = zstandard.compress(json_lines(TEXTS).encode())
-    assert list(TextFiles(file("a.JSONL.zst", json_packed))) == TEXTS
-    assert list(TextFiles(file("a.ndjson", json_lines(TEXTS)))) == TEXTS
-    assert "truncated" in refusal(file("b.txt.zst", packed[:-3]))
-
-
-def test_lines_of_packed_files_may_be_longer_than_a_block(file):
-    texts = ["a" * 3_000_000, "", "b" * 1_500_000]
-    assert list(TextFiles(file("a.txt.gz", gzip.compress("\n".join(texts).encode())))) == texts
 
 
 def test_json_lines_give_the_text_of_a_column(file):
@@ -216,14 +206,6 @@ def test_a_table_with_texts_that_are_not_utf8_names_the_row(tmp_path):
         parquet.write_table(pyarrow.table({"text": texts}), path)
         assert "row 3003: byte 0xe9 at offset 3" in refusal(path)
         assert list(TextFiles(path, on_error="replace")) == [*["Öl"] * 3000, "fine", "low\ufffdr"]
-
-
-def test_two_columns_of_one_name_are_refused(tmp_path):
-    path = tmp_path / "a.parquet"
-    columns = [pyarrow.array([letter]) for letter in "abc"]
-    parquet.write_table(pyarrow.Table.from_arrays(columns, names=["text", "text", "other"]), path)
-    assert "'text'" in refusal(path)
-    assert list(TextFiles(path, column="other")) == ["c"]
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
