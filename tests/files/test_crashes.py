@@ -211,7 +211,7 @@ def test_a_killed_writer_leaves_the_old_files_or_the_new_ones(writers, tmp_path,
 def a_few(steps: int) -> list[int]:
     """The first step and some others."""
     others = range(2, steps + 1)
-    return [1, *random.sample(others, min(len(others), often(24, 200)))]
+    return [1, *random.sample(others, min(len(others), often(24)))]
 
 
 def steps_between_changes(draw: random.Random, whole: Outcome, count: int) -> Iterator[int]:
