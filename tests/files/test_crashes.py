@@ -361,26 +361,6 @@ def test_a_file_that_cannot_be_replaced_is_named(small, tmp_path, mounted, name,
         assert load_slow(directory) != old
 
 
-@pytest.mark.faults
-def test_a_small_disk_holds_the_old_files_or_the_new_ones(small, tmp_path, mounted):
-    two, said = two_tokenizers(small), []
-    for kilobytes in range(4, 64, 4):
-        directory = tmp_path / str(kilobytes)
-        directory.mkdir()
-        mounted("-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", directory)
-        expected: Any = REFUSED
-        for tokenizer in two:
-            outcome = run_in_child(lambda: tokenizer.save_pretrained(directory))  # noqa: B023
-            said.append(outcome.said.partition(":")[0])
-            if said[-1] == "returned":
-                expected = load_slow(directory)
-            else:
-                assert "No space left on device" in outcome.said
-            assert found(load_slow, directory) == expected
-    assert said.count("FileError") >= 3
-    assert said.count("returned") >= 3
-
-
 @pytest.fixture
 def disk(tmp_path):
     """An ext4 file system that lies in a file, and can be cut off from it as by a power failure."""

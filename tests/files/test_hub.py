@@ -219,15 +219,6 @@ def test_a_command_that_is_offline_asks_nobody(hub, tmp_path):
     assert hub.take_log() == []
 
 
-def test_a_hub_behind_a_proxy_is_reached(hub, load):
-    """The tests' hub answers whatever host it is asked for, as a proxy does."""
-    hub.add("http://hub.invalid/org/model", MODEL)
-    assert (
-        load(("org/model", {}), HTTP_PROXY=hub.url, HF_ENDPOINT="http://hub.invalid")[0].get("ids")
-        == CASED
-    )
-
-
 def test_the_error_names_what_a_mistyped_name_may_mean(hub, load, tmp_path):
     work = tmp_path / "work"
     for name in ("my-model", "models/my-bert", "my-modern"):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import trietok
 from tests.conftest import SPECIAL, examples
+from tests.files.models import CUT, FILLED
 from trietok import (
     AddedToken,
     BertTokenizer,
@@ -68,19 +69,8 @@ def model(small, tmp_path):
     it.
     """
     small("hello", "world").save_pretrained(tmp_path / "model", tokenizer_json=True)
-    edit(tmp_path / "model", truncation=CUT, padding=FILLED)
+    edit(tmp_path / "model", truncation=CUT, padding={**FILLED, "pad_id": 0})
     return tmp_path / "model"
-
-
-CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
-FILLED = {
-    "strategy": {"Fixed": 128},
-    "direction": "Right",
-    "pad_to_multiple_of": None,
-    "pad_id": 0,
-    "pad_type_id": 0,
-    "pad_token": "[PAD]",
-}
 
 
 def edit(directory, **changes):

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trietok
+from tests.files.models import CUT, FILLED
 from trietok import BertTokenizer, BertTokenizerFast, VocabularyError
 from trietok.clients import to_rust, to_transformers
 from trietok.tokenizer_json import read_tokenizer_json, write_tokenizer_json
@@ -286,16 +287,6 @@ def test_any_content_is_read_and_written_again_unchanged(content, pretty):
 
 
 # ---- truncation and padding of a model's file ----------------------------------------------------
-
-CUT = {"direction": "Right", "max_length": 128, "strategy": "LongestFirst", "stride": 0}
-FILLED = {
-    "strategy": {"Fixed": 128},
-    "direction": "Right",
-    "pad_to_multiple_of": None,
-    "pad_id": 3,
-    "pad_type_id": 0,
-    "pad_token": "[PAD]",
-}
 
 
 def blocks(directory: pathlib.Path) -> tuple[Any, Any]:
