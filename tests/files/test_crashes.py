@@ -8,7 +8,6 @@ import itertools
 import os
 import pathlib
 import random
-import resource
 import runpy
 import shutil
 import signal
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import trietok
-from tests.conftest import often
+from tests.conftest import needs, often
 from tests.files.saving import (
     REFUSED,
     Outcome,
@@ -37,6 +36,8 @@ from tests.files.saving import (
 from trietok import FileError
 from trietok.tokenizer_json import read_tokenizer_json, write_tokenizer_json
 from trietok.training import save_chinese_bpe, train_chinese_bpe
+
+resource = needs("resource")
 
 SHARE_MIDWAY = 0.6  # of the kills hit between the first change of the disk and the last one
 

@@ -413,7 +413,7 @@ def test_nothing_is_written_where_it_cannot_be(small, tmp_path):
         small("a").save_pretrained(tmp_path / "new", legacy_format=False)
 
 
-def test_a_token_the_file_cannot_keep(small, tmp_path):
+def test_a_token_that_the_file_cannot_keep_is_refused(small, tmp_path):
     tokenizer = small("a")
     tokenizer.vocabulary.tokens.append("b\nc")
     with pytest.raises(VocabularyError) as caught:
@@ -482,7 +482,7 @@ def test_the_callers_options_come_before_the_files(directory):
 
 
 @pytest.mark.parametrize("kind", [BertTokenizer, BertTokenizerFast])
-def test_a_length_that_is_written_as_a_float(kind, directory, tmp_path):
+def test_a_length_that_is_written_as_a_float_is_an_int(kind, directory, tmp_path):
     tokenizer = kind.from_pretrained(directory(tokenizer_config_json={"model_max_length": 4.0}))
     assert tokenizer("a b a b", truncation=True).input_ids == [2, 5, 6, 3]
     assert tokenizer("a", padding="max_length").input_ids == [2, 5, 3, 0]

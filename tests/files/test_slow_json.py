@@ -244,55 +244,53 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@examples(20)
-@given(SETTINGS, CHANGES, SETTINGS, CHANGES)
-def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before(
-    first, changes, settings, more
-):
+def test_after_any_save_the_files_of_a_directory_are_of_one_tokenizer_or_as_before():
     """A fast save, and then a slow one into the same directory, each with changes of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        directory = pathlib.Path(folder, "model")
-        words = pathlib.Path(folder, "words.txt")
-        words.write_text(
-            "".join(f"{word}\n" for word in (*SPECIAL, "hello", "e", "wor", "##ld")),
-            encoding="utf-8",
-        )
-        for kind, arguments, made in (
-            (BertTokenizerFast, first, changes),
-            (BertTokenizer, {**first, **settings}, more),
-        ):
-            source = words if kind is BertTokenizerFast else directory
-            tokenizer = kind.from_pretrained(source, **arguments)
-            for name, value in made:
-                with contextlib.suppress(trietok.TrietokError):
-                    getattr(tokenizer, name)(value)
-            before = files_in(directory) if directory.exists() else {}
-            try:
-                tokenizer.save_pretrained(directory)
-            except trietok.TrietokError:
-                assert (files_in(directory) if directory.exists() else {}) == before
-                return
-            slow, fast = (
-                kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast)
-            )
-            alone = read_tokenizer_json(directory / "tokenizer.json")
-            assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
-            assert {
-                token.content: i for i, token in alone.added_tokens.items()
-            } == slow.added_tokens_encoder
-            assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
-            assert flags_of(slow) == flags_of(fast)  # a role makes a token special
-            said = alone.normalizer
-            strips = said.lowercase if said.strip_accents is None else said.strip_accents
-            basic = slow.basic_tokenizer
-            wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
-            assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
-            assert said.handle_chinese_chars == basic.tokenize_chinese_chars
-            assert (
-                fast.encode("")
-                == slow.encode("")
-                == [piece.token_id for piece in alone.pieces() if piece.token]
-            )
+    saved = []
+
+    @examples(40)
+    @given(SETTINGS, CHANGES, SETTINGS, CHANGES)
+    def check(first, changes, settings, more):
+        with tempfile.TemporaryDirectory() as folder:
+            directory, words = pathlib.Path(folder, "model"), pathlib.Path(folder, "words.txt")
+            tokens = (*SPECIAL, "hello", "e", "wor", "##ld")
+            words.write_text("".join(f"{word}\n" for word in tokens), encoding="utf-8")
+            fast = BertTokenizerFast.from_pretrained(words, **first)
+            saved.append(saved_as_one_or_refused(fast, changes, directory))
+            if saved[-1]:
+                slow = BertTokenizer.from_pretrained(directory, **{**first, **settings})
+                saved.append(saved_as_one_or_refused(slow, more, directory))
+
+    check()
+    assert sum(saved) >= 0.4 * len(saved), f"{sum(saved)} of {len(saved)} saves were made"
+
+
+def saved_as_one_or_refused(tokenizer, changes, directory) -> bool:
+    """Change and save a tokenizer; whether it was saved, and then all files are of it."""
+    for name, value in changes:
+        with contextlib.suppress(trietok.TrietokError):
+            getattr(tokenizer, name)(value)
+    before = files_in(directory) if directory.exists() else {}
+    try:
+        tokenizer.save_pretrained(directory)
+    except trietok.TrietokError:
+        assert (files_in(directory) if directory.exists() else {}) == before
+        return False
+    slow, fast = (kind.from_pretrained(directory) for kind in (BertTokenizer, BertTokenizerFast))
+    alone = read_tokenizer_json(directory / "tokenizer.json")
+    assert slow.get_vocab() == fast.get_vocab() == tokenizer.get_vocab()
+    added = {token.content: token_id for token_id, token in alone.added_tokens.items()}
+    assert added == slow.added_tokens_encoder
+    assert dict(alone.added_tokens) == dict(tokenizer.added_tokens_decoder)
+    assert flags_of(slow) == flags_of(fast)  # a role makes a token special
+    said, basic = alone.normalizer, slow.basic_tokenizer
+    strips = said.lowercase if said.strip_accents is None else said.strip_accents
+    wanted = basic.do_lower_case if basic.strip_accents is None else basic.strip_accents
+    assert (said.lowercase, strips) == (basic.do_lower_case, wanted)
+    assert said.handle_chinese_chars == basic.tokenize_chinese_chars
+    ends = [piece.token_id for piece in alone.pieces() if piece.token]
+    assert fast.encode("") == slow.encode("") == ends
+    return True
 
 
 def test_a_damaged_tokenizer_json_is_named_and_its_lengths_are_lost(tmp_path, vocab_file, caplog):

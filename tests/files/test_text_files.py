@@ -130,7 +130,7 @@ def test_a_file_under_several_names_is_read_once(file, tmp_path, monkeypatch):
     assert list(TextFiles(["./r.txt", "q.txt"])) == ["once", "once"]
 
 
-def test_standard_input_is_read_first_to_last(file):
+def test_standard_input_is_read_in_its_place_among_the_files(file):
     texts = TextFiles(["-", file("a.txt", "b")], standard_input=io.BytesIO(b"typed\nlines"))
     assert list(texts) == ["typed", "lines", "b"]
     assert texts.total_bytes is None
@@ -189,7 +189,7 @@ def test_damaged_packed_files_are_refused(file):
         ("[" * 100_000, ["nested"]),
     ],
 )
-def test_json_lines_that_hold_no_text(file, content, words):
+def test_json_lines_without_a_text_are_named_by_their_line(file, content, words):
     message = refusal(file("a.jsonl", content))
     assert [word for word in words if word not in message] == []
 
